@@ -11,11 +11,51 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// About is what is known about a commit: the first of these that exists.
+// About is what is known about a run, a review or a commit: the first of these that exists.
 type About struct {
-	Runs   []record.Run   // the stopped ones, or all if no review is open
-	Review *record.Review // an open review
+	Runs   []record.Run   // newest first; of a commit the stopped ones, or all if no review is open
+	Review *record.Review // of a commit an open review
 	Note   string         // the commit's note, if this clone has nothing that it names
+	Commit gitstore.ID    // the commit, if one was named
+}
+
+// Named finds what is known about the run, review or commit that what names. A review leads to the newest run that was
+// started from it. It returns a *record.NotFoundError if what names nothing here.
+func Named(ctx context.Context, store *store.Store, what string) (about About, err error) {
+	run, err := store.RunByID(ctx, what)
+	if err == nil {
+		return About{Runs: []record.Run{run}}, nil
+	}
+	if !record.Unknown(err) || what == record.Latest {
+		return about, err
+	}
+	review, err := store.ReviewByID(ctx, what)
+	if err == nil {
+		return ofReview(ctx, store, review)
+	}
+	if !record.Unknown(err) {
+		return about, err
+	}
+	commit, failed := store.Repo.Resolve(ctx, what)
+	if failed != nil {
+		return about, err
+	}
+	if about, err = OfCommit(ctx, store, commit); err == nil && about.Review != nil {
+		about, err = ofReview(ctx, store, *about.Review)
+	}
+	about.Commit = commit
+	return about, err
+}
+
+func ofReview(ctx context.Context, store *store.Store, review record.Review) (About, error) {
+	events, err := store.ReviewEvents(ctx, review.ID)
+	for _, e := range slices.Backward(events) {
+		if err == nil && e.Run != "" {
+			run, err := store.RunByID(ctx, e.Run)
+			return About{Runs: []record.Run{run}}, err
+		}
+	}
+	return About{Review: &review}, err
 }
 
 // OfCommit finds what is known about a commit, by its note or else by all events.

@@ -2,175 +2,157 @@ package diagnose
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
-// topShown is the number of rules and files that are listed.
-const topShown = 5
-
-// Metrics summarises the runs and reviews of a period: the output of `git runr metrics --json` after "v":1. A run or
-// review belongs to the period in which it began. Durations are in milliseconds, shares in percent; p50 and p90 are
-// values that occurred (nearest rank).
+// Metrics counts what the runs and reviews came to that began at Since or later: the output of `git runr metrics`, as
+// text, as --json after "v":1, and on the page.
 type Metrics struct {
-	Since         time.Time             `json:"since"`
-	Until         time.Time             `json:"until"` // exclusive
-	Runs          RunMetrics            `json:"runs"`
-	Stops         []Tally               `json:"stops"` // by reason, including those of resumed runs
-	Steps         map[string]TimeSpread `json:"steps"` // implement, check and review
-	Findings      FindingMetrics        `json:"findings"`
-	Interventions []Tally               `json:"interventions"` // by reason
-	Reviews       ReviewMetrics         `json:"reviews"`
-	Agents        spend.Spending        `json:"agents"` // usage of each agent's calls
+	Since  time.Time      `json:"since"`
+	Groups []MetricGroup  `json:"groups"` // those with rows
+	Agents spend.Spending `json:"agents"` // usage of each agent's calls
 }
 
-// RunMetrics counts runs.
-type RunMetrics struct {
-	Total       int      `json:"total"`
-	Ended       int      `json:"ended"` // all but the running ones
-	Running     int      `json:"running"`
-	Completed   int      `json:"completed"`
-	Reviewing   int      `json:"reviewing"`
-	Stopped     int      `json:"stopped"`
-	Skipped     int      `json:"skipped"`
-	Aborted     int      `json:"aborted"`
-	Landed      int      `json:"landed"`
-	FirstReview int      `json:"passed_at_first_review"`
-	SuccessRate *float64 `json:"success_rate"`    // completed of ended; null if none has ended
-	Rounds      Spread   `json:"rounds_to_pass"`  // of runs that a review passed
-	PassedIn    []int    `json:"passed_in_round"` // how many of them passed in the first round, the second, …
-	Attempts    Spread   `json:"attempts_per_run"`
+// MetricGroup is the rows of one subject.
+type MetricGroup struct {
+	Name string      `json:"name"`
+	Rows []MetricRow `json:"rows"` // those that are not zero
 }
 
-// FindingMetrics counts findings, each once for a run or review, however often it came back.
-type FindingMetrics struct {
-	Total int `json:"total"`
-	SeverityCounts
-	Rules []Tally `json:"top_rules"`
-	Files []Tally `json:"top_files"`
-	Weeks []Week  `json:"weeks"` // weeks with findings, in order
-}
-
-// Week counts the findings of one week.
-type Week struct {
-	Begins   time.Time      `json:"begins"` // its Monday, UTC
-	Findings int            `json:"findings"`
-	Rules    map[string]int `json:"rules"` // findings by rule
-}
-
-// WeekOf returns the beginning of the week of t.
-func WeekOf(t time.Time) time.Time {
-	day := t.UTC().Truncate(24 * time.Hour)
-	return day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
-}
-
-// ReviewMetrics counts the reviews of the inbox.
-type ReviewMetrics struct {
-	Requested int        `json:"requested"`
-	Open      int        `json:"open"`
-	Submitted int        `json:"submitted"` // at any time, including those resolved since
-	Resolved  int        `json:"resolved"`
-	Cancelled int        `json:"cancelled"`
-	Failed    int        `json:"failed"` // open, and the reviewer could not run
-	Passed    int        `json:"passed"`
-	NotPassed int        `json:"not_passed"`
-	Nothing   int        `json:"nothing_to_review"`
-	ToSubmit  TimeSpread `json:"time_to_submit"`  // from the request
-	ToResolve TimeSpread `json:"time_to_resolve"` // from the submission
-}
-
-// Tally is how often something occurred.
-type Tally struct {
-	Name  string `json:"name"`
-	Count int    `json:"count"`
-}
-
-// Spread describes the distribution of numbers; all zero if there are none.
-type Spread struct {
-	Count int     `json:"count"`
-	P50   int     `json:"p50"`
-	P90   int     `json:"p90"`
-	Max   int     `json:"max"`
-	Mean  float64 `json:"mean"` // rounded to two decimals
-}
-
-// TimeSpread describes the distribution of durations; all zero if there are none.
-type TimeSpread struct {
+// MetricRow is how often something occurred, and how long it took: P50 and P90 are durations that occurred (nearest
+// rank), in milliseconds.
+type MetricRow struct {
+	Name  string            `json:"name"`
 	Count int               `json:"count"`
-	P50   duration.Duration `json:"p50_ms"`
-	P90   duration.Duration `json:"p90_ms"`
-	Max   duration.Duration `json:"max_ms"`
-	Total duration.Duration `json:"total_ms"`
+	P50   duration.Duration `json:"p50_ms,omitzero"`
+	P90   duration.Duration `json:"p90_ms,omitzero"`
+	Total duration.Duration `json:"total_ms,omitzero"`
 }
 
-// NewMetrics counts the runs and reviews that began at or after since and before until.
-func NewMetrics(since, until time.Time, runs []RunHistory, reviews []record.Review) Metrics {
+// The groups of metrics.
+const (
+	metricRuns, metricRounds, metricStops = "Runs", "Rounds to pass", "Stops"
+	metricTime, metricFindings            = "Time", "Findings"
+	metricRules, metricFiles              = "Rules with most findings", "Files with most findings"
+	metricPeople, metricReviews           = "Interventions", "Reviews"
+)
+
+// metricGroups are the groups in order. Rows in a fixed order are named; the others begin with the highest count.
+var metricGroups = []struct {
+	name  string
+	rows  []string
+	limit int
+}{
+	{name: metricRuns, rows: []string{
+		"completed", "landed", "reviewing", "stopped", "skipped", "aborted", "running",
+	}},
+	{name: metricRounds, rows: []string{"1 round", "2 rounds", "3 rounds", "4 rounds", "5 rounds or more"}},
+	{name: metricStops},
+	{name: metricTime, rows: []string{phaseImplement, phaseCheck, phaseReview, "until submitted", "until resolved"}},
+	{name: metricFindings, rows: []string{string(reply.Critical), string(reply.Warning), string(reply.Note)}},
+	{name: metricRules, limit: 5},
+	{name: metricFiles, limit: 5},
+	{name: metricPeople},
+	{name: metricReviews, rows: []string{
+		"requested", "submitted", "passed", "did not pass", "saw nothing", "resolved", "open", "cancelled", "failed",
+	}},
+}
+
+// Measure counts the runs and reviews that began at or after since.
+func Measure(ctx context.Context, records *store.Store, since time.Time) (Metrics, error) {
+	events, chosen, err := records.EventsOf(ctx, store.Filter{CreatedSince: since})
+	if err != nil {
+		return Metrics{}, err
+	}
+	return NewMetrics(since, events, func(id string) bool { return chosen[id] }), nil
+}
+
+// NewMetrics counts the runs and reviews whose ids keep selects, from their events, which are in order. A run or review
+// whose first event is missing is left out.
+func NewMetrics(since time.Time, events []record.Event, keep func(id string) bool) Metrics {
 	c := newCounter()
-	m := Metrics{Since: since, Until: until}
-	within := func(at time.Time) bool { return !at.Before(since) && at.Before(until) }
-	for _, h := range runs {
-		if within(h.Run.CreatedAt) {
-			c.run(&m.Runs, h)
+	runs, reviews := map[string][]record.Event{}, map[string][]record.Event{}
+	for _, e := range events {
+		if e.Run != "" && keep(e.Run) {
+			runs[e.Run] = append(runs[e.Run], e)
+		}
+		if e.Review != "" && keep(e.Review) {
+			reviews[e.Review] = append(reviews[e.Review], e)
 		}
 	}
-	for _, r := range reviews {
-		if within(r.CreatedAt) {
-			c.review(&m.Reviews, r)
+	for _, of := range runs {
+		if run, _ := record.FoldRun(of); run.ID != "" {
+			c.run(run, of)
 		}
 	}
-	c.finish(&m)
-	return m
+	for _, of := range reviews {
+		if review, _ := record.FoldReview(of); review.ID != "" {
+			c.review(review)
+		}
+	}
+	return Metrics{Since: since, Groups: c.groups(), Agents: c.spending}
 }
 
-// Empty reports whether there is nothing to count.
-func (m Metrics) Empty() bool { return m.Runs.Total == 0 && m.Reviews.Requested == 0 }
-
-// counter collects values until finish sorts them.
+// counter collects durations by group and row. What has no duration counts as zero.
 type counter struct {
-	rounds, attempts                   []int
-	steps                              map[string][]duration.Duration
-	toSubmit, toResolve                []duration.Duration
-	stops, interventions, rules, files map[string]int
-	weeks                              map[time.Time]*Week
-	seen                               map[string]bool // ids of findings
-	findings                           FindingMetrics
-	spending                           spend.Spending
+	values   map[string]map[string][]duration.Duration
+	seen     map[string]bool // findings that are counted: each once for a run or review, however often it came back
+	spending spend.Spending
 }
 
 func newCounter() *counter {
-	return &counter{
-		steps: map[string][]duration.Duration{}, stops: map[string]int{}, interventions: map[string]int{},
-		rules: map[string]int{}, files: map[string]int{}, weeks: map[time.Time]*Week{}, seen: map[string]bool{}, spending: spend.Spending{},
+	return &counter{values: map[string]map[string][]duration.Duration{}, seen: map[string]bool{}, spending: spend.Spending{}}
+}
+
+func (c *counter) add(group, row string, took duration.Duration) {
+	if c.values[group] == nil {
+		c.values[group] = map[string][]duration.Duration{}
+	}
+	row = oneLine(row)
+	c.values[group][row] = append(c.values[group][row], max(0, took))
+}
+
+func (c *counter) addIf(is bool, group, row string) {
+	if is {
+		c.add(group, row, 0)
 	}
 }
 
-func (c *counter) run(m *RunMetrics, h RunHistory) {
-	run := h.Run
-	m.add(run)
+func (c *counter) run(run record.Run, events []record.Event) {
 	c.spending.Join(run.Spending)
-	c.attempts = append(c.attempts, len(run.Attempts))
-	if rounds := answeredRounds(run); run.Status == record.RunCompleted && run.Result == record.ResultPass && rounds > 0 {
-		c.rounds = append(c.rounds, rounds)
-		if rounds == 1 {
-			m.FirstReview++
-		}
+	c.add(metricRuns, string(run.Status), 0)
+	c.addIf(run.Landed != nil, metricRuns, "landed")
+	if n := answeredRounds(run); run.Status == record.RunCompleted && run.Result == record.ResultPass && n > 0 {
+		rounds := metricGroups[1].rows
+		c.add(metricRounds, rounds[min(n, len(rounds))-1], 0)
 	}
-	for _, reason := range stopReasons(h) {
-		c.stops[reason]++
+	for _, reason := range stopReasons(run, events) {
+		c.add(metricStops, reason, 0)
 	}
 	for _, iv := range run.Interventions {
-		c.interventions[oneLine(iv.Reason)]++
+		c.add(metricPeople, iv.Reason, 0)
 	}
 	for _, a := range run.Attempts {
+		took := a.Duration
+		if took <= 0 && !a.StartedAt.IsZero() {
+			took = between(a.StartedAt, a.EndedAt)
+		}
 		if !a.EndedAt.IsZero() {
-			c.steps[phaseImplement] = append(c.steps[phaseImplement], attemptTook(a))
+			c.add(metricTime, phaseImplement, took)
 		}
 	}
 	for _, turn := range run.Checks {
@@ -178,44 +160,11 @@ func (c *counter) run(m *RunMetrics, h RunHistory) {
 		for _, result := range turn.Results {
 			total = addDurations(total, max(0, result.Duration))
 		}
-		c.steps[phaseCheck] = append(c.steps[phaseCheck], total)
+		c.add(metricTime, phaseCheck, total)
 	}
 	for _, round := range run.Rounds {
-		c.steps[phaseReview] = append(c.steps[phaseReview], max(0, round.Duration))
-		c.count("run "+run.ID, round.At, round.Report.Findings)
-	}
-}
-
-func attemptTook(a record.Attempt) duration.Duration {
-	if a.Duration > 0 {
-		return a.Duration
-	}
-	if a.StartedAt.IsZero() {
-		return 0
-	}
-	return between(a.StartedAt, a.EndedAt)
-}
-
-func (m *RunMetrics) add(run record.Run) {
-	m.Total++
-	m.Ended++
-	switch run.Status {
-	case record.RunRunning:
-		m.Running++
-		m.Ended--
-	case record.RunCompleted:
-		m.Completed++
-	case record.RunReviewing:
-		m.Reviewing++
-	case record.RunSkipped:
-		m.Skipped++
-	case record.RunAborted:
-		m.Aborted++
-	default:
-		m.Stopped++
-	}
-	if run.Landed != nil {
-		m.Landed++
+		c.add(metricTime, phaseReview, round.Duration)
+		c.findings("run "+run.ID, round.Report.Findings)
 	}
 }
 
@@ -231,145 +180,133 @@ func answeredRounds(run record.Run) int {
 }
 
 // stopReasons returns the reasons of all stops of a run, including those after which it was resumed.
-func stopReasons(h RunHistory) []string {
+func stopReasons(run record.Run, events []record.Event) (reasons []string) {
 	lost := map[gitstore.ID]bool{}
-	for _, l := range h.Run.Lost {
+	for _, l := range run.Lost {
 		lost[l.Event] = true
 	}
-	var reasons []string
-	for _, e := range h.Events {
+	for _, e := range events {
 		if e.Type != record.EventRunStopped.Name && e.Type != record.EventReviewLoopDetected.Name || lost[e.ID] {
 			continue
 		}
 		if stop, err := record.EventRunStopped.Payload(e); err == nil {
-			reasons = append(reasons, oneLine(stop.Reason))
+			reasons = append(reasons, stop.Reason)
 		}
 	}
 	return reasons
 }
 
-// count counts the findings at a time that a run or review did not have before.
-func (c *counter) count(of string, at time.Time, findings []reply.Finding) {
+func (c *counter) findings(of string, findings []reply.Finding) {
 	for _, f := range findings {
 		key := of + "\x00" + cmp.Or(f.ID, string(f.Severity)+"\x00"+f.File+"\x00"+f.Issue)
 		if c.seen[key] {
 			continue
 		}
 		c.seen[key] = true
-		c.findings.Total++
-		c.findings.add(f.Severity)
-		week := c.week(at)
-		week.Findings++
-		if f.Rule != "" {
-			c.rules[oneLine(f.Rule)]++
-			week.Rules[oneLine(f.Rule)]++
+		severity := f.Severity
+		if severity != reply.Critical && severity != reply.Warning {
+			severity = reply.Note
 		}
-		if f.File != "" {
-			c.files[oneLine(f.File)]++
-		}
+		c.add(metricFindings, string(severity), 0)
+		c.addIf(f.Rule != "", metricRules, f.Rule)
+		c.addIf(f.File != "", metricFiles, f.File)
 	}
 }
 
-func (c *counter) week(at time.Time) *Week {
-	begins := WeekOf(at)
-	if c.weeks[begins] == nil {
-		c.weeks[begins] = &Week{Begins: begins, Rules: map[string]int{}}
-	}
-	return c.weeks[begins]
-}
-
-func (c *counter) review(m *ReviewMetrics, r record.Review) {
-	m.Requested++
+func (c *counter) review(r record.Review) {
 	c.spending.Join(r.Spending)
-	switch r.Status {
-	case record.ReviewOpen:
-		m.Open++
-	case record.ReviewCancelled:
-		m.Cancelled++
-	case record.ReviewResolved:
-		m.Resolved++
-		c.toResolve = append(c.toResolve, between(r.SubmittedAt, r.ResolvedAt))
-	}
-	if r.Failure != nil {
-		m.Failed++
+	c.add(metricReviews, "requested", 0)
+	c.addIf(r.Status == record.ReviewOpen, metricReviews, "open")
+	c.addIf(r.Status == record.ReviewCancelled, metricReviews, "cancelled")
+	c.addIf(r.Failure != nil, metricReviews, "failed")
+	if r.Status == record.ReviewResolved {
+		c.add(metricReviews, "resolved", 0)
+		c.add(metricTime, "until resolved", between(r.SubmittedAt, r.ResolvedAt))
 	}
 	if len(r.Submissions) == 0 {
 		return
 	}
-	m.Submitted++
-	c.toSubmit = append(c.toSubmit, between(r.CreatedAt, r.SubmittedAt))
+	c.add(metricReviews, "submitted", 0)
+	c.add(metricTime, "until submitted", between(r.CreatedAt, r.SubmittedAt))
 	switch r.Outcome() {
 	case record.OutcomePassed:
-		m.Passed++
+		c.add(metricReviews, "passed", 0)
 	case record.OutcomeFailed, record.OutcomePartial:
-		m.NotPassed++
+		c.add(metricReviews, "did not pass", 0)
 	case record.OutcomeNothing:
-		m.Nothing++
+		c.add(metricReviews, "saw nothing", 0)
 	}
-	c.count("review "+r.ID, r.SubmittedAt, r.Findings())
+	c.findings("review "+r.ID, r.Findings())
 }
 
-func (c *counter) finish(m *Metrics) {
-	if m.Runs.Ended > 0 {
-		rate := percentDown(m.Runs.Completed, m.Runs.Ended)
-		m.Runs.SuccessRate = &rate
+func (c *counter) groups() []MetricGroup {
+	groups := []MetricGroup{}
+	for _, g := range metricGroups {
+		values := c.values[g.name]
+		names := g.rows
+		if names == nil {
+			names = slices.SortedStableFunc(slices.Values(slices.Sorted(maps.Keys(values))), func(a, b string) int {
+				return cmp.Compare(len(values[b]), len(values[a]))
+			})
+		}
+		if g.limit > 0 {
+			names = names[:min(len(names), g.limit)]
+		}
+		group := MetricGroup{Name: g.name}
+		for _, name := range names {
+			if len(values[name]) > 0 {
+				group.Rows = append(group.Rows, newRow(name, values[name]))
+			}
+		}
+		if len(group.Rows) > 0 {
+			groups = append(groups, group)
+		}
 	}
-	m.Runs.Rounds, m.Runs.Attempts = newSpread(c.rounds), newSpread(c.attempts)
-	m.Runs.PassedIn = make([]int, m.Runs.Rounds.Max)
-	for _, rounds := range c.rounds {
-		m.Runs.PassedIn[rounds-1]++
-	}
-	m.Stops, m.Interventions = tallies(c.stops, 0), tallies(c.interventions, 0)
-	m.Steps = map[string]TimeSpread{}
-	for _, kind := range []string{phaseImplement, phaseCheck, phaseReview} {
-		m.Steps[kind] = newTimeSpread(c.steps[kind])
-	}
-	m.Findings, m.Agents = c.findings, c.spending
-	m.Findings.Rules, m.Findings.Files = tallies(c.rules, topShown), tallies(c.files, topShown)
-	m.Findings.Weeks = []Week{}
-	for _, begins := range slices.SortedFunc(maps.Keys(c.weeks), time.Time.Compare) {
-		m.Findings.Weeks = append(m.Findings.Weeks, *c.weeks[begins])
-	}
-	m.Reviews.ToSubmit, m.Reviews.ToResolve = newTimeSpread(c.toSubmit), newTimeSpread(c.toResolve)
+	return groups
 }
 
-// tallies returns counts, highest first and then by name; limit 0 means all.
-func tallies(counts map[string]int, limit int) []Tally {
-	list := []Tally{}
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		list = append(list, Tally{Name: name, Count: counts[name]})
+func newRow(name string, took []duration.Duration) MetricRow {
+	slices.Sort(took)
+	row := MetricRow{Name: name, Count: len(took), P50: took[rank(len(took), 50)], P90: took[rank(len(took), 90)]}
+	for _, d := range took {
+		row.Total = addDurations(row.Total, d)
 	}
-	slices.SortStableFunc(list, func(a, b Tally) int { return cmp.Compare(b.Count, a.Count) })
-	if limit > 0 && len(list) > limit {
-		list = list[:limit]
-	}
-	return list
+	return row
 }
 
 // rank returns the index of a percentile in n sorted values, by nearest rank.
 func rank(n, percent int) int { return (n*percent+99)/100 - 1 }
 
-func newSpread(values []int) Spread {
-	if len(values) == 0 {
-		return Spread{}
+// Took formats the durations of a row, or returns "" if it has none.
+func (r MetricRow) Took() string {
+	if r.Total == 0 {
+		return ""
 	}
-	slices.Sort(values)
-	sum, n := 0, len(values)
-	for _, v := range values {
-		sum += v
-	}
-	mean := (100*sum + n/2) / n
-	return Spread{Count: n, P50: values[rank(n, 50)], P90: values[rank(n, 90)], Max: values[n-1], Mean: float64(mean) / 100}
+	return fmt.Sprintf("p50 %s, p90 %s, total %s", took(r.P50), took(r.P90), took(r.Total))
 }
 
-func newTimeSpread(values []duration.Duration) TimeSpread {
-	if len(values) == 0 {
-		return TimeSpread{}
+// Text formats the metrics for a terminal.
+func (m Metrics) Text() string {
+	since := m.Since.Format("2006-01-02 15:04")
+	if len(m.Groups) == 0 {
+		return fmt.Sprintf("No runs or reviews since %s.\n", since)
 	}
-	slices.Sort(values)
-	n, total := len(values), duration.Duration(0)
-	for _, v := range values {
-		total = addDurations(total, v)
+	var b strings.Builder
+	fmt.Fprintf(&b, "Runs and reviews begun since %s\n", since)
+	for _, g := range m.Groups {
+		fmt.Fprintf(&b, "\n%s\n", g.Name)
+		for _, row := range g.Rows {
+			line := fmt.Sprintf("%6d  %-16s %s", row.Count, row.Name, row.Took())
+			safetext.Fprintf(&b, "%s\n", strings.TrimRight(line, " "))
+		}
 	}
-	return TimeSpread{Count: n, P50: values[rank(n, 50)], P90: values[rank(n, 90)], Max: values[n-1], Total: total}
+	if len(m.Agents) > 0 {
+		fmt.Fprint(&b, "\nAgents\n")
+	}
+	for _, agent := range m.Agents.Agents() {
+		u := m.Agents[agent]
+		line := fmt.Sprintf("%s: %s, %s", oneLine(agent), prose.Count(u.Calls, "call"), u)
+		safetext.Fprintf(&b, "  %s\n", strings.TrimSuffix(line, ", "))
+	}
+	return b.String()
 }

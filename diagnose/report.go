@@ -1,51 +1,41 @@
 package diagnose
 
 import (
-	"slices"
-	"strings"
+	"fmt"
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // Report is what a run did and how long it took: the output of `git runr show --steps --json` after "v":1. Durations
-// are in milliseconds and never negative. Names that runr's report has too (its KPI, version 1) have the same meaning:
-// run_id, outcome, checkpoint_sha, the times and durations, phases, verify, reliability, stop_reason, next_action and
-// suggested_command.
+// are in milliseconds and never negative. Names that runr's report has too have the same meaning: run_id, outcome,
+// checkpoint_sha, the times and durations, phases, stop_reason and suggested_command.
 type Report struct {
 	RunID       string           `json:"run_id"`
 	Entity      runplan.Entity   `json:"entity"`
 	Outcome     record.RunStatus `json:"outcome"` // the run's status; "unknown" if its start has not arrived here
 	Result      string           `json:"result,omitempty"`
 	Live        bool             `json:"live"` // a process on this machine is working on it
-	Implementer string           `json:"implementer,omitempty"`
-	Reviewer    string           `json:"reviewer,omitempty"`
 	Branch      string           `json:"branch,omitempty"`
 	Base        gitstore.ID      `json:"base_sha,omitempty"`
 	Checkpoint  gitstore.ID      `json:"checkpoint_sha,omitempty"` // tip of the run's branch
 	Landed      gitstore.ID      `json:"landed_sha,omitempty"`
+	StopReason  string           `json:"stop_reason,omitempty"`
+	Explanation string           `json:"stop_explanation,omitempty"`
+	Suggested   string           `json:"suggested_command,omitempty"`
 
-	StopReason  string `json:"stop_reason,omitempty"`
-	Explanation string `json:"stop_explanation,omitempty"`
-	// NextAction is none, land, resume, intervene, answer, fix_config, resolve_scope_violation or inspect_logs.
-	NextAction string `json:"next_action"`
-	Suggested  string `json:"suggested_command,omitempty"`
-
-	StartedAt    time.Time              `json:"started_at,omitzero"`
-	EndedAt      time.Time              `json:"ended_at,omitzero"` // its end or its newest stop; none while it runs
-	Total        duration.Duration      `json:"total_duration_ms"` // until its end, or until the newest event
-	Waiting      duration.Duration      `json:"waiting_ms"`        // time between a stop and the resumption
-	Unattributed duration.Duration      `json:"unattributed_ms"`   // neither in a phase nor waiting
-	Phases       map[string]ReportPhase `json:"phases"`            // implement, check and review
-	Verify       ReportVerify           `json:"verify"`
-	Reliability  ReportReliability      `json:"reliability"`
-	Totals       ReportTotals           `json:"totals"`
-	Usage        spend.Usage            `json:"usage,omitzero"` // of all calls of agents
-	Spending     spend.Spending         `json:"usage_by_agent,omitempty"`
+	StartedAt time.Time              `json:"started_at,omitzero"`
+	EndedAt   time.Time              `json:"ended_at,omitzero"` // its end or its newest stop; none while it runs
+	Total     duration.Duration      `json:"total_duration_ms"` // until its end, or until the newest event
+	Waiting   duration.Duration      `json:"waiting_ms"`        // time between a stop and the resumption
+	Phases    map[string]ReportPhase `json:"phases"`            // implement, check and review
+	Usage     spend.Usage            `json:"usage,omitzero"`    // of all calls of agents
+	Spending  spend.Spending         `json:"usage_by_agent,omitempty"`
 
 	Changes  []gitstore.FileStat `json:"changes"` // from the run's base to its tip
 	Timeline []ReportEntry       `json:"timeline"`
@@ -58,41 +48,6 @@ type ReportPhase struct {
 	Count    int               `json:"count"`
 }
 
-// ReportVerify summarises the check steps.
-type ReportVerify struct {
-	Attempts int               `json:"attempts"` // turns of a check step
-	Retries  int               `json:"retries"`  // turns that followed a turn with a failed check
-	Total    duration.Duration `json:"total_duration_ms"`
-}
-
-// ReportReliability counts problems around the work.
-type ReportReliability struct {
-	AgentFailures int `json:"agent_failures"`          // turns that ended without an answer
-	Stalls        int `json:"stalls_triggered"`        // those that hit a time or idle limit
-	Interrupted   int `json:"interrupted_attempts"`    // started and never finished
-	LateResults   int `json:"late_results_ignored"`    // events that came when the run no longer allowed them
-	Unreadable    int `json:"unreadable_events"`       // events whose payload could not be read
-	ParseWarnings int `json:"parse_warnings"`          // about agents' answers
-	Conflicts     int `json:"revert_conflicts"`        // files that a revert left alone
-	Unclaimed     int `json:"unclaimed_files"`         // changed but not reported
-	Unchanged     int `json:"claimed_files_unchanged"` // reported but not changed
-}
-
-// ReportTotals counts what happened.
-type ReportTotals struct {
-	Attempts      int `json:"attempts"`
-	Rounds        int `json:"rounds"`
-	ChecksRun     int `json:"checks_run"`
-	ChecksFailed  int `json:"checks_failed"`
-	Reverts       int `json:"reverts"`
-	Stops         int `json:"stops"`
-	Resumes       int `json:"resumes"`
-	Interventions int `json:"interventions"`
-	Files         int `json:"files_changed"` // of Changes
-	Added         int `json:"lines_added"`
-	Deleted       int `json:"lines_deleted"`
-}
-
 // outcomeUnknown is the outcome of a run whose start is not in this clone.
 const outcomeUnknown = record.RunStatus("unknown")
 
@@ -101,9 +56,10 @@ func NewReport(in ReportInput) Report {
 	run := in.Run
 	r := Report{
 		RunID: run.ID, Entity: run.Plan.Entity, Outcome: run.Status, Result: run.Result, Live: in.Live,
-		Implementer: run.Plan.Implementer, Reviewer: run.Plan.Reviewer, Branch: run.Plan.Branch, Base: run.Plan.Base,
-		Checkpoint: run.Head(), StartedAt: run.CreatedAt, Changes: in.Changes, Usage: run.Usage, Spending: run.Spending,
-		Phases: map[string]ReportPhase{phaseImplement: {}, phaseCheck: {}, phaseReview: {}},
+		Branch: run.Plan.Branch, Base: run.Plan.Base, Checkpoint: run.Head(), StartedAt: run.CreatedAt,
+		Changes: append([]gitstore.FileStat{}, in.Changes...), Usage: run.Usage, Spending: run.Spending,
+		Phases:    map[string]ReportPhase{phaseImplement: {}, phaseCheck: {}, phaseReview: {}},
+		Suggested: nextCommand(run, in.Live),
 	}
 	if run.ID == "" { // its start is in a log that has not arrived
 		r.Outcome = outcomeUnknown
@@ -117,14 +73,8 @@ func NewReport(in ReportInput) Report {
 	if run.Landed != nil {
 		r.Landed = run.Landed.Commit
 	}
-	if r.Changes == nil {
-		r.Changes = []gitstore.FileStat{}
-	}
-	r.NextAction, r.Suggested = nextAction(run, in.Live)
-	t := newTimeline(in, r.StartedAt)
-	r.Timeline = t.entries
+	r.Timeline = newTimeline(in, r.StartedAt)
 	r.addTimes(in)
-	r.count(run)
 	r.Evidence = reportEvidence(run, r.Timeline)
 	return r
 }
@@ -136,25 +86,15 @@ const (
 	phaseReview    = "review"
 )
 
-// phaseOf returns the phase to which an entry's time belongs, or "".
-func phaseOf(kind string) string {
-	switch kind {
-	case entryAttempt:
-		return phaseImplement
-	case entryChecks:
-		return phaseCheck
-	case entryReview:
-		return phaseReview
-	}
-	return ""
-}
+// phases are the kinds of entries whose time belongs to a phase.
+var phases = map[string]string{entryAttempt: phaseImplement, entryChecks: phaseCheck, entryReview: phaseReview}
 
 // addTimes divides the run's time into its steps, waiting and the rest.
 func (r *Report) addTimes(in ReportInput) {
 	end := r.StartedAt
 	var stoppedAt time.Time
 	for _, e := range r.Timeline {
-		if name := phaseOf(e.Kind); name != "" {
+		if name := phases[e.Kind]; name != "" {
 			phase := r.Phases[name]
 			r.Phases[name] = ReportPhase{Duration: addDurations(phase.Duration, e.Duration), Count: phase.Count + 1}
 		}
@@ -176,129 +116,39 @@ func (r *Report) addTimes(in ReportInput) {
 		}
 	}
 	r.Total = between(r.StartedAt, latest(end, r.EndedAt))
-	spent := r.Waiting
-	for _, phase := range r.Phases {
-		spent = addDurations(spent, phase.Duration)
-	}
-	r.Unattributed = max(0, r.Total-spent)
-	r.Verify.Total = r.Phases[phaseCheck].Duration
 }
 
-// count fills in the counts over the timeline.
-func (r *Report) count(run record.Run) {
-	failedBefore := false
-	for _, e := range r.Timeline {
-		switch e.Kind {
-		case entryAttempt:
-			r.countAttempt(*e.Attempt)
-		case entryChecks:
-			r.Verify.Attempts++
-			if failedBefore {
-				r.Verify.Retries++
-			}
-			failedBefore = r.countChecks(e.Checks)
-		case entryReview:
-			r.Totals.Rounds++
-			r.countFailure(e.Review.Failure)
-			r.Reliability.ParseWarnings += len(e.Review.Warnings)
-		case entryReverted:
-			r.Totals.Reverts++
-			r.Reliability.Conflicts += len(e.Reverted.Conflicts)
-		case entryStopped:
-			r.Totals.Stops++
-		case entryResumed:
-			r.Totals.Resumes++
-		case entryIntervened:
-			r.Totals.Interventions++
-			r.countChecks(e.Checks)
-		case entryNotCounted:
-			r.Reliability.LateResults++
-		case entryUnreadable:
-			r.Reliability.Unreadable++
-		}
-	}
-	r.Totals.Attempts = len(run.Attempts)
-	for _, f := range r.Changes {
-		r.Totals.Files++
-		r.Totals.Added += f.Added
-		r.Totals.Deleted += f.Deleted
-	}
-}
-
-func (r *Report) countAttempt(a ReportAttempt) {
-	if !a.Finished {
-		r.Reliability.Interrupted++
-	}
-	r.countFailure(a.Failure)
-	r.Reliability.ParseWarnings += len(a.Warnings)
-	r.Reliability.Unclaimed += len(a.Unclaimed)
-	r.Reliability.Unchanged += len(a.Unchanged)
-}
-
-func (r *Report) countFailure(f *record.Failure) {
-	if f == nil {
-		return
-	}
-	r.Reliability.AgentFailures++
-	if f.Reason == record.ReasonAgentTimeout || f.Reason == record.ReasonAgentIdle {
-		r.Reliability.Stalls++
-	}
-}
-
-// countChecks counts the results of configured checks and reports whether one of them failed.
-func (r *Report) countChecks(checks []ReportCheck) bool {
-	failed := 0
-	for _, c := range checks {
-		if c.Name == "" {
-			continue // a command by a person, not a check
-		}
-		if c.NotRun == "" {
-			r.Totals.ChecksRun++
-		}
-		if c.Fails {
-			failed++
-		}
-	}
-	r.Totals.ChecksFailed += failed
-	return failed > 0
-}
-
-// nextAction returns what to do with run now, and the command for it.
-func nextAction(run record.Run, live bool) (action, command string) {
+// nextCommand returns what to type for run now, or "".
+func nextCommand(run record.Run, live bool) string {
 	switch {
 	case run.ID == "", run.Status == record.RunRunning && live:
-		return "none", ""
+		return ""
 	case run.Status == record.RunRunning:
-		return "resume", "git runr resume " + run.ID
+		return "git runr resume " + run.ID
 	case run.Status == record.RunCompleted && run.Landed == nil && !run.Plan.InPlace && run.Head() != run.Plan.Base:
-		return "land", "git runr land " + run.ID
+		return "git runr land " + run.ID
 	case run.Stop == nil || run.Status != record.RunStopped && run.Status != record.RunReviewing:
-		return "none", ""
+		return ""
 	}
-	reason := run.Stop.Explained()
-	if len(reason.Next) == 0 {
-		return "inspect_logs", "git runr log " + run.ID
+	if next := run.Stop.Explained().Next; len(next) > 0 {
+		return next[0].For(run.ID)
 	}
-	command = reason.Next[0].For(run.ID)
-	switch reason.Code {
-	case record.ReasonUntrusted:
-		return "fix_config", command
-	case record.ReasonScope:
-		return "resolve_scope_violation", command
-	}
-	return actionOf(command), command
+	return "git runr log " + run.ID
 }
 
-// actionOf returns the action of one of this program's commands.
-func actionOf(command string) string {
-	words := strings.Fields(command)
-	if slices.Contains(words, "--commit") {
-		return "answer"
+// totalLines returns the sums, each with a label.
+func (r Report) totalLines() [][2]string {
+	time := took(r.Total)
+	added, deleted := sums(r.Changes)
+	for _, name := range []string{phaseImplement, phaseCheck, phaseReview} {
+		time += fmt.Sprintf(", %s %s", name, took(r.Phases[name].Duration))
 	}
-	for _, verb := range []string{"resume", "intervene"} {
-		if len(words) > 2 && words[2] == verb {
-			return verb
-		}
+	lines := [][2]string{
+		{"time", time + ", waiting " + took(r.Waiting)},
+		{"changed", fmt.Sprintf("%s, +%d -%d", prose.Count(len(r.Changes), "file"), added, deleted)},
 	}
-	return "inspect_logs"
+	if took := r.Spending.String(); took != "" {
+		lines = append(lines, [2]string{"agents", took})
+	}
+	return lines
 }

@@ -48,115 +48,40 @@ type ReportEntry struct {
 	Title       string            `json:"title"`        // a summary on one line, safe to show
 	Attachments []string          `json:"attachments,omitempty"`
 
-	Attempt      *ReportAttempt      `json:"attempt,omitempty"`
-	Checks       []ReportCheck       `json:"checks,omitempty"` // or the commands of an intervention
-	Review       *ReportRound        `json:"review,omitempty"`
-	Reverted     *record.Reverted    `json:"reverted,omitempty"`
-	Stop         *record.Stop        `json:"stop,omitempty"`
-	Intervention *ReportIntervention `json:"intervention,omitempty"`
-	Landed       *record.Landed      `json:"landed,omitempty"`
+	Attempt      *record.Attempt      `json:"attempt,omitempty"`
+	Files        []gitstore.FileStat  `json:"files,omitempty"`  // of an attempt, if its commits are in this clone
+	Checks       []record.CheckResult `json:"checks,omitempty"` // or the commands of an intervention
+	Review       *record.Round        `json:"review,omitempty"`
+	Reverted     *record.Reverted     `json:"reverted,omitempty"`
+	Stop         *record.Stop         `json:"stop,omitempty"`
+	Intervention *record.Intervention `json:"intervention,omitempty"`
+	Landed       *record.Landed       `json:"landed,omitempty"`
 
 	details []string
 }
 
-// ReportAttempt is one turn of an implementer. If its commit is not in this clone, the files have no line counts.
-type ReportAttempt struct {
-	Number    int                  `json:"attempt"`
-	Mode      record.AttemptMode   `json:"mode"`
-	Agent     string               `json:"agent"`
-	Finished  bool                 `json:"finished"` // false: it was killed
-	Commit    gitstore.ID          `json:"commit,omitempty"`
-	Files     []gitstore.FileStat  `json:"files"`
-	Counted   bool                 `json:"counted"` // the files have line counts
-	Added     int                  `json:"lines_added"`
-	Deleted   int                  `json:"lines_deleted"`
-	Claimed   []string             `json:"claimed,omitempty"`
-	Unclaimed []string             `json:"unclaimed,omitempty"`
-	Unchanged []string             `json:"unchanged,omitempty"`
-	Status    reply.ExecutorStatus `json:"executor_status,omitempty"`
-	Warnings  []string             `json:"parse_warnings,omitempty"`
-	Failure   *record.Failure      `json:"failure,omitempty"`
-	Reverted  bool                 `json:"reverted"` // later, as a whole
-	spend.Spent
-}
+// Unfinished reports whether the entry is an attempt that never ended.
+func (e ReportEntry) Unfinished() bool { return e.Attempt != nil && e.Attempt.EndedAt.IsZero() }
 
-// ReportCheck is one command's result.
-type ReportCheck struct {
-	Name     string            `json:"name,omitempty"` // "" for a command that is not a configured check
-	Command  string            `json:"command"`
-	OK       bool              `json:"ok"`
-	Fails    bool              `json:"fails"` // it counts against the work
-	State    string            `json:"state"` // how it ended, in a few words
-	ExitCode int               `json:"exit_code"`
-	Reason   string            `json:"reason,omitempty"`
-	NotRun   string            `json:"not_run,omitempty"` // why there is no result
-	Said     string            `json:"said,omitempty"`    // its output in a few words
-	Tree     string            `json:"tree,omitempty"`
-	Log      string            `json:"log,omitempty"` // EVENT:PATH of its output, for git show
-	Duration duration.Duration `json:"duration_ms"`
-}
-
-// ReportRound is one turn of a reviewer.
-type ReportRound struct {
-	Number   int             `json:"round"`
-	Attempt  int             `json:"attempt"`
-	Reviewer string          `json:"reviewer"`
-	Verdict  reply.Verdict   `json:"verdict,omitempty"` // effective
-	Said     string          `json:"said"`              // the reviewer's verdict and the failed checks
-	Severity SeverityCounts  `json:"severities"`
-	Findings []reply.Finding `json:"findings"`
-	Requests []string        `json:"requests,omitempty"` // of a review without findings
-	Census   record.Census   `json:"census"`
-	Warnings []string        `json:"parse_warnings,omitempty"`
-	Failure  *record.Failure `json:"failure,omitempty"`
-	spend.Spent
-}
-
-// ReportIntervention is a person's intervention. Its commands are the entry's checks.
-type ReportIntervention struct {
-	Number     int           `json:"intervention"`
-	Reason     string        `json:"reason"`
-	Note       string        `json:"note"`
-	Commits    []gitstore.ID `json:"commits_in_range"`
-	Files      []string      `json:"files_changed"`
-	Checkpoint gitstore.ID   `json:"checkpoint,omitempty"`
-}
-
-// SeverityCounts counts findings by severity.
-type SeverityCounts struct {
-	Critical int `json:"critical"`
-	Warning  int `json:"warning"`
-	Note     int `json:"note"`
-}
-
-// add counts one finding. An unknown severity counts as a note.
-func (s *SeverityCounts) add(severity reply.Severity) {
-	switch severity {
-	case reply.Critical:
-		s.Critical++
-	case reply.Warning:
-		s.Warning++
-	default:
-		s.Note++
+// severities counts findings by severity: "1 critical, 2 warnings". An unknown severity counts as a note.
+func severities(findings []reply.Finding) string {
+	counts := map[reply.Severity]int{}
+	for _, f := range findings {
+		if f.Severity != reply.Critical && f.Severity != reply.Warning {
+			f.Severity = reply.Note
+		}
+		counts[f.Severity]++
 	}
-}
-
-// String formats the counts as "1 critical, 2 warnings", without zeros.
-func (s SeverityCounts) String() string {
 	var parts []string
-	if s.Critical > 0 {
-		parts = append(parts, fmt.Sprintf("%d critical", s.Critical))
+	if n := counts[reply.Critical]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d critical", n))
 	}
-	if s.Warning > 0 {
-		parts = append(parts, prose.Count(s.Warning, "warning"))
+	for _, severity := range []reply.Severity{reply.Warning, reply.Note} {
+		if n := counts[severity]; n > 0 {
+			parts = append(parts, prose.Count(n, string(severity)))
+		}
 	}
-	if s.Note > 0 {
-		parts = append(parts, prose.Count(s.Note, "note"))
-	}
-	if len(parts) == 0 {
-		return "no findings"
-	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(strings.Join(parts, ", "), "no findings")
 }
 
 // goesOn reports whether e ends the waiting of a stopped run.
@@ -196,34 +121,39 @@ func took(d duration.Duration) string {
 	return fmt.Sprintf("%dms", t.Milliseconds())
 }
 
-func (a ReportAttempt) title() string {
-	title := fmt.Sprintf("attempt %d (%s) by %s", a.Number, a.Mode, a.By(a.Agent))
+// describeAttempt fills in the title and the lines of an attempt.
+func (e *ReportEntry) describeAttempt() {
+	a := *e.Attempt
+	e.Title = fmt.Sprintf("attempt %d (%s) by %s", a.Number, a.Mode, a.By(a.Agent))
+	e.details = e.attemptLines(a)
 	switch {
 	case a.Failure != nil:
-		title += ": " + strings.TrimSpace(a.Failure.Reason+" "+a.Failure.Detail)
-	case !a.Finished:
-		return title + ": begun, not finished"
+		e.Title += ": " + strings.TrimSpace(a.Failure.Reason+" "+a.Failure.Detail)
+	case e.Unfinished():
+		e.Title += ": begun, not finished"
+		return
 	default:
-		title += ": " + prose.Count(len(a.Files), "file")
-		if a.Counted {
-			title += fmt.Sprintf(", +%d -%d", a.Added, a.Deleted)
+		e.Title += ": " + prose.Count(len(a.Files), "file")
+		if added, deleted := sums(e.Files); len(e.Files) > 0 {
+			e.Title += fmt.Sprintf(", +%d -%d", added, deleted)
 		}
 	}
 	if a.Commit != "" {
-		title += ", " + a.Commit.Short()
+		e.Title += ", " + a.Commit.Short()
 	}
-	if a.Reverted {
-		title += ", reverted later"
+	if a.Reverted != nil {
+		e.Title += ", reverted later"
 	}
-	return title
 }
 
-func (a ReportAttempt) lines() []string {
-	var lines []string
-	for _, f := range a.Files[:min(len(a.Files), detailsShown)] {
-		lines = append(lines, fileLine(f, a.Counted))
+func (e *ReportEntry) attemptLines(a record.Attempt) (lines []string) {
+	for _, f := range e.Files[:min(len(e.Files), detailsShown)] {
+		lines = append(lines, fileLine(f))
 	}
-	lines = appendMore(lines, len(a.Files), "file")
+	if len(e.Files) == 0 {
+		lines = append(lines, a.Files[:min(len(a.Files), detailsShown)]...)
+	}
+	lines = appendMore(lines, max(len(e.Files), len(a.Files)), "file")
 	if len(a.Unclaimed) > 0 {
 		lines = append(lines, "changed, but not said: "+shortList(a.Unclaimed))
 	}
@@ -236,6 +166,14 @@ func (a ReportAttempt) lines() []string {
 	return append(lines, spentLines(a.Spent)...)
 }
 
+// sums returns the lines added and deleted in files.
+func sums(files []gitstore.FileStat) (added, deleted int) {
+	for _, f := range files {
+		added, deleted = added+f.Added, deleted+f.Deleted
+	}
+	return added, deleted
+}
+
 // spentLines returns why other agents gave no answer, and the usage of all.
 func spentLines(spent spend.Spent) []string {
 	lines := spent.PassedOver()
@@ -246,15 +184,12 @@ func spentLines(spent spend.Spent) []string {
 }
 
 // fileLine formats one file with its line counts.
-func fileLine(f gitstore.FileStat, counted bool) string {
+func fileLine(f gitstore.FileStat) string {
 	name := f.Path
 	if f.OldPath != "" {
 		name = f.OldPath + " → " + f.Path
 	}
-	switch {
-	case !counted:
-		return name
-	case f.Binary:
+	if f.Binary {
 		return name + "  binary"
 	}
 	return fmt.Sprintf("%s  +%d -%d", name, f.Added, f.Deleted)
@@ -275,42 +210,39 @@ func shortList(names []string) string {
 	return text
 }
 
-func (c ReportCheck) line() string {
-	return fmt.Sprintf("%s: %s (%s)", cmp.Or(c.Name, c.Command), c.State, took(c.Duration))
-}
-
-func (r ReportRound) title() string {
-	who := fmt.Sprintf("round %d by %s: ", r.Number, r.By(r.Reviewer))
+// describeRound fills in the title and the lines of a review.
+func (e *ReportEntry) describeRound() {
+	r := *e.Review
+	e.Title = fmt.Sprintf("round %d by %s: ", r.Number, r.By(r.Reviewer))
+	c := r.Census
+	seen := fmt.Sprintf("saw %d of %s, %d of %s", c.SentFiles, prose.Count(c.Files, "file"), c.SentLines, prose.Count(c.Lines, "line"))
+	if len(c.LeftOut) > 0 {
+		seen += fmt.Sprintf(", %d left out: %s", len(c.LeftOut), c.Left())
+	}
 	switch {
 	case r.Failure != nil:
-		return who + strings.TrimSpace(r.Failure.Reason+" "+r.Failure.Detail)
-	case r.Census.Nothing():
-		return who + "nothing to review"
+		e.Title += strings.TrimSpace(r.Failure.Reason + " " + r.Failure.Detail)
+	case c.Nothing():
+		e.Title += "nothing to review"
+	default:
+		e.Title += r.Said() + ", " + severities(r.Report.Findings)
 	}
-	return fmt.Sprintf("%s%s, %s", who, r.Said, r.Severity)
-}
-
-func (r ReportRound) lines() []string {
-	var lines []string
 	if r.Failure == nil {
-		c := r.Census
-		seen := fmt.Sprintf("saw %d of %s, %d of %s", c.SentFiles, prose.Count(c.Files, "file"), c.SentLines, prose.Count(c.Lines, "line"))
-		if len(c.LeftOut) > 0 {
-			seen += fmt.Sprintf(", %d left out: %s", len(c.LeftOut), c.Left())
+		e.details = append(e.details, seen)
+	}
+	for _, f := range r.Report.Findings[:min(len(r.Report.Findings), detailsShown)] {
+		e.details = append(e.details, findingLine(f))
+	}
+	e.details = appendMore(e.details, len(r.Report.Findings), "finding")
+	if len(r.Report.Findings) == 0 {
+		for _, asked := range r.Report.Requests {
+			e.details = append(e.details, "asked: "+asked)
 		}
-		lines = append(lines, seen)
 	}
-	for _, f := range r.Findings[:min(len(r.Findings), detailsShown)] {
-		lines = append(lines, findingLine(f))
+	for _, w := range r.Report.Warnings {
+		e.details = append(e.details, "note: "+w)
 	}
-	lines = appendMore(lines, len(r.Findings), "finding")
-	for _, asked := range r.Requests {
-		lines = append(lines, "asked: "+asked)
-	}
-	for _, w := range r.Warnings {
-		lines = append(lines, "note: "+w)
-	}
-	return append(lines, spentLines(r.Spent)...)
+	e.details = append(e.details, spentLines(r.Spent)...)
 }
 
 func findingLine(f reply.Finding) string {

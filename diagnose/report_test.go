@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ const (
 	personsWork = gitstore.ID("cccc300000000000000000000000000000000000")
 )
 
-// history collects the events of a run.
+// history builds a run's events, one after the other.
 type history struct {
 	t      *testing.T
 	at     time.Time
@@ -40,7 +41,7 @@ func newHistory(t *testing.T) *history {
 	return h
 }
 
-// add appends an event that is recorded some time after the previous one.
+// add appends an event that is recorded some time after the one before.
 func (h *history) add(later time.Duration, eventType string, payload any) *history {
 	h.t.Helper()
 	body, err := json.Marshal(payload)
@@ -89,7 +90,7 @@ func (h *history) input() ReportInput {
 
 var wrong = reply.Finding{ID: "f-1", Severity: reply.Critical, File: "a.go", Line: 3, Issue: "It is all wrong"}
 
-// wholeRun returns a run with two rounds, a stop, a person's intervention, a pass and a landing.
+// wholeRun goes round twice, stops, is helped by a person, passes and lands.
 func wholeRun(t *testing.T) ReportInput {
 	h := newHistory(t)
 	h.attempt(1, record.ModeImplement, 3*time.Minute+12*time.Second, baseCommit, firstWork)
@@ -151,10 +152,8 @@ func TestReportTimes(t *testing.T) {
 		"implement": {r.Phases["implement"].Duration, ms(192_500)},
 		"check":     {r.Phases["check"].Duration, ms(20_000)},
 		"review":    {r.Phases["review"].Duration, ms(270_000)},
-		"verify":    {r.Verify.Total, ms(20_000)},
 		"waiting":   {r.Waiting, ms(7_260_000)},
-		"total":     {r.Total, ms(192_500 + 20_000 + 270_000 + 7_260_000 + 4_000)}, // and one second each for two starts, the revert and the stop
-		"rest":      {r.Unattributed, ms(4_000)},
+		"total":     {r.Total, ms(192_500 + 20_000 + 270_000 + 7_260_000 + 4_000)}, // the rest: a second each of two starts, revert and stop
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("%s took %s, want %s", what, time.Duration(pair[0]), time.Duration(pair[1]))
@@ -167,24 +166,14 @@ func TestReportTimes(t *testing.T) {
 
 func ms(n int64) duration.Duration { return duration.Duration(n * int64(time.Millisecond)) }
 
-func TestReportCounts(t *testing.T) {
+func TestReportOutcome(t *testing.T) {
 	r := NewReport(wholeRun(t))
-	want := ReportTotals{Attempts: 2, Rounds: 3, ChecksRun: 3, ChecksFailed: 1, Reverts: 1, Stops: 1, Resumes: 1, Interventions: 1, Files: 1, Added: 3, Deleted: 1}
-	if r.Totals != want {
-		t.Errorf("totals %+v, want %+v", r.Totals, want)
-	}
-	if r.Verify.Attempts != 2 || r.Verify.Retries != 1 {
-		t.Errorf("verify %+v", r.Verify)
-	}
-	if r.Reliability.Unclaimed != 2 || r.Reliability.Unchanged != 2 || r.Reliability.AgentFailures != 0 {
-		t.Errorf("reliability %+v", r.Reliability)
-	}
-	if r.Outcome != record.RunCompleted || r.Result != "pass" || r.NextAction != "none" || r.Landed != personsWork || r.Checkpoint != personsWork {
-		t.Errorf("%s %s, next %s, landed %s, checkpoint %s", r.Outcome, r.Result, r.NextAction, r.Landed, r.Checkpoint)
+	if r.Outcome != record.RunCompleted || r.Result != "pass" || r.Suggested != "" || r.Landed != personsWork || r.Checkpoint != personsWork {
+		t.Errorf("%s %s, next %s, landed %s, checkpoint %s", r.Outcome, r.Result, r.Suggested, r.Landed, r.Checkpoint)
 	}
 }
 
-// TestReportEvidence: the newest result of a check counts, wherever it was recorded.
+// TestReportEvidence: the newest result counts, wherever it was recorded.
 func TestReportEvidence(t *testing.T) {
 	in := wholeRun(t)
 	r := NewReport(in)
@@ -198,7 +187,7 @@ func TestReportEvidence(t *testing.T) {
 	if lint.State != "never_run" || lint.Command != "golint" {
 		t.Errorf("lint: %+v", lint)
 	}
-	in.Run.Interventions, in.Events = nil, in.Events[:11] // only the results of the check step
+	in.Run.Interventions, in.Events = nil, in.Events[:11] // only what the check step said
 	stale := NewReport(in).Evidence[0]
 	if stale.State != "ok" || stale.Stale {
 		t.Errorf("evidence on the run's head: %+v", stale)
@@ -223,7 +212,7 @@ func TestReportJSONNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{
-		"run_id", "checkpoint_sha", "total_duration_ms", "unattributed_ms", "started_at", "ended_at", "phases", "verify", "reliability", "outcome", "next_action", "timeline", "evidence",
+		"run_id", "checkpoint_sha", "total_duration_ms", "waiting_ms", "started_at", "ended_at", "phases", "outcome", "timeline", "evidence",
 	} {
 		if doc[name] == nil {
 			t.Errorf("no %s", name)
@@ -258,25 +247,24 @@ func TestReportSaysWhatComesNext(t *testing.T) {
 	inPlace := done
 	inPlace.Plan.InPlace = true
 	for _, test := range []struct {
-		name, action string
-		run          record.Run
-		live         bool
+		name, next string // the command's first word
+		run        record.Run
+		live       bool
 	}{
-		{"being carried out", "none", record.Run{ID: runID, Status: record.RunRunning}, true},
+		{"being carried out", "", record.Run{ID: runID, Status: record.RunRunning}, true},
 		{"killed", "resume", record.Run{ID: runID, Status: record.RunRunning}, false},
 		{"passed", "land", done, false},
-		{"passed without a change", "none", nothing, false},
-		{"passed in place", "none", inPlace, false},
-		{"aborted", "none", record.Run{ID: runID, Status: record.RunAborted, Stop: &record.Stop{Reason: record.ReasonScope}}, false},
-		{"untrusted", "fix_config", stopped(record.ReasonUntrusted), false},
-		{"scope", "resolve_scope_violation", stopped(record.ReasonScope), false},
+		{"passed without a change", "", nothing, false},
+		{"passed in place", "", inPlace, false},
+		{"aborted", "", record.Run{ID: runID, Status: record.RunAborted, Stop: &record.Stop{Reason: record.ReasonScope}}, false},
+		{"untrusted", "trust", stopped(record.ReasonUntrusted), false},
 		{"interrupted", "resume", stopped(record.ReasonInterrupted), false},
 		{"checks", "intervene", stopped(record.ReasonChecksFailed), false},
-		{"nothing to review", "inspect_logs", stopped(record.ReasonNothing), false},
+		{"a reason that is not known", "log", stopped("later"), false},
 	} {
-		action, command := nextAction(test.run, test.live)
-		if action != test.action || (action == "none") != (command == "") {
-			t.Errorf("%s: %s, %q; want %s", test.name, action, command, test.action)
+		next := nextCommand(test.run, test.live)
+		if test.next == "" && next != "" || !strings.HasPrefix(next+" ", "git runr "+test.next+" ") && test.next != "" {
+			t.Errorf("%s: %q; want %s", test.name, next, test.next)
 		}
 	}
 }
@@ -288,8 +276,12 @@ func TestReportOfAKilledRun(t *testing.T) {
 	h.add(time.Minute, record.EventAttemptCompleted.Name, record.Attempt{Number: 1, Mode: record.ModeImplement, Agent: "impl", Commit: firstWork, Files: []string{"a.go"}})
 	h.add(time.Second, record.EventAttemptStarted.Name, record.Attempt{Number: 2, Mode: record.ModeFix, Agent: "impl"})
 	r := NewReport(h.input())
-	if r.Reliability.Interrupted != 2 || r.Totals.Attempts != 2 || len(r.Timeline) != 4 {
-		t.Errorf("%d interrupted, %d attempts, %d entries", r.Reliability.Interrupted, r.Totals.Attempts, len(r.Timeline))
+	var unfinished []bool
+	for _, e := range r.Timeline {
+		unfinished = append(unfinished, e.Unfinished())
+	}
+	if !slices.Equal(unfinished, []bool{false, true, false, true}) {
+		t.Errorf("unfinished %v", unfinished)
 	}
 	if r.Phases["implement"].Duration != ms(60_000) || !r.EndedAt.IsZero() || r.Total != ms(3_662_000) {
 		t.Errorf("implement %d, ended %s, total %d", r.Phases["implement"].Duration, r.EndedAt, r.Total)
@@ -308,8 +300,8 @@ func TestReportOfOneEvent(t *testing.T) {
 		t.Errorf("started:\n%s", text)
 	}
 	h := newHistory(t).checks(1, firstWork, 0)
-	r := NewReport(ReportInput{Events: h.events[1:]}) // the start is in a log that has not arrived
-	if r.RunID != runID || r.Outcome != "unknown" || r.NextAction != "none" || len(r.Timeline) != 1 {
+	r := NewReport(ReportInput{Events: h.events[1:]}) // the start is in a log that has not come
+	if r.RunID != runID || r.Outcome != "unknown" || r.Suggested != "" || len(r.Timeline) != 1 {
 		t.Errorf("without its start: %+v", r)
 	}
 	if text := r.Text(); !strings.Contains(text, "has not arrived") {
@@ -317,7 +309,7 @@ func TestReportOfOneEvent(t *testing.T) {
 	}
 }
 
-// TestReportOfClocksThatDisagree: durations are neither negative nor too large, even if clocks differ.
+// TestReportOfClocksThatDisagree: no duration is negative, and none overflows.
 func TestReportOfClocksThatDisagree(t *testing.T) {
 	h := newHistory(t)
 	h.add(-time.Hour, record.EventAttemptStarted.Name, record.Attempt{Number: 1})
@@ -327,7 +319,7 @@ func TestReportOfClocksThatDisagree(t *testing.T) {
 	h.add(-time.Hour, record.EventRunStopped.Name, record.Stop{Reason: record.ReasonHuman})
 	h.add(-time.Hour, record.EventRunResumed.Name, struct{}{})
 	r := NewReport(h.input())
-	all := []duration.Duration{r.Total, r.Waiting, r.Unattributed, r.Verify.Total, r.Phases["implement"].Duration}
+	all := []duration.Duration{r.Total, r.Waiting, r.Phases["implement"].Duration}
 	for _, e := range r.Timeline {
 		all = append(all, e.Offset, e.Duration)
 	}
@@ -353,17 +345,17 @@ func TestReportOfEventsThatDoNotCount(t *testing.T) {
 	if got := strings.Join(kinds, " "); got != "started aborted not_counted other not_counted" {
 		t.Errorf("entries %s", got)
 	}
-	if r.Reliability.LateResults != 2 || r.Totals.ChecksRun != 0 || r.Outcome != record.RunAborted {
-		t.Errorf("%+v, %+v, %s", r.Reliability, r.Totals, r.Outcome)
+	if r.Phases["check"].Count != 0 || r.Outcome != record.RunAborted {
+		t.Errorf("%+v, %s", r.Phases, r.Outcome)
 	}
 	h = newHistory(t).add(0, record.EventChecksCompleted.Name, map[string]string{"results": "many"})
 	run, _ = record.FoldRun(h.events)
-	if r := NewReport(ReportInput{Run: run, Events: h.events}); r.Reliability.Unreadable != 1 {
+	if r := NewReport(ReportInput{Run: run, Events: h.events}); r.Timeline[1].Kind != "unreadable" {
 		t.Errorf("unreadable: %+v", r.Timeline)
 	}
 }
 
-// TestNothingForeignGetsOutOfAReport: foreign text fills one line each, and cannot become Markdown.
+// TestNothingForeignGetsOutOfAReport: text is one line each and Markdown stays text.
 func TestNothingForeignGetsOutOfAReport(t *testing.T) {
 	hostile := "x\x1b[2J\n## owned\r\n- [click](http://e) <img src=x> @everyone #1 | `tick` \u202e*b*"
 	h := newHistory(t)
@@ -423,7 +415,7 @@ func TestTook(t *testing.T) {
 	}
 }
 
-// A landing that was undone is in the timeline, and the next step is to land again.
+// A landing that was taken back is in the timeline, and what comes next is to land.
 func TestReportOfTakenBackLanding(t *testing.T) {
 	h := newHistory(t)
 	h.attempt(1, record.ModeImplement, time.Minute, baseCommit, firstWork)
@@ -436,7 +428,7 @@ func TestReportOfTakenBackLanding(t *testing.T) {
 	if last.Kind != "unlanded" || last.Title != "no longer landed as "+firstWork.Short()+" on main" || r.Landed != "" {
 		t.Errorf("%+v, landed %q", last, r.Landed)
 	}
-	if r.NextAction != "land" {
-		t.Errorf("next %q", r.NextAction)
+	if r.Suggested != "git runr land "+runID {
+		t.Errorf("next %q", r.Suggested)
 	}
 }

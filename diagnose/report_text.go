@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
@@ -27,52 +26,6 @@ func (r Report) outcomeLine() string {
 		line += ", landed as " + r.Landed.Short()
 	}
 	return line
-}
-
-// timeLine formats the parts of the run's time.
-func (r Report) timeLine() string {
-	line := took(r.Total)
-	for _, name := range []string{phaseImplement, phaseCheck, phaseReview} {
-		line += fmt.Sprintf(", %s %s", name, took(r.Phases[name].Duration))
-	}
-	return line + fmt.Sprintf(", waiting %s, other %s", took(r.Waiting), took(r.Unattributed))
-}
-
-// totalLines returns the counts, each with a label.
-func (r Report) totalLines() [][2]string {
-	t := r.Totals
-	lines := [][2]string{
-		{"time", r.timeLine()},
-		{"attempts", fmt.Sprintf("%d, %s", t.Attempts, prose.Count(t.Reverts, "revert"))},
-		{"rounds", fmt.Sprint(t.Rounds)},
-		{"checks", fmt.Sprintf("%d run, %d failed", t.ChecksRun, t.ChecksFailed)},
-		{"people", fmt.Sprintf("%s, %s, %s", prose.Count(t.Stops, "stop"), prose.Count(t.Interventions, "intervention"), prose.Count(t.Resumes, "resume"))},
-		{"changed", fmt.Sprintf("%s, +%d -%d", prose.Count(t.Files, "file"), t.Added, t.Deleted)},
-	}
-	if took := r.Spending.String(); took != "" {
-		lines = append(lines, [2]string{"agents", took})
-	}
-	if trouble := r.Reliability.line(); trouble != "" {
-		lines = append(lines, [2]string{"trouble", trouble})
-	}
-	return lines
-}
-
-// line lists the problems, or returns "" if there are none.
-func (r ReportReliability) line() string {
-	var parts []string
-	for _, p := range []struct {
-		n    int
-		what string
-	}{
-		{r.AgentFailures, "agent failure"}, {r.Stalls, "stall"}, {r.Interrupted, "interrupted attempt"}, {r.LateResults, "late result"},
-		{r.Unreadable, "unreadable event"}, {r.Conflicts, "revert conflict"}, {r.Unclaimed, "unclaimed file"}, {r.Unchanged, "unmet claim"},
-	} {
-		if p.n > 0 {
-			parts = append(parts, prose.Count(p.n, p.what))
-		}
-	}
-	return strings.Join(parts, ", ")
 }
 
 // line describes one check's newest result.

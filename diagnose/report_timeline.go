@@ -9,21 +9,19 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
-	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // timeline builds entries from events.
 type timeline struct {
 	in      ReportInput
-	start   time.Time
 	lost    map[gitstore.ID]string
 	begun   map[int]int // attempt number → entry without an end
 	entries []ReportEntry
 }
 
-func newTimeline(in ReportInput, start time.Time) *timeline {
-	t := &timeline{in: in, start: start, lost: map[gitstore.ID]string{}, begun: map[int]int{}, entries: []ReportEntry{}}
+func newTimeline(in ReportInput, start time.Time) []ReportEntry {
+	t := &timeline{in: in, lost: map[gitstore.ID]string{}, begun: map[int]int{}, entries: []ReportEntry{}}
 	for _, l := range in.Run.Lost {
 		t.lost[l.Event] = l.Why
 	}
@@ -31,9 +29,9 @@ func newTimeline(in ReportInput, start time.Time) *timeline {
 		t.add(e)
 	}
 	for i := range t.entries {
-		t.entries[i].finish(t.start)
+		t.entries[i].finish(start)
 	}
-	return t
+	return t.entries
 }
 
 // finish fills in the parts of an entry that depend on all of it.
@@ -41,7 +39,7 @@ func (e *ReportEntry) finish(start time.Time) {
 	e.Duration = max(0, e.Duration)
 	e.Offset = between(start, e.At)
 	if e.Attempt != nil {
-		e.Title, e.details = e.Attempt.title(), e.Attempt.lines()
+		e.describeAttempt()
 	}
 	e.Title = oneLine(e.Title)
 }
@@ -105,8 +103,8 @@ func (t *timeline) started(entry *ReportEntry, e record.Event, _ runplan.Plan) {
 }
 
 func (t *timeline) attemptStarted(entry *ReportEntry, _ record.Event, a record.Attempt) {
-	t.fillAttempt(entry, a)
-	entry.Attempt.Finished = false
+	a.EndedAt = time.Time{}
+	entry.Kind, entry.By, entry.Duration, entry.Attempt = entryAttempt, a.Agent, a.Duration, &a
 	t.begun[a.Number] = len(t.entries)
 }
 
@@ -119,7 +117,11 @@ func (t *timeline) attemptCompleted(entry *ReportEntry, e record.Event, a record
 		delete(t.begun, a.Number)
 		target.Event, target.Attachments = entry.Event, entry.Attachments
 	}
-	t.fillAttempt(target, a)
+	a.EndedAt = e.Timestamp
+	target.Kind, target.By, target.Duration, target.Attempt = entryAttempt, a.Agent, a.Duration, &a
+	if a.Commit != "" {
+		target.Files = t.in.Attempts[a.Number]
+	}
 	if target.Duration <= 0 {
 		target.Duration = between(target.At, e.Timestamp)
 	}
@@ -130,27 +132,6 @@ func (t *timeline) attemptCompleted(entry *ReportEntry, e record.Event, a record
 	}
 }
 
-func (t *timeline) fillAttempt(entry *ReportEntry, a record.Attempt) {
-	entry.Kind, entry.By, entry.Duration = entryAttempt, a.Agent, a.Duration
-	r := &ReportAttempt{
-		Number: a.Number, Mode: a.Mode, Agent: a.Agent, Finished: true, Commit: a.Commit, Claimed: a.Claimed, Unclaimed: a.Unclaimed,
-		Unchanged: a.Unchanged, Status: a.Status, Warnings: a.Warnings, Failure: a.Failure, Files: []gitstore.FileStat{}, Spent: a.Spent,
-	}
-	stats, counted := t.in.Attempts[a.Number]
-	if r.Counted = counted && a.Commit != ""; r.Counted {
-		r.Files = stats
-	} else {
-		for _, f := range a.Files {
-			r.Files = append(r.Files, gitstore.FileStat{Path: f})
-		}
-	}
-	for _, f := range r.Files {
-		r.Added += f.Added
-		r.Deleted += f.Deleted
-	}
-	entry.Attempt = r
-}
-
 func (t *timeline) reverted(entry *ReportEntry, _ record.Event, r record.Reverted) {
 	entry.Kind, entry.By, entry.Reverted = entryReverted, "", &r
 	entry.Title = fmt.Sprintf("attempt %d reverted: %s as before it", r.Attempt, prose.Count(len(r.Restored), "file"))
@@ -159,50 +140,43 @@ func (t *timeline) reverted(entry *ReportEntry, _ record.Event, r record.Reverte
 	}
 	for i := range t.entries {
 		if a := t.entries[i].Attempt; a != nil && a.Number == r.Attempt && len(r.Conflicts) == 0 {
-			a.Reverted = true
+			a.Reverted = &r
 		}
 	}
 }
 
 func (t *timeline) checks(entry *ReportEntry, e record.Event, run record.CheckRun) {
 	entry.Kind, entry.By = entryChecks, ""
-	t.fillChecks(entry, run.Results, func(_ int, c record.CheckResult) string { return record.CheckLog(c.Name) })
+	entry.addChecks(run.Results)
 	entry.At = e.Timestamp.Add(-time.Duration(entry.Duration)) // the event was recorded at their end
 	entry.Title = "checks"
 	if run.Attempt > 0 {
 		entry.Title += fmt.Sprintf(" after attempt %d", run.Attempt)
 	}
-	state := checksState(entry.Checks)
+	state := checksState(run.Results)
 	if run.Failure != nil {
 		state = run.Failure.Reason + ": " + run.Failure.Detail
 	}
 	entry.Title += ": " + state
 }
 
-// fillChecks copies results to entry; logOf returns the path of a result's output among the event's attachments.
-func (t *timeline) fillChecks(entry *ReportEntry, results []record.CheckResult, logOf func(int, record.CheckResult) string) {
-	entry.Duration = 0
-	for i, c := range results {
-		check := ReportCheck{
-			Name: c.Name, Command: c.Command, OK: c.OK(), Fails: c.Fails(), State: c.State(),
-			ExitCode: c.ExitCode, Reason: c.Reason, NotRun: c.NotRun, Said: c.Said, Tree: c.Tree, Duration: max(0, c.Duration),
-		}
-		if path := logOf(i, c); slices.Contains(entry.Attachments, path) {
-			check.Log = string(entry.Event) + ":" + path
-		}
-		entry.Duration = addDurations(entry.Duration, check.Duration)
-		entry.Checks = append(entry.Checks, check)
-		entry.details = append(entry.details, check.line())
+// addChecks adds results to entry.
+func (e *ReportEntry) addChecks(results []record.CheckResult) {
+	e.Duration, e.Checks = 0, results
+	for _, c := range results {
+		e.Duration = addDurations(e.Duration, max(0, c.Duration))
+		line := fmt.Sprintf("%s: %s (%s)", cmp.Or(c.Name, c.Command), c.State(), took(max(0, c.Duration)))
+		e.details = append(e.details, line)
 	}
 }
 
-func checksState(checks []ReportCheck) string {
+func checksState(checks []record.CheckResult) string {
 	ok, failed := 0, 0
 	for _, c := range checks {
-		if c.OK {
+		if c.OK() {
 			ok++
 		}
-		if c.Fails {
+		if c.Fails() {
 			failed++
 		}
 	}
@@ -216,19 +190,9 @@ func checksState(checks []ReportCheck) string {
 }
 
 func (t *timeline) round(entry *ReportEntry, e record.Event, round record.RoundPayload) {
-	r := &ReportRound{
-		Number: round.Number, Attempt: round.Attempt, Reviewer: round.Reviewer, Verdict: round.Report.Effective, Findings: round.Report.Findings,
-		Said: round.Said(), Census: round.Census, Warnings: round.Report.Warnings, Failure: round.Failure, Spent: round.Spent,
-	}
-	if len(r.Findings) == 0 {
-		r.Findings, r.Requests = []reply.Finding{}, round.Report.Requests
-	}
-	for _, f := range r.Findings {
-		r.Severity.add(f.Severity)
-	}
-	entry.Kind, entry.By, entry.Review, entry.Duration = entryReview, round.Reviewer, r, max(0, round.Duration)
+	entry.Kind, entry.By, entry.Review, entry.Duration = entryReview, round.Reviewer, &round.Round, max(0, round.Duration)
 	entry.At = e.Timestamp.Add(-time.Duration(entry.Duration))
-	entry.Title, entry.details = r.title(), r.lines()
+	entry.describeRound()
 }
 
 func (t *timeline) stopped(entry *ReportEntry, _ record.Event, stop record.StopPayload) {
@@ -277,10 +241,7 @@ func (t *timeline) resumed(entry *ReportEntry, e record.Event, _ record.ResumedP
 
 func (t *timeline) intervened(entry *ReportEntry, e record.Event, iv record.InterventionPayload) {
 	entry.Kind, entry.By = entryIntervened, cmp.Or(iv.By, e.Actor)
-	entry.Intervention = &ReportIntervention{
-		Number: iv.Number, Reason: iv.Reason, Note: iv.Note, Commits: append([]gitstore.ID{}, iv.Commits...),
-		Files: append([]string{}, iv.Files...), Checkpoint: iv.Commit,
-	}
+	entry.Intervention = &iv.Intervention
 	entry.Title = fmt.Sprintf("intervention %d (%s) by %s: %s", iv.Number, iv.Reason, person(entry.By), iv.Note)
 	if iv.Commit != "" {
 		entry.details = append(entry.details, "committed as "+iv.Commit.Short())
@@ -291,7 +252,7 @@ func (t *timeline) intervened(entry *ReportEntry, e record.Event, iv record.Inte
 	if len(iv.Files) > 0 {
 		entry.details = append(entry.details, "changed: "+shortList(iv.Files))
 	}
-	t.fillChecks(entry, iv.Commands, func(i int, _ record.CheckResult) string { return fmt.Sprintf("commands/%d.log", i+1) })
+	entry.addChecks(iv.Commands)
 	entry.At = e.Timestamp.Add(-time.Duration(entry.Duration))
 }
 
@@ -325,15 +286,22 @@ func reportEvidence(run record.Run, entries []ReportEntry) []ReportEvidence {
 	}
 	head := string(run.Head())
 	for _, entry := range entries {
-		for _, c := range entry.Checks {
+		for i, c := range entry.Checks {
 			if c.Name == "" {
 				continue // a person's command, not a check
 			}
 			e := slot(c.Name)
-			*e = ReportEvidence{Check: c.Name, Command: c.Command, State: "failed", Was: c.State, Tree: c.Tree, Event: entry.Event, Log: c.Log}
+			*e = ReportEvidence{Check: c.Name, Command: c.Command, State: "failed", Was: c.State(), Tree: c.Tree, Event: entry.Event}
 			e.Stale = c.Tree != "" && head != "" && c.Tree != head
-			if c.OK {
+			if c.OK() {
 				e.State = "ok"
+			}
+			path := record.CheckLog(c.Name)
+			if entry.Intervention != nil {
+				path = fmt.Sprintf("commands/%d.log", i+1)
+			}
+			if slices.Contains(entry.Attachments, path) {
+				e.Log = string(entry.Event) + ":" + path
 			}
 		}
 	}

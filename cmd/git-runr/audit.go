@@ -202,58 +202,34 @@ const metricsPeriod = 30 * 24 * time.Hour
 
 func (p *program) metricsCommand() *cli.Command {
 	return &cli.Command{
-		Name: "metrics", Usage: "what the runs and reviews of a period came to",
-		Description: "Rounds to pass, stops by reason, time per step, findings by severity, and how long reviews took.\n" +
-			"Without --since: the last 30 days. A date is that day at midnight; --until a date includes that day.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "since", Usage: "`WHEN` the period begins: 7d, 12h, 2026-01-31, or RFC 3339"},
-			&cli.StringFlag{Name: "until", Usage: "`WHEN` it ends: the same; now without it"},
-		},
+		Name: "metrics", Usage: "what the runs and reviews of the last 30 days came to",
+		Description: "Rounds to pass, stops by reason, time per step, findings by severity, and how long reviews took, of\n" +
+			"what began in that time. A date is that day at midnight.",
+		Flags:  []cli.Flag{&cli.StringFlag{Name: "since", Usage: "`WHEN` the time begins: 7d, 12h, 2026-01-31, or RFC 3339"}},
 		Action: p.inRepo(metrics),
 	}
 }
 
 func metrics(s *session, store *store.Store) error {
-	since, until, err := s.period()
-	if err != nil {
-		return err
+	since := s.now().Add(-metricsPeriod)
+	if text := s.String("since"); text != "" {
+		var err error
+		if since, err = moment(text, s.now()); err != nil {
+			return err
+		}
 	}
-	doc, err := diagnose.Measure(s.ctx, store, since, until)
+	doc, err := diagnose.Measure(s.ctx, store, since)
 	if err != nil {
 		return err
 	}
 	return s.print(doc, func(w io.Writer) { screen.Document(w, doc.Text()) })
 }
 
-// period returns the period of --since and --until, by default the last 30 days.
-func (s *session) period() (since, until time.Time, err error) {
-	now := s.now()
-	since, until = now.Add(-metricsPeriod), now.Add(time.Millisecond) // to include the current millisecond
-	if text := s.String("until"); text != "" {
-		if until, err = moment(text, now, true); err != nil {
-			return since, until, err
-		}
-		since = until.Add(-metricsPeriod)
-	}
-	if text := s.String("since"); text != "" {
-		if since, err = moment(text, now, false); err != nil {
-			return since, until, err
-		}
-	}
-	if !since.Before(until) {
-		return since, until, exit.Problemf(exit.Usage, "the period begins (%s) after it ends (%s)", since.Format(time.DateTime), until.Format(time.DateTime))
-	}
-	return since, until, nil
-}
-
-// moment parses a point in time. If end is set and text is a date, it returns the end of that day.
-func moment(text string, now time.Time, end bool) (time.Time, error) {
-	at, day, ok := when.Parse(text, now)
+// moment parses a point in time.
+func moment(text string, now time.Time) (time.Time, error) {
+	at, ok := when.Parse(text, now)
 	if !ok {
 		return at, exit.Problemf(exit.Usage, "cannot read %q as a time: use 7d, 12h, 2026-01-31 or 2026-01-31T12:00:00Z", text)
-	}
-	if end && day {
-		at = at.AddDate(0, 0, 1)
 	}
 	return at, nil
 }

@@ -65,7 +65,7 @@ func TestCosts(t *testing.T) {
 		{"approve", func() { closed(); asked() }, runr("inbox", "submit", "latest", "--approve"), cost{0, 8, 9, 83, 65, 0}},
 		{"claim", submitted, runr("inbox", "claim", "latest"), cost{0, 4, 2, 29, 40, 0}},
 		{"list", run("inbox", "list"), list, cost{0, 0, 0, 11, 38, 0}},
-		{"get", run("inbox", "list"), runr("inbox", "get", "latest"), cost{0, 0, 0, 20, 40, 0}},
+		{"get", run("inbox", "list"), runr("inbox", "get", "latest"), cost{0, 0, 0, 22, 40, 0}},
 		{"log", run("inbox", "list"), runr("log", "--limit", "5"), cost{0, 0, 0, 19, 35, 0}},
 		{"status", run("inbox", "list"), runr("status"), cost{3, 0, 0, 90, 80, 0}},
 		{"cold list", func() { os.RemoveAll(filepath.Join(dir, ".git", "runr", "cache")) }, list, cost{0, 0, 1, 104, 100, 0}},

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -36,27 +35,25 @@ func diagnoseStop(s *session, store *store.Store) error {
 	if s.Bool("md") && s.json {
 		return exit.Problemf(exit.Usage, "use either --md or --json, not both")
 	}
-	what := s.arg(record.Latest)
-	run, err := store.RunByID(s.ctx, what)
-	if err == nil {
-		return s.diagnoseRun(store, run)
-	}
+	about, err := diagnose.Named(s.ctx, store, s.arg(record.Latest))
 	missing := new(record.NotFoundError)
-	if !errors.As(err, &missing) || len(missing.Among) > 0 || what == record.Latest {
-		return err
-	}
-	review, err := store.ReviewByID(s.ctx, what)
-	if err == nil {
-		return s.diagnoseReview(store, review)
-	}
-	if !errors.As(err, &missing) || len(missing.Among) > 0 {
-		return err
-	}
-	commit, err := store.Repo.Resolve(s.ctx, what)
-	if err != nil {
+	switch {
+	case errors.As(err, &missing) && len(missing.Among) == 0 && missing.ID != record.Latest:
 		return follow.NoneOf(missing)
+	case err != nil:
+		return err
+	case len(about.Runs) > 0:
+		for _, run := range about.Runs[1:] {
+			s.say("also about this commit: git runr diagnose %s", run.ID)
+		}
+		return s.diagnoseRun(store, about.Runs[0])
+	case about.Review != nil:
+		return s.diagnoseReview(store, *about.Review)
+	case about.Note != "":
+		return s.showNote(about.Commit, about.Note)
 	}
-	return s.diagnoseCommit(store, commit)
+	commit := about.Commit.Short()
+	return exit.Problemf(exit.NotFound, "commit %s has no stopped run and no open review", commit).WithHint("git runr log " + commit + "   (what is recorded of it)")
 }
 
 // diagnoseRun shows why run stopped, or its state if it did not.
@@ -117,22 +114,8 @@ func (s *session) notStopped(records *store.Store, run record.Run) error {
 	})
 }
 
-// diagnoseReview shows the newest run that was started from a review, or else what the review itself asks for.
+// diagnoseReview shows what a review without a run asks for.
 func (s *session) diagnoseReview(store *store.Store, review record.Review) error {
-	events, err := store.ReviewEvents(s.ctx, review.ID)
-	if err != nil {
-		return err
-	}
-	for _, e := range slices.Backward(events) {
-		if e.Run == "" {
-			continue
-		}
-		run, err := store.Run(s.ctx, e.Run)
-		if err != nil {
-			return err
-		}
-		return s.diagnoseRun(store, run)
-	}
 	conf, err := s.configuration(store)
 	if err != nil {
 		return err
@@ -143,25 +126,6 @@ func (s *session) diagnoseReview(store *store.Store, review record.Review) error
 		return exit.Problemf(exit.Nothing, "review %s is %s and asks for nothing", review.ID, review.Status).WithHint("git runr show " + review.ID)
 	}
 	return s.showDiagnosis(d, diagnose.Place{Width: s.width()})
-}
-
-// diagnoseCommit shows the newest run about commit, else its review, else its note.
-func (s *session) diagnoseCommit(store *store.Store, commit gitstore.ID) error {
-	about, err := diagnose.OfCommit(s.ctx, store, commit)
-	switch {
-	case err != nil:
-		return err
-	case len(about.Runs) > 0:
-		for _, run := range about.Runs[1:] {
-			s.say("also about this commit: git runr diagnose %s", run.ID)
-		}
-		return s.diagnoseRun(store, about.Runs[0])
-	case about.Review != nil:
-		return s.diagnoseReview(store, *about.Review)
-	case about.Note != "":
-		return s.showNote(commit, about.Note)
-	}
-	return exit.Problemf(exit.NotFound, "commit %s has no stopped run and no open review", commit.Short()).WithHint("git runr log " + commit.Short() + "   (what is recorded of it)")
 }
 
 // noteJSON is the result for a commit if this clone has its note but not the logs.

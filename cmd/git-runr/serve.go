@@ -103,8 +103,8 @@ func (s *session) webConfig(store *store.Store, conf *config.Config, place *web.
 		Secret: place.Secret, Port: place.Address.Port,
 		Ask:       conf.RequestOn,
 		Requested: func(ctx context.Context, made record.Review) error { return reviewRequested(ctx, store, made) },
-		Measure: func(ctx context.Context, since, until time.Time) (diagnose.Metrics, error) {
-			return diagnose.Measure(ctx, store, since, until)
+		Measure: func(ctx context.Context, since time.Time) (diagnose.Metrics, error) {
+			return diagnose.Measure(ctx, store, since)
 		},
 		Do: func(ctx context.Context, args ...string) (string, int) { return s.inside(ctx, store, args) },
 		Log: func(line string) {

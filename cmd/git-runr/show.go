@@ -295,7 +295,7 @@ func showLog(s *session, store *store.Store) error {
 	}
 	wanted := func(record.Event) bool { return true }
 	if text := s.String("since"); text != "" {
-		since, err := moment(text, s.now(), false)
+		since, err := moment(text, s.now())
 		if err != nil {
 			return err
 		}

@@ -21,8 +21,7 @@ func (p *program) syncCommand() *cli.Command {
 	return &cli.Command{
 		Name: "sync", Usage: "exchange runs and reviews with a remote", ArgsUsage: "[REMOTE]",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "retire", Usage: "put the logs of writers that are long gone into the archive now, however few they are (sync.retire says how long)"},
-			&cli.BoolFlag{Name: "archived", Usage: "bring older events too, which sync.since leaves, now and from now on in this clone"}},
+			&cli.BoolFlag{Name: "retire", Usage: "put the logs of writers that are long gone into the archive now, however few they are (sync.retire says how long)"}},
 		Description: "Fetches the logs of others, takes over what only moved forward, and pushes this clone's log and\nthe notes. Nothing else is fetched or pushed. What git or this program refuses of a log is named, the\nrest is taken; what a log has lost in this clone is brought again. Ends with 11 when the remote does\nnot let this clone push its log, and with 75 when it cannot be reached. Without REMOTE: the elected one\n(sync.remote, else origin) and each other one that this clone has asked or answered something by name. What\nwas asked of one remote goes to no other, and what is private to none.",
 		Action:      p.withConfig(syncWith),
 	}
@@ -33,13 +32,6 @@ func syncWith(s *session, store *store.Store, conf *config.Config) error {
 	remote, err := store.Repo.ElectRemote(cmp.Or(s.arg(""), conf.Sync.Remote))
 	if err != nil {
 		return err
-	}
-	if s.Bool("archived") && conf.Sync.Since > 0 {
-		if err := store.Repo.SetConfig(s.ctx, "runr.sync.since", "0s"); err != nil {
-			return err
-		}
-		conf.Sync.Since = 0
-		s.tell("everything is fetched from now on, for runr.sync.since is 0s in this clone; git config --unset runr.sync.since undoes that")
 	}
 	remotes := []string{remote}
 	if s.arg("") == "" {
@@ -93,11 +85,11 @@ func (d syncedJSON) show(w io.Writer) {
 }
 
 func (s *session) syncOne(store *store.Store, conf *config.Config, remote string) (share.Synced, error) {
-	done, err := share.Sync(s.ctx, store, remote, conf.SyncTerms())
+	done, err := share.Sync(s.ctx, store, remote, conf.Sync.Notes)
 	if err != nil || done.Refused != nil {
 		return done, err
 	}
-	err = retire(s, store, &done, share.Retirement{After: time.Duration(conf.Sync.Retire), Asked: s.Bool("retire"), Terms: conf.SyncTerms()})
+	err = retire(s, store, &done, share.Retirement{After: time.Duration(conf.Sync.Retire), Asked: s.Bool("retire")})
 	return done, err
 }
 

@@ -21,8 +21,7 @@ import (
 // an archive: refs/runr/archives/<month> is a chain of commits. The parents of each are the
 // archive commit before it and then the tips of logs whose last entry is of that month (UTC),
 // or of an earlier month if an archive holds them already. The refs of these logs are then
-// deleted. Everything stays reachable and no id changes; a clone that does not need old logs
-// does not fetch their months. The message of an archive commit:
+// deleted. Everything stays reachable and no id changes. The message of an archive commit:
 //
 //	git-runr archive: 2 logs
 //	(for people)

@@ -93,7 +93,6 @@ func saidNo(err error) *RefusedError {
 // retireBase is the state of refs and archives that logs are retired from.
 type retireBase struct {
 	archives archives // the same on the remote and here
-	left     []string // months whose archives this clone does not have
 	own      string
 	staged   Tips // logs with refs on the remote
 	here     Tips
@@ -107,9 +106,6 @@ func (s *Store) retireFrom(ctx context.Context, remote string) (base retireBase,
 	}
 	there, err := s.sharedArchives(ctx, remote)
 	if err != nil {
-		return base, err
-	}
-	if base.left, err = s.Unfetched(ctx, remote); err != nil {
 		return base, err
 	}
 	live, here, err := s.logRefs(ctx)
@@ -167,7 +163,7 @@ func (s *Store) retirable(ctx context.Context, base retireBase, before time.Time
 	})
 	logs = slices.DeleteFunc(logs, func(log archivedLog) bool {
 		month := base.month(log.writer, at[log.tip])
-		return twice[log.tip] || !at[log.tip].Before(before) || !isMonth(month) || slices.Contains(base.left, month)
+		return twice[log.tip] || !at[log.tip].Before(before) || !isMonth(month)
 	})
 	slices.SortFunc(logs, func(a, b archivedLog) int {
 		return cmp.Or(at[a.tip].Compare(at[b.tip]), strings.Compare(a.writer, b.writer))

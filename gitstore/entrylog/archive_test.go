@@ -534,3 +534,56 @@ func FuzzArchive(f *testing.F) {
 		}
 	})
 }
+
+const year = 365 * day
+
+// wroteAt is a log of one entry, by a clone that is gone then.
+func wroteAt(t *testing.T, bare, writer string, at time.Time) Entry {
+	t.Helper()
+	repo := cloneAs(t, bare, writer)
+	syncLogs(t, repo)
+	entry := mustAppend(t, repo, Record{Message: writer, Author: testAgent, When: at})
+	syncLogs(t, repo)
+	return entry
+}
+
+func cloneAs(t *testing.T, bare, writer string) *Store {
+	t.Helper()
+	dir := cloneOf(t, bare).dir.WorkTree
+	testGit(t, dir, "config", writerKey, writer)
+	return openTestRepo(t, dir)
+}
+
+// oldAndNew is a remote with an archived log of two years ago and one of now, which is new.
+func oldAndNew(t *testing.T) (bare string, full *Store, new Entry) {
+	t.Helper()
+	bare, clones := newRemote(t, 1)
+	wroteAt(t, bare, "00000000000a", testWhen.Add(-2*year))
+	new = wroteAt(t, bare, "00000000000b", testWhen)
+	syncLogs(t, clones[0])
+	if done := retire(t, clones[0], testWhen.Add(day), 1); done != (Retired{Logs: 2, Refs: 2}) {
+		t.Fatalf("%+v", done)
+	}
+	return bare, clones[0], new
+}
+
+// A log that comes back with a clock that is behind is not hidden by what is archived of it.
+func TestMonthNeverGoesBack(t *testing.T) {
+	bare, full, new := oldAndNew(t)
+	next := wroteAt(t, bare, new.Writer, testWhen.Add(-year))
+	if next.Parent != new.ID {
+		t.Fatalf("%+v", next)
+	}
+	syncLogs(t, full)
+	if done := retire(t, full, testWhen.Add(day), 1); done != (Retired{Logs: 1, Refs: 1}) {
+		t.Fatalf("%+v", done)
+	}
+	fresh := cloneOf(t, bare)
+	syncLogs(t, fresh)
+	if got := logTips(t, fresh)[new.Writer]; got != next.ID {
+		t.Errorf("it ends at %s", got)
+	}
+	if _, err := os.Stat(filepath.Join(bare, archivesPrefix, monthOf(next.When))); err == nil {
+		t.Error("it is in an older month")
+	}
+}

@@ -164,9 +164,6 @@ func (s *Store) newWriter(ctx context.Context, a Audience) (string, error) {
 	if err := s.noteOwn(id, a); err != nil {
 		return "", fmt.Errorf("make a writer: %w", err)
 	}
-	if err := s.noteWriterMade(a, id); err != nil {
-		return "", fmt.Errorf("make a writer: %w", gitdir.ReadOnly(err))
-	}
 	if _, err := s.dir.Git(ctx, "config", "--local", a.key(), id); err != nil {
 		return "", fmt.Errorf("set %s: %w", a.key(), gitdir.ReadOnly(err))
 	}

@@ -97,11 +97,11 @@ func (s *Store) brokenRef(ctx context.Context) string {
 	return ""
 }
 
-// wantedRefs returns the refspecs of a fetch. A month of "" matches all archives.
-func wantedRefs(remote, notes string, months []string) []string {
-	specs := []string{"+" + logPrefix + "*:" + stagedPrefix(remote) + "*"}
-	for _, month := range months { // a pattern, because a missing ref would be an error
-		specs = append(specs, "+"+archivesPrefix+month+"*:"+stagedArchives(remote)+month+"*")
+// wantedRefs returns the refspecs of a fetch.
+func wantedRefs(remote, notes string) []string {
+	specs := []string{
+		"+" + logPrefix + "*:" + stagedPrefix(remote) + "*",
+		"+" + archivesPrefix + "*:" + stagedArchives(remote) + "*",
 	}
 	if notes != "" {
 		specs = append(specs, "+"+notes+"*:"+stagedNotes(remote)+"*")

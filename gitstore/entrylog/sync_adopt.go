@@ -17,7 +17,6 @@ import (
 // Adopted is the result of AdoptLogs.
 type Adopted struct {
 	Writers  []string    // whose logs moved forward here
-	Moved    []MovedLog  // the same, with both ends
 	Events   int         // number of new entries
 	Rejected []Rejection // logs left unchanged
 	// Diverged means that the remote has entries under our own writer's id that are not here:
@@ -25,16 +24,9 @@ type Adopted struct {
 	Diverged bool
 }
 
-// MovedLog is a log that moved forward from one entry ("" for its beginning) to another.
-type MovedLog struct {
-	Writer   string
-	From, To odb.ID
-}
-
 // moved records a log that has moved forward.
 func (a *Adopted) moved(log adoption) {
 	a.Writers = append(a.Writers, log.writer)
-	a.Moved = append(a.Moved, MovedLog{log.writer, log.old, log.new})
 	a.Events += log.events
 }
 

@@ -127,10 +127,6 @@ func (s *Store) unpushed(ctx context.Context, remote, own string, along archives
 		return nil, err
 	}
 	maps.Copy(archived, goes)
-	left, err := s.Unfetched(ctx, remote)
-	if err != nil {
-		return nil, err
-	}
 	goesThere, err := s.goers(ctx, remote)
 	if err != nil {
 		return nil, err
@@ -141,10 +137,6 @@ func (s *Store) unpushed(ctx context.Context, remote, own string, along archives
 			continue
 		}
 		there := cmp.Or(staged[writer], archived[writer])
-		if there == "" && writer != own && s.mayBeIn(ctx, left, tip) {
-			delete(logs, writer)
-			continue
-		}
 		if there == "" || there != tip && writer == own {
 			continue
 		}

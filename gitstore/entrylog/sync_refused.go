@@ -30,26 +30,16 @@ type Fetched struct {
 // mirrors the remote. Objects are checked on arrival. A ref to an object that git refuses keeps its old value here; it
 // is tried again when it has moved, or after some time.
 func (s *Store) FetchLogs(ctx context.Context, remote, notes string) (Fetched, error) {
-	return s.FetchSince(ctx, remote, notes, time.Time{})
-}
-
-// FetchSince is FetchLogs without the archives of months before since, unless they are here or may hold our own log.
-// Unfetched lists the months left out.
-func (s *Store) FetchSince(ctx context.Context, remote, notes string, since time.Time) (Fetched, error) {
 	var done Fetched
 	if err := s.checkRemote(remote); err != nil {
 		return done, err
 	}
-	months, err := s.wantedMonths(ctx, remote, since)
-	if err != nil {
-		return done, err
-	}
 	known := s.readRefusals(remote)
-	all := wantedRefs(remote, notes, months)
+	all := wantedRefs(remote, notes)
 	for _, ref := range slices.Sorted(maps.Keys(known)) {
 		all = append(all, "^"+ref)
 	}
-	err = s.fetchRefs(ctx, remote, all, "--prune")
+	err := s.fetchRefs(ctx, remote, all, "--prune")
 	if err != nil && ctx.Err() == nil {
 		if done.Locks = s.refs.DropStaleLocks(ctx, remotesPrefix+remote+"/"); len(done.Locks) > 0 {
 			err = s.fetchRefs(ctx, remote, all, "--prune")
@@ -72,7 +62,7 @@ func (s *Store) FetchSince(ctx context.Context, remote, notes string, since time
 	if broken := s.brokenRef(ctx); broken != "" && err != nil {
 		return done, fmt.Errorf("fetch from %q: %w: ref %s names an object that cannot be read", remote, gitdir.ErrCorrupt, broken)
 	}
-	done.Refused, err = s.fetchApart(ctx, remote, notes, months, known, err == nil)
+	done.Refused, err = s.fetchApart(ctx, remote, notes, known, err == nil)
 	return done, err
 }
 
@@ -146,15 +136,13 @@ func (s *Store) writeRefusals(remote string, of refusals) error {
 
 // fetchApart fetches every ref that can be fetched and returns the others. fetched means that all but the known
 // refusals were fetched already.
-func (s *Store) fetchApart(ctx context.Context, remote, notes string, months []string, known refusals, fetched bool) ([]Rejection, error) {
+func (s *Store) fetchApart(ctx context.Context, remote, notes string, known refusals, fetched bool) ([]Rejection, error) {
 	there, err := s.listRemote(ctx, remote, logPrefix+"*", archivesPrefix+"*", notes)
 	if err != nil {
 		return nil, err
 	}
 	maps.DeleteFunc(there, func(ref string, _ odb.ID) bool {
-		month, isArchive := strings.CutPrefix(ref, archivesPrefix)
-		wanted := isArchive && (slices.Contains(months, month) || slices.Contains(months, ""))
-		return !strings.HasPrefix(ref, logPrefix) && !wanted && ref != notes
+		return !strings.HasPrefix(ref, logPrefix) && !strings.HasPrefix(ref, archivesPrefix) && ref != notes
 	})
 	staged, err := s.refs.Refs(ctx, remotesPrefix+remote+"/")
 	if err != nil {

@@ -27,7 +27,7 @@ func leaseClones(t *testing.T) (a, b *store.Store, hub string, id string) {
 	review, err := a.RequestReview(t.Context(), record.ReviewRequest{Subject: subject, Reviewer: "a"}, "cli")
 	for _, s := range []*store.Store{a, b} {
 		if err == nil {
-			_, err = share.Sync(t.Context(), s, "origin", share.Terms{})
+			_, err = share.Sync(t.Context(), s, "origin", false)
 		}
 	}
 	if err != nil {
@@ -43,7 +43,7 @@ func leaseWorker(s *store.Store, m role.Reviewer, sync func() error) *Worker {
 			if err := sync(); err != nil {
 				return err
 			}
-			_, err := share.Sync(ctx, s, "origin", share.Terms{})
+			_, err := share.Sync(ctx, s, "origin", false)
 			return err
 		},
 	}
@@ -75,7 +75,7 @@ func TestLeaseBringsNews(t *testing.T) {
 		_, err = a.SubmitReview(t.Context(), id, sub, "")
 	}
 	if err == nil {
-		_, err = share.Sync(t.Context(), a, "origin", share.Terms{})
+		_, err = share.Sync(t.Context(), a, "origin", false)
 	}
 	if err == nil {
 		review, err = b.Review(t.Context(), id)
@@ -106,7 +106,7 @@ func TestLeaseIsGivenBackAfterTheResultIsShared(t *testing.T) {
 		if (err != nil) != away || leaseThere(t, hub) != away {
 			t.Errorf("away %t: %v, lease %t", away, err, leaseThere(t, hub))
 		}
-		if _, err := share.Sync(t.Context(), a, "origin", share.Terms{}); err != nil {
+		if _, err := share.Sync(t.Context(), a, "origin", false); err != nil {
 			t.Fatal(err)
 		}
 		if review, err := a.Review(t.Context(), id); err != nil || (len(review.Submissions) == 1) == away {

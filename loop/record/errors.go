@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -80,8 +81,13 @@ type NotFoundError struct {
 	What  string  // "run" or "review"
 	ID    string  // as the user gave it
 	Where string  // "in" and the place that was searched; "" means "here"
-	Older bool    // older events were not fetched, and the id may be among them
 	Among []Meant // the candidates, if the name fits more than one
+}
+
+// Unknown reports whether err means that an id names nothing, rather than several things or a fault.
+func Unknown(err error) bool {
+	var missing *NotFoundError
+	return errors.As(err, &missing) && len(missing.Among) == 0
 }
 
 func (e *NotFoundError) Error() string {
@@ -90,9 +96,6 @@ func (e *NotFoundError) Error() string {
 	}
 	if e.ID == Latest {
 		return fmt.Sprintf("there is no %s yet", e.What)
-	}
-	if e.Older {
-		return fmt.Sprintf("%s %q is not here: older events were not fetched (sync.since); git runr sync --archived brings them", e.What, e.ID)
 	}
 	return fmt.Sprintf("%s %q does not exist %s", e.What, e.ID, cmp.Or(e.Where, "here"))
 }

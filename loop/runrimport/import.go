@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -19,68 +17,38 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// Options says how a run of runr is imported.
-type Options struct {
-	Again   bool             // import a run again that was imported before
-	Explain runner.Explainer // as in runner.Runner; nil: stops are not explained
-}
-
-// Imported is the result of importing one run of a timeline.
-type Imported struct {
-	Run      record.Run
-	Recorded int // events recorded by this import; 0 for a run that was complete already
-}
-
-// Import records a source's events as events of a run here. plan holds the local configuration, with HEAD as its base.
-// A run that was imported before is not imported again, except for events after the recorded ones: an interrupted
-// import continues where it stopped.
+// Import records a timeline as a run here and reports whether it did: a run that was imported before is returned as it
+// is unless again is set. plan holds the local configuration, with HEAD as its base. explain explains the stop, as in
+// runner.Runner.
 func Import(
-	ctx context.Context, s *store.Store, source SourceRun, plan runplan.Plan, options Options,
-) (Imported, error) {
+	ctx context.Context, s *store.Store, t Timeline, plan runplan.Plan, again bool, explain runner.Explainer,
+) (run record.Run, recorded bool, err error) {
 	if err := plan.Policy.Check(); err != nil {
-		return Imported{}, err
+		return run, false, err
 	}
-	source.ID = cmp.Or(source.ID, source.Mark)
-	source.describe(&plan)
+	t.describe(&plan)
 	unlock, err := s.Repo.Lock(ctx, "import")
 	if err != nil {
-		return Imported{}, err
+		return run, false, err
 	}
 	defer unlock()
-	var run record.Run
-	var here []record.Event
-	if !options.Again {
-		here, err = importedBefore(ctx, s, source, plan.Entity)
+	if !again {
+		run, err = importedBefore(ctx, s, t, plan.Entity)
+		if err != nil || run.ID != "" {
+			return run, false, err
+		}
 	}
-	if err == nil && here == nil {
-		run, err = beginImport(ctx, s, source, plan)
-	}
+	now := s.Now().UTC()
+	title := cmp.Or(plan.Entity.Name(), t.ID)
+	run, err = s.BeginRun(ctx, importSource, title, plan, func(time.Time) (id, at time.Time) { return t.began(now) })
 	if err != nil {
-		return Imported{Run: run}, fmt.Errorf("import: %w", err)
+		return run, false, fmt.Errorf("import: %w", err)
 	}
-	begun := run
-	if here != nil {
-		run, _ = record.FoldRun(here)
-		begun, _ = record.FoldRun(here[:1])
+	events, err := importRun(run, t, now, explain)
+	if err == nil {
+		run, err = recordImport(ctx, s, run, events)
 	}
-	made, _, err := importRun(begun, source, s.Now().UTC(), options.Explain)
-	if err != nil {
-		return Imported{Run: run}, err
-	}
-	recorded := len(made) + 1
-	if here != nil {
-		made = beyond(made, here[1:])
-		recorded = len(made)
-	}
-	run, err = recordImport(ctx, s, run, made)
-	return Imported{Run: run, Recorded: recorded}, err
-}
-
-func beginImport(ctx context.Context, s *store.Store, source SourceRun, plan runplan.Plan) (record.Run, error) {
-	title := cmp.Or(plan.Entity.Name(), source.ID)
-	return s.BeginRun(ctx, importSource, title, plan, func(now time.Time) (id, at time.Time) {
-		return source.began(now), source.at(0, now)
-	})
+	return run, true, err
 }
 
 // recordImport appends events to a run that no other process knows or may change. So no event has to be decided again
@@ -91,83 +59,58 @@ func recordImport(ctx context.Context, s *store.Store, run record.Run, events []
 		return run, err
 	}
 	defer unlock()
-	for _, d := range events {
-		if d.Type == record.EventRunStopped.Name || d.Type == record.EventReviewLoopDetected.Name {
-			if err := workspace.WriteFiles(workspace.FilesDir(s, run.ID), d.Attachments); err != nil {
-				return run, fmt.Errorf("import: %w", err)
-			}
+	for _, e := range events {
+		if e.Type == record.EventRunStopped.Name || e.Type == record.EventReviewLoopDetected.Name {
+			err = workspace.WriteFiles(workspace.FilesDir(s, run.ID), e.Attachments)
 		}
-		if run, err = s.NextRunEvent(ctx, run, d); err != nil {
+		if err == nil {
+			run, err = s.NextRunEvent(ctx, run, e)
+		}
+		if err != nil {
 			return run, fmt.Errorf("import: %w", err)
 		}
 	}
 	return run, nil
 }
 
-// importedBefore returns the events of the newest run that source was imported as, or nil. It examines only runs with
-// the same time in their id or the same entity.
+// importedBefore returns the newest run of entity that t was imported as, or the zero Run.
 func importedBefore(
-	ctx context.Context, s *store.Store, source SourceRun, entity runplan.Entity,
-) ([]record.Event, error) {
-	runs, _, err := s.Runs(ctx, store.Filter{})
-	if err != nil {
-		return nil, err
-	}
-	prefix := source.began(s.Now()).UTC().Format(record.IDTime) + "-"
+	ctx context.Context, s *store.Store, t Timeline, entity runplan.Entity,
+) (run record.Run, err error) {
+	runs, _, err := s.Runs(ctx, store.Filter{Run: func(r record.RunSummary) bool { return r.Entity == entity }})
 	for _, r := range runs {
-		if !strings.HasPrefix(r.ID, prefix) && r.Entity != entity {
-			continue
-		}
-		events, err := s.RunEvents(ctx, r.ID)
-		if err != nil {
-			return nil, err
-		}
-		if run, _ := record.FoldRun(events); run.Plan.Imported == source.ID {
-			return events, nil
+		if run, err = s.RunByID(ctx, r.ID); err != nil || run.Plan.Imported == t.ID {
+			return run, err
 		}
 	}
-	return nil, nil
+	return record.Run{}, err
 }
 
-// beyond returns the imported events after events. It returns none if events are not the beginning of imported, because
-// then the run was continued here.
-func beyond(imported []record.NewEvent, events []record.Event) []record.NewEvent {
-	same := func(n record.NewEvent, e record.Event) bool { return n.Type == e.Type }
-	n := len(events)
-	if n > len(imported) || !slices.EqualFunc(imported[:n], events, same) {
-		return nil
+// began returns the time for the id of the run here, which is the time in runr's id, so that typing that id finds the
+// run, and the time of the first event.
+func (t Timeline) began(now time.Time) (id, at time.Time) {
+	at = t.events[0].when(now, now)
+	if id, err := time.Parse(record.IDTime, t.ID); err == nil {
+		return id, at
 	}
-	return imported[n:]
+	return at, at
 }
 
-// TakeDirectory reads what runr stores beside a timeline: the run's id, which is the name of the directory, and the
-// text of its task. timeline is the file's path. Missing data leaves the field unchanged.
-func (r *SourceRun) TakeDirectory(timeline string) {
-	file, err := filepath.Abs(timeline)
-	if err != nil || filepath.Base(file) != "timeline.jsonl" {
-		return
+// when returns the time of an event, or that of the event before it if it has none or a clock that is far ahead.
+func (e event) when(before, now time.Time) time.Time {
+	if e.At.IsZero() || e.At.After(now.AddDate(1, 0, 0)) {
+		return before
 	}
-	dir := filepath.Dir(file)
-	if id := filepath.Base(dir); r.ID == "" && len(id) == 14 && strings.Trim(id, "0123456789") == "" {
-		r.ID = id
-	}
-	task := filepath.Join(dir, "artifacts", "task.md")
-	info, err := os.Lstat(task)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
-		return
-	}
-	if text, err := os.ReadFile(task); err == nil {
-		r.Task = strings.ToValidUTF8(string(text), "\uFFFD")
-	}
+	return e.At
 }
 
 // describe writes into plan what the run works on: the text of its task, or the file name if only that is recorded.
 // No recorded text becomes a command.
-func (r SourceRun) describe(plan *runplan.Plan) {
+func (t Timeline) describe(plan *runplan.Plan) {
 	name := ""
-	for _, e := range r.Events {
+	for _, e := range t.events {
 		if e.Type == "run_started" && name == "" {
-			name = strings.TrimSpace(prose.Cut(e.Task, maxSourceText))
+			name = strings.TrimSpace(prose.Cut(e.Task, maxText))
 		}
 		if n := e.maxRounds(); e.Type == record.EventReviewLoopDetected.Name && n > 0 && n <= 100 {
 			plan.Policy.MaxRetries = n
@@ -176,15 +119,15 @@ func (r SourceRun) describe(plan *runplan.Plan) {
 	ext := path.Ext(name)
 	isPath := len(name) < 1000 && !strings.Contains(name, "\n") &&
 		slices.Contains([]string{".md", ".markdown", ".txt"}, ext)
-	task := r.Task
+	task := t.Task
 	if task == "" && !isPath {
 		task = name
 	}
-	plan.Imported = r.ID
-	plan.Entity = runplan.Entity{Type: "task", Identifier: r.ID, Title: prose.OneLine(runner.TaskTitle(task))}
+	plan.Imported = t.ID
+	plan.Entity = runplan.Entity{Type: "task", Identifier: t.ID, Title: prose.OneLine(runner.TaskTitle(task))}
 	if isPath {
 		plan.Entity.Identifier = prose.OneLine(strings.TrimSuffix(path.Base(name), ext))
 	}
-	plan.Task = prose.Cut(task, maxSourceText)
+	plan.Task = prose.Cut(task, maxText)
 	plan.DoneCriteria = runner.DoneCriteria(plan.Task)
 }

@@ -2,13 +2,13 @@ package runrimport
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,8 +41,8 @@ func TestImportCases(t *testing.T) {
 		for _, warning := range timeline.Warnings {
 			fmt.Fprintf(&got, "warning: %s\n", warning)
 		}
-		for _, source := range timeline.Runs {
-			writeImportedRun(t, &got, c, source)
+		if err == nil {
+			writeImportedRun(t, &got, c, timeline)
 		}
 		if casetest.Update() {
 			writeText(t, c, got.String())
@@ -90,19 +90,27 @@ func importTestPlan(c casetest.Case) runplan.Plan {
 	return plan
 }
 
-// importForTest imports source as a native run, without a repository.
-func importForTest(t testing.TB, source SourceRun, plan runplan.Plan) ([]record.NewEvent, record.Run) {
+// importForTest imports a timeline as a run, without a repository.
+func importForTest(t testing.TB, timeline Timeline, plan runplan.Plan) ([]record.NewEvent, record.Run) {
 	t.Helper()
-	source.describe(&plan)
+	timeline.describe(&plan)
 	start := runtest.EventAt(1, record.EventRunStarted.Name, plan)
-	start.Run, start.Timestamp = runtest.Run, source.at(0, importNow)
-	begun, bad := record.FoldRun([]record.Event{start})
+	_, at := timeline.began(importNow)
+	start.Run, start.Timestamp = runtest.Run, at
+	run, bad := record.FoldRun([]record.Event{start})
 	if len(bad) > 0 {
 		t.Fatal(bad)
 	}
-	drafts, run, err := importRun(begun, source, importNow, nil)
+	drafts, err := importRun(run, timeline, importNow, nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for i, d := range drafts {
+		event := runtest.EventAt(i+2, d.Type, d.Payload)
+		event.Run, event.Timestamp = runtest.Run, d.At
+		if err := run.Apply(event); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if len(run.Lost) > 0 || !run.Done() {
 		t.Fatalf("status %s, lost %+v", run.Status, run.Lost)
@@ -111,10 +119,10 @@ func importForTest(t testing.TB, source SourceRun, plan runplan.Plan) ([]record.
 }
 
 // writeImportedRun writes a description of an imported run, for a case's want.
-func writeImportedRun(t *testing.T, w io.Writer, c casetest.Case, source SourceRun) {
+func writeImportedRun(t *testing.T, w io.Writer, c casetest.Case, source Timeline) {
 	drafts, run := importForTest(t, source, importTestPlan(c))
-	fmt.Fprintf(w, "run %q: %d events, %d skipped; %s %q, max_retries %d\n", cmp.Or(source.ID, "(mark)"), source.Read, source.Skipped,
-		run.Plan.Entity.Identifier, run.Plan.Entity.Title, run.Plan.Policy.MaxRetries)
+	fmt.Fprintf(w, "run %q: %d events, %d kept as text; %s %q, max_retries %d\n", markless(source, source.ID), source.Read, source.Kept,
+		markless(source, run.Plan.Entity.Identifier), run.Plan.Entity.Title, run.Plan.Policy.MaxRetries)
 	for _, d := range drafts {
 		fmt.Fprintf(w, "  %s %s: %s%s\n", d.At.Format("15:04:05"), d.Type, prose.OneLine(d.Title), attachedNames(d))
 		writeDraft(w, d)
@@ -122,9 +130,17 @@ func writeImportedRun(t *testing.T, w io.Writer, c casetest.Case, source SourceR
 	fmt.Fprintf(w, "  = %s %s; %s\n", run.Status, run.Result, afterImport(run))
 }
 
+// markless returns id, or (mark) for the name that a timeline without an id gets.
+func markless(source Timeline, id string) string {
+	if !source.named && id == source.ID {
+		return "(mark)"
+	}
+	return id
+}
+
 func attachedNames(d record.NewEvent) string {
 	text := ""
-	for _, name := range []string{"executor.md", "review.md"} {
+	for _, name := range []string{"executor.md", "review.md", keptFile} {
 		if d.Attachments[name] != nil {
 			text += " [" + name + "]"
 		}
@@ -176,11 +192,9 @@ func TestImportedRunsNeverPassByThemselves(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		for _, source := range timeline.Runs {
-			_, run := importForTest(t, source, importTestPlan(c))
-			if next := afterImport(run); run.Status != record.RunCompleted && !strings.HasPrefix(next, "resumes with attempt") {
-				t.Errorf("%s, run %q: %s", c.Path, source.ID, next)
-			}
+		_, run := importForTest(t, timeline, importTestPlan(c))
+		if next := afterImport(run); run.Status != record.RunCompleted && !strings.HasPrefix(next, "resumes with attempt") {
+			t.Errorf("%s: %s", c.Path, next)
 		}
 	}
 }
@@ -197,32 +211,29 @@ type errReader struct{ err error }
 
 func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 
-func TestReadTimelineKeepsTheNewest(t *testing.T) {
+func TestTimelineIsBounded(t *testing.T) {
 	var b strings.Builder
-	b.WriteString(`{"seq":1,"type":"run_started","payload":{"task":"t.md"}}` + "\n")
-	for i := range maxRunEvents + 9 {
-		fmt.Fprintf(&b, `{"seq":%d,"type":"phase_start","payload":{"phase":"P%d"}}`+"\n", i+2, i)
+	for i := range maxRecorded {
+		fmt.Fprintf(&b, `{"seq":%d,"type":"implement_complete","payload":{"handoff_memo":"done"}}`+"\n", i+2)
 	}
 	timeline, err := Read(strings.NewReader(b.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := timeline.Runs[0]
-	if len(run.Events) != maxRunEvents || run.Events[0].Type != "run_started" || run.Events[1].Phase != "P10" {
-		t.Errorf("%d events, the first are %s and %s", len(run.Events), run.Events[0].Type, run.Events[1].Type)
-	}
-	if len(timeline.Warnings) != 1 || !strings.Contains(timeline.Warnings[0], "10 were left out") {
-		t.Errorf("warnings %q", timeline.Warnings)
+	run, _ := record.FoldRun([]record.Event{runtest.EventAt(1, record.EventRunStarted.Name, runtest.Plan())})
+	if made, err := importRun(run, timeline, importNow, nil); err == nil || len(made) > maxRecorded {
+		t.Errorf("%d events, %v", len(made), err)
 	}
 }
 
-func TestReadTimelineNamesFewLines(t *testing.T) {
+func TestReadTimelineNamesOneLine(t *testing.T) {
 	timeline, err := Read(strings.NewReader(strings.Repeat("no\n", 100) + `{"type":"stop"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(timeline.Warnings); n != lineWarnings+1 || timeline.Warnings[n-1] != "80 lines more could not be read" {
-		t.Errorf("%d warnings, the last is %q", n, timeline.Warnings[n-1])
+	want := []string{"100 lines could not be read, first line 1: not a JSON object"}
+	if !slices.Equal(timeline.Warnings, want) || !strings.HasPrefix(string(timeline.kept), "no\nno\n") {
+		t.Errorf("warnings %q, kept %q", timeline.Warnings, string(timeline.kept))
 	}
 }
 
@@ -257,27 +268,27 @@ const seedTimeline = `{"seq":1,"timestamp":"2026-01-06T12:00:00Z","type":"run_st
 {"seq":7,"timestamp":"2026-01-06T12:07:02Z","type":"stop","source":"supervisor","payload":{"reason":"review_loop_detected"}}
 `
 
-// importOf imports text into s and returns the only run.
-func importOf(t *testing.T, s *store.Store, text string, again bool) Imported {
+// importOf imports text into s.
+func importOf(t *testing.T, s *store.Store, text string, again bool) (record.Run, bool) {
 	t.Helper()
 	ctx := context.Background()
 	timeline, err := Read(strings.NewReader(text))
-	if err != nil || len(timeline.Runs) != 1 {
-		t.Fatalf("%d runs, %v", len(timeline.Runs), err)
+	if err != nil {
+		t.Fatal(err)
 	}
 	plan := runtest.Plan()
 	if plan.Base, err = s.Repo.Head(ctx); err != nil {
 		t.Fatal(err)
 	}
 	plan.Checks = []runplan.Check{{Name: "typecheck", Command: "npm run typecheck"}}
-	timeline.Runs[0].ID = "20260106120000"
-	done, err := Import(ctx, s, timeline.Runs[0], plan, Options{Again: again, Explain: func(_ record.Run, stop record.Stop) (record.Stop, map[string][]byte) {
+	timeline.ID = "20260106120000"
+	run, imported, err := Import(ctx, s, timeline, plan, again, func(_ record.Run, stop record.Stop) (record.Stop, map[string][]byte) {
 		return stop, map[string][]byte{"stop_diagnostics.json": []byte("{}\n")}
-	}})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return done
+	return run, imported
 }
 
 func importStore(t *testing.T) *store.Store {
@@ -299,13 +310,13 @@ func importStore(t *testing.T) *store.Store {
 
 func TestImportRecordsWhatHappened(t *testing.T) {
 	s, ctx := importStore(t), context.Background()
-	done := importOf(t, s, seedTimeline, false)
+	made, _ := importOf(t, s, seedTimeline, false)
 	run, err := s.Run(ctx, "20260106120000") // the other system's id finds it
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := time.Date(2026, 1, 6, 12, 0, 0, 0, time.UTC)
-	if run.ID != done.Run.ID || run.Status != record.RunReviewing || run.Plan.Imported != "20260106120000" || !run.CreatedAt.Equal(at) {
+	if run.ID != made.ID || run.Status != record.RunReviewing || run.Plan.Imported != "20260106120000" || !run.CreatedAt.Equal(at) {
 		t.Errorf("run %s is %s of %q, from %s", run.ID, run.Status, run.Plan.Imported, run.CreatedAt)
 	}
 	if a := run.Attempts[0]; !a.StartedAt.Equal(at.Add(time.Second)) || !a.EndedAt.Equal(at.Add(5*time.Minute)) || a.Verification != "token (secret)" {
@@ -315,8 +326,8 @@ func TestImportRecordsWhatHappened(t *testing.T) {
 		t.Errorf("stop %+v", stop)
 	}
 	events, err := s.RunEvents(ctx, run.ID)
-	if err != nil || len(events) != done.Recorded {
-		t.Fatalf("%d events, %d recorded, %v", len(events), done.Recorded, err)
+	if err != nil {
+		t.Fatal(err)
 	}
 	last := events[len(events)-1].ID
 	if text, err := s.Attachment(ctx, last, "stop_diagnostics.json"); err != nil || string(text) != "{}\n" {
@@ -330,60 +341,31 @@ func TestImportRecordsWhatHappened(t *testing.T) {
 
 func TestImportTwice(t *testing.T) {
 	s := importStore(t)
-	first := importOf(t, s, seedTimeline, false)
-	second := importOf(t, s, seedTimeline, false)
-	if second.Run.ID != first.Run.ID || second.Recorded != 0 {
-		t.Errorf("second import: %s after %s, %d recorded", second.Run.ID, first.Run.ID, second.Recorded)
+	first, _ := importOf(t, s, seedTimeline, false)
+	if second, imported := importOf(t, s, seedTimeline, false); second.ID != first.ID || imported {
+		t.Errorf("second import: %s after %s", second.ID, first.ID)
 	}
-	third := importOf(t, s, seedTimeline, true)
-	if third.Run.ID == first.Run.ID || third.Recorded != first.Recorded {
-		t.Errorf("again: %s after %s, %d recorded", third.Run.ID, first.Run.ID, third.Recorded)
+	if third, imported := importOf(t, s, seedTimeline, true); third.ID == first.ID || !imported {
+		t.Errorf("again: %s after %s", third.ID, first.ID)
 	}
 	other := strings.Replace(seedTimeline, "2026-01-06T12:06", "2026-01-06T12:05", 1)
-	if changed := importOf(t, s, other, false); changed.Recorded != 0 {
-		t.Errorf("a timeline that says something else: %d recorded", changed.Recorded)
+	if _, imported := importOf(t, s, other, false); imported {
+		t.Error("a timeline that says something else of the same run was imported")
 	}
 }
 
-// TestImportGoesOn: the next import completes one that was killed after any of its events, and
-// adds the new events of a timeline that has grown.
-func TestImportGoesOn(t *testing.T) {
+// TestUnknownEventsAreKept: a type that is not known, and a line that cannot be read, are text of the last event.
+func TestUnknownEventsAreKept(t *testing.T) {
 	s, ctx := importStore(t), context.Background()
-	whole := importOf(t, s, seedTimeline, false)
-	timeline, err := Read(strings.NewReader(seedTimeline))
-	if err != nil {
-		t.Fatal(err)
+	unknown := `{"seq":8,"type":"run_landed","payload":{"commit":"ghp_0123456789abcdefghijABCDEFGHIJ012345"}}`
+	run, _ := importOf(t, s, unknown+"\nnot json\n"+seedTimeline, false)
+	events, err := s.RunEvents(ctx, run.ID)
+	if err != nil || run.Landed != nil {
+		t.Fatal(run.Landed, err)
 	}
-	for n := range whole.Recorded - 1 {
-		s := importStore(t)
-		plan := runtest.Plan()
-		plan.Base, _ = s.Repo.Head(ctx)
-		source := timeline.Runs[0]
-		source.ID = "20260106120000"
-		source.describe(&plan)
-		plan.Imported = source.ID
-		begun, err := beginImport(ctx, s, source, plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		drafts, _, err := importRun(begun, source, importNow, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := recordImport(ctx, s, begun, drafts[:n]); err != nil {
-			t.Fatal(err)
-		}
-		done := importOf(t, s, seedTimeline, false)
-		if done.Run.ID != begun.ID || done.Recorded != len(drafts)-n || done.Run.Status != record.RunReviewing {
-			t.Errorf("after %d events: %d recorded, status %s", n, done.Recorded, done.Run.Status)
-		}
-	}
-	grown := seedTimeline + `{"seq":8,"timestamp":"2026-01-06T13:00:00Z","type":"run_resumed","source":"cli","payload":{"run_id":"20260106120000"}}
-{"seq":9,"timestamp":"2026-01-06T13:01:00Z","type":"stop","source":"supervisor","payload":{"reason":"stalled_timeout"}}
-`
-	done := importOf(t, s, grown, false)
-	if done.Run.ID != whole.Run.ID || done.Recorded != 2 || done.Run.Stop.Reason != record.ReasonAgentIdle {
-		t.Errorf("grown: run %s, %d recorded, %+v", done.Run.ID, done.Recorded, done.Run.Stop)
+	kept, err := s.Attachment(ctx, events[len(events)-1].ID, keptFile)
+	if want := `{"seq":8,"type":"run_landed","payload":{"commit":"(secret)"}}` + "\nnot json\n"; string(kept) != want || err != nil {
+		t.Errorf("kept %q, %v", kept, err)
 	}
 }
 
@@ -401,20 +383,20 @@ func FuzzReadTimeline(f *testing.F) {
 		if (err == nil) != (errAgain == nil) || !reflect.DeepEqual(timeline, again) {
 			t.Fatalf("two readings differ:\n%+v\n%+v", timeline, again)
 		}
-		if err == nil && len(timeline.Runs) == 0 || err != nil && !errors.Is(err, ErrNoTimeline) {
-			t.Fatalf("%d runs, %v", len(timeline.Runs), err)
+		if err == nil && timeline.Read == 0 || err != nil && !errors.Is(err, ErrNoTimeline) {
+			t.Fatalf("%d events, %v", timeline.Read, err)
 		}
-		if len(timeline.Warnings) > lineWarnings+10 || !utf8.ValidString(strings.Join(timeline.Warnings, "")) {
+		if len(timeline.Warnings) > 2 || !utf8.ValidString(strings.Join(timeline.Warnings, "")+string(timeline.kept)) {
 			t.Fatalf("warnings %q", timeline.Warnings)
 		}
-		for _, source := range timeline.Runs {
-			checkForeignRun(t, source, len(data))
+		if err == nil {
+			checkForeignRun(t, timeline, len(data))
 		}
 	})
 }
 
-func checkForeignRun(t *testing.T, source SourceRun, size int) {
-	if source.Mark == "" || len(source.ID) > 200 || source.Read < len(source.Events) || source.Skipped > source.Read {
+func checkForeignRun(t *testing.T, source Timeline, size int) {
+	if source.ID == "" || len(source.ID) > 200 || source.Read != len(source.events) || source.Kept > source.Read {
 		t.Fatalf("run %+v", source)
 	}
 	drafts, run := importForTest(t, source, runtest.Plan())

@@ -1,10 +1,12 @@
 package runrimport
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,53 +23,56 @@ import (
 // importSource is the source of imported events.
 const importSource = "import"
 
-// handlers convert runr's events to ours.
-var handlers = map[string]func(*importer, SourceEvent){
-	"phase_start":                       (*importer).phase,
-	"worker_response":                   (*importer).workerResponse,
-	"implement_complete":                (*importer).implemented,
-	"verification":                      (*importer).verified,
-	"review_complete":                   (*importer).reviewComplete,
-	"resume":                            (*importer).resumed,
-	"run_resumed":                       (*importer).resumed,
-	"auto_resume_started":               (*importer).resumed,
-	"max_ticks_reached":                 (*importer).stopping,
-	"run_complete":                      (*importer).stopping,
+// keptFile is the attachment of a run's last event with the events that are kept as text.
+const keptFile = "timeline.jsonl"
+
+// handlers read the types of runr's events that say something which a run here records.
+var handlers = map[string]func(*importer, event){
+	"run_started":         (*importer).working,
+	"phase_start":         (*importer).working,
+	"resume":              (*importer).working,
+	"run_resumed":         (*importer).working,
+	"auto_resume_started": (*importer).working,
+	"worker_response":     (*importer).workerResponse,
+	"implement_complete":  (*importer).implemented,
+	"verification":        (*importer).verified,
+	"review_complete":     (*importer).reviewed,
+	"max_ticks_reached":   (*importer).stopping,
+	"run_complete":        (*importer).stopping,
+
 	record.EventReviewLoopDetected.Name: (*importer).stopping,
 	record.EventRunStopped.Name:         (*importer).stopping,
 }
 
-// quietTypes are events without information that a run here records.
-var quietTypes = prose.WordSet(`run_started plan_generated worktree_created checkpoint_complete milestone_complete preflight
-	fast_path_skip verify_complete verify_failed_retry verify_failed_max_retries no_changes_evidence_ok worker_fallback
-	ignored_changes worker_stats auto_resume_scheduled auto_resume_result resume_checkpoint_selected run_submitted`)
-
 // importer makes the events of one run. It folds them as it goes, so that each event is made in the state in which it
-// will be read. It has no side effects: the same timeline gives the same events, so a killed import can continue.
+// will be read.
 type importer struct {
 	run     record.Run
-	source  SourceRun
+	kept    string
 	explain runner.Explainer
 	events  []record.NewEvent
 	bad     error
 
-	at        time.Time            // of the current event
-	activity  time.Time            // of the newest event before a stop
-	open      bool                 // an attempt has begun and not ended
-	reviewAt  time.Time            // when the reviewer was started
-	pending   []record.CheckResult // results of commands since the last check step
-	checkedAt time.Time            // when the newest of them ran
-	halt      *halt
+	at       time.Time // of the current event
+	from     time.Time // when the turn began whose result comes next
+	activity time.Time // of the newest event before a stop
+	halt     *halt     // a stop that nothing follows
 }
 
-// importRun returns the events of source after run, which has only begun: all events but the first, and the run in its
-// final state.
-func importRun(
-	run record.Run, source SourceRun, now time.Time, explain runner.Explainer,
-) ([]record.NewEvent, record.Run, error) {
-	im := &importer{run: run, source: source, explain: explain, at: source.at(0, now), activity: source.at(0, now)}
-	for i, e := range source.Events {
-		im.at = source.at(i, now)
+// halt is how a timeline says that the run ended. Several events about one stop are merged.
+type halt struct {
+	code, detail string // code is runr's
+	at           time.Time
+	round, max   int
+	unmet        []string
+}
+
+// importRun returns the events of t after run, which has only begun.
+func importRun(run record.Run, t Timeline, now time.Time, explain runner.Explainer) ([]record.NewEvent, error) {
+	_, at := t.began(now)
+	im := &importer{run: run, kept: string(t.kept), explain: explain, at: at, from: at, activity: at}
+	for _, e := range t.events {
+		im.at = e.when(im.at, now)
 		if handle := handlers[e.Type]; handle != nil {
 			handle(im, e)
 		}
@@ -76,7 +81,7 @@ func importRun(
 		}
 	}
 	im.finish()
-	return im.events, im.run, im.bad
+	return im.events, im.bad
 }
 
 // add records one event.
@@ -85,77 +90,53 @@ func (im *importer) add(event record.NewEvent) {
 	if err == nil {
 		err = im.run.Apply(record.Event{Type: event.Type, Run: im.run.ID, Timestamp: im.at, Payload: body})
 	}
-	if err != nil && im.bad == nil { // unreachable: payloads are made here
+	if err == nil && len(im.events) == maxRecorded {
+		err = fmt.Errorf("more than %d attempts, checks and reviews", maxRecorded)
+	}
+	if err != nil && im.bad == nil {
 		im.bad = fmt.Errorf("import %s: %w", event.Type, err)
 	}
 	event.At = im.at
-	im.events = append(im.events, event)
+	if im.bad == nil {
+		im.events = append(im.events, event)
+	}
 }
 
-// step returns the name of the workflow's step of a kind; for an agent the step before the review. A workflow without
-// such a step gets the usual name.
+// working is called for an event that shows that the run continues: a stop before it was not the end.
+func (im *importer) working(event) { im.halt, im.from = nil, im.at }
+
+// took returns how long the turn took that ends now, and begins the next one.
+func (im *importer) took() duration.Duration {
+	d := duration.Duration(max(0, im.at.Sub(im.from)))
+	im.working(event{})
+	return d
+}
+
+// step returns the name of the workflow's last step of a kind, or the usual name if it has none.
 func (im *importer) step(kind runplan.StepKind, usual string) string {
-	policy := im.run.Plan.Policy
-	at := slices.IndexFunc(policy.Workflow, func(s runplan.WorkStep) bool { return s.Kind == kind })
-	if kind == runplan.StepAgent {
-		review := slices.IndexFunc(policy.Workflow, func(s runplan.WorkStep) bool { return s.Kind == runplan.StepReview })
-		if review <= 0 {
-			review = len(policy.Workflow)
+	for _, step := range slices.Backward(im.run.Plan.Policy.Workflow) {
+		if step.Kind == kind {
+			return step.Name
 		}
-		at = policy.FixStep(review)
 	}
-	if at < 0 {
-		return usual
-	}
-	return policy.Workflow[at].Name
+	return usual
 }
 
 // mode returns the implementer's task: to fix what was refused or failed since its last turn, or to implement.
 func (im *importer) mode() record.AttemptMode {
 	last, round, checks := im.run.LastAttempt(), im.run.LastRound(), im.run.LastChecks()
-	switch {
-	case last == nil:
+	if last == nil {
 		return record.ModeImplement
-	case im.open:
-		return last.Mode
-	case round != nil && round.Attempt == last.Number && !round.Report.Effective.Passed():
-		return record.ModeFix
-	case checks != nil && checks.Attempt == last.Number && checks.Failed():
+	}
+	refused := round != nil && round.Attempt == last.Number && !round.Report.Effective.Passed()
+	if refused || checks != nil && checks.Attempt == last.Number && checks.Failed() {
 		return record.ModeFix
 	}
 	return record.ModeImplement
 }
 
-// begin records that an attempt began. An attempt that never ended begins again under its number.
-func (im *importer) begin(mode record.AttemptMode, agent string) {
-	number := len(im.run.Attempts) + 1
-	if im.open {
-		number--
-	}
-	im.open = true
-	step := im.step(runplan.StepAgent, "implement")
-	a := record.Attempt{Number: number, Step: step, Mode: mode, Agent: agent, From: im.run.Head(), Files: []string{}}
-	im.add(record.EventAttemptStarted.New(importSource, fmt.Sprintf("attempt %d, %s", a.Number, a.Mode), a))
-}
-
-func (im *importer) resumed(SourceEvent) { im.active() }
-
-func (im *importer) phase(e SourceEvent) {
-	im.active()
-	switch strings.ToUpper(e.Phase) {
-	case "VERIFY":
-		return
-	case "IMPLEMENT":
-		im.flushChecks()
-		im.begin(im.mode(), "implementer")
-	case "REVIEW":
-		im.reviewAt = im.at
-	}
-	im.flushChecks()
-}
-
 // workerResponse reads an agent's answer. The timeline does not record which files an implementer changed.
-func (im *importer) workerResponse(e SourceEvent) {
+func (im *importer) workerResponse(e event) {
 	switch strings.ToLower(e.Phase) {
 	case "implement":
 		im.implemented(e)
@@ -164,42 +145,37 @@ func (im *importer) workerResponse(e SourceEvent) {
 	}
 }
 
-// implemented records the end of an attempt. If its beginning is not recorded, it began with the previous event. An
-// answer without a verification section is recorded whole as its verification.
-func (im *importer) implemented(e SourceEvent) {
-	im.active()
-	im.flushChecks()
-	agent, text := e.agent("implementer"), e.answer()
-	if !im.open {
-		end := im.at
-		im.at = im.activity
-		im.begin(im.mode(), agent)
-		im.at = end
+// implemented records an attempt, which began when its phase did. An answer without a verification section is recorded
+// whole as its verification.
+func (im *importer) implemented(e event) {
+	text := e.answer()
+	a := record.Attempt{
+		Number: len(im.run.Attempts) + 1, Step: im.step(runplan.StepAgent, "implement"), Mode: im.mode(),
+		Agent: e.agent("implementer"), From: im.run.Head(), Files: []string{},
 	}
+	end := im.at
+	im.at = im.from
+	im.add(record.EventAttemptStarted.New(importSource, fmt.Sprintf("attempt %d, %s", a.Number, a.Mode), a))
+	im.at = end
 	report := reply.ParseExecutor(text)
-	a := *im.run.LastAttempt()
 	a.Claim(report)
-	a.Agent, a.Warnings, a.Files = agent, nil, insidePaths(e.Changed)
+	a.Warnings, a.Files = nil, insidePaths(e.Changed)
 	if a.Status == reply.ExecutorUnknown && e.Type == "implement_complete" { // as the event's type says
 		a.Status = reply.ExecutorComplete
 	}
-	if a.Verification = report.Verification; a.Verification == "" {
-		a.Verification = strings.TrimSpace(text)
-	}
-	a.Duration = duration.Duration(max(0, im.at.Sub(a.StartedAt)))
-	a.StartedAt = time.Time{}
+	a.Verification = cmp.Or(report.Verification, strings.TrimSpace(text))
+	a.Duration = im.took()
 	title := fmt.Sprintf("attempt %d changed %s", a.Number, prose.Count(len(a.Files), "file"))
 	if e.Changed == nil {
 		title = fmt.Sprintf("attempt %d by %s", a.Number, a.Agent)
 	}
 	im.add(record.EventAttemptCompleted.New(importSource, title, a).Attach("executor.md", text))
-	im.open = false
 }
 
 // insidePaths returns the names that are paths inside a repository, each once.
 func insidePaths(names []string) []string {
 	files := []string{}
-	for _, name := range names[:min(len(names), maxSourceList)] {
+	for _, name := range names[:min(len(names), maxList)] {
 		if clean := path.Clean(name); place.Unsafe(name) == "" && !slices.Contains(files, clean) {
 			files = append(files, clean)
 		}
@@ -207,10 +183,10 @@ func insidePaths(names []string) []string {
 	return files
 }
 
-// reviewComplete reads the reviewer's decision and changes as if they were the reviewer's answer.
-func (im *importer) reviewComplete(e SourceEvent) {
+// reviewed reads the reviewer's decision and changes as if they were the reviewer's answer.
+func (im *importer) reviewed(e event) {
 	var changes []string
-	for _, raw := range e.Changes[:min(len(e.Changes), maxSourceList)] {
+	for _, raw := range e.Changes[:min(len(e.Changes), maxList)] {
 		if change := textOf(raw); strings.TrimSpace(change) != "" {
 			changes = append(changes, prose.Cut(change, 16<<10))
 		}
@@ -224,89 +200,48 @@ func changesText(status string, changes []string) string {
 	return string(body)
 }
 
-// verified collects the results of commands until their turn ends: runr writes one event for each tier of checks.
-func (im *importer) verified(e SourceEvent) {
-	im.active()
-	for _, r := range e.Results {
-		im.addResult(r.Command, r.exit(), r.Output)
-	}
-	exit := -1
-	if e.OK {
-		exit = 0
-	}
-	for _, command := range e.Commands {
-		if len(e.Results) == 0 {
-			im.addResult(command, exit, "")
+// verified records the results of commands as a step of checks.
+func (im *importer) verified(e event) {
+	im.working(e)
+	var results []record.CheckResult
+	for _, r := range e.Results[:min(len(e.Results), maxList)] {
+		c := record.CheckResult{Command: prose.Cut(strings.TrimSpace(r.Command), 4<<10), Output: prose.Cut(r.Output, maxText)}
+		exit, err := strconv.Atoi(strings.Trim(string(r.Exit), `"`))
+		if c.ExitCode = exit; err != nil || exit < 0 || exit > 1<<16 {
+			c.ExitCode, c.Reason = -1, "not_recorded"
 		}
+		if c.Command == "" {
+			continue
+		}
+		c.Name, c.Said = im.checkName(c.Command), checklog.Said(c.Command, c.Output, c.ExitCode)
+		results = slices.DeleteFunc(results, func(other record.CheckResult) bool { return other.Name == c.Name })
+		results = append(results, c)
 	}
-}
-
-// addResult adds a command's result. It replaces an earlier result of the same command in the same turn.
-func (im *importer) addResult(command string, exit int, output string) {
-	command = prose.Cut(strings.TrimSpace(command), 4<<10)
-	if command == "" || len(im.pending) >= maxSourceList {
+	if len(results) == 0 {
 		return
 	}
-	if over := len(output) - maxSourceText; over > 0 {
-		output = "…\n" + strings.ToValidUTF8(output[over:], "")
+	run := record.CheckRun{Step: im.step(runplan.StepCheck, "check"), Results: record.WithoutOutput(results)}
+	if a := im.run.LastAttempt(); a != nil {
+		run.Attempt = a.Number
 	}
-	im.pending = slices.DeleteFunc(im.pending, func(c record.CheckResult) bool { return c.Command == command })
-	result := record.CheckResult{
-		Name: im.checkName(command), Command: command, ExitCode: exit, Output: output,
-		Said: checklog.Said(command, output, exit),
-	}
-	if exit < 0 {
-		result.Reason = "not_recorded"
-	}
-	im.pending, im.checkedAt = append(im.pending, result), im.at
+	im.add(record.EventChecksCompleted.New(importSource, run.Title(), run).AttachChecks(results))
 }
 
-// checkName returns the name of the configured check with that command, else the command as a name, with a number if
-// the name is taken.
+// checkName returns the name of the configured check with that command, else the command as a name.
 func (im *importer) checkName(command string) string {
-	taken := map[string]bool{}
 	for _, c := range im.run.Plan.Checks {
 		if strings.TrimSpace(c.Command) == command {
 			return c.Name
 		}
-		taken[c.Name] = true
 	}
-	for _, c := range im.pending {
-		taken[c.Name] = true
-	}
-	word := prose.Cut(strings.Trim(record.SafeName(command), "_-."), 40)
-	if word == "" {
-		word = "command"
-	}
-	name := word
-	for i := 2; taken[name]; i++ {
-		name = fmt.Sprintf("%s-%d", word, i)
-	}
-	return name
-}
-
-// flushChecks records the collected results as one check step.
-func (im *importer) flushChecks() {
-	if len(im.pending) == 0 {
-		return
-	}
-	run := record.CheckRun{Step: im.step(runplan.StepCheck, "check"), Results: record.WithoutOutput(im.pending)}
-	if a := im.run.LastAttempt(); a != nil {
-		run.Attempt = a.Number
-	}
-	now := im.at
-	im.at = im.checkedAt
-	im.add(record.EventChecksCompleted.New(importSource, run.Title(), run).AttachChecks(im.pending))
-	im.at, im.pending = now, nil
+	return cmp.Or(prose.Cut(strings.Trim(record.SafeName(command), "_-."), 40), "command")
 }
 
 // round records a reviewer's answer. The number of reviewed lines is not recorded. The census counts one for each file,
 // so that the round is not taken for a review of nothing.
 func (im *importer) round(reviewer, text string) {
-	im.active()
-	im.flushChecks()
 	round := record.RoundPayload{Step: im.step(runplan.StepReview, "review"), Round: record.Round{
-		Number: len(im.run.Rounds) + 1, Reviewer: reviewer, Report: reply.ParseReview(text, ""),
+		Number: len(im.run.Rounds) + 1, Reviewer: reviewer, Report: reply.ParseReview(text, ""), Duration: im.took(),
 	}}
 	files := 1
 	if a := im.run.LastAttempt(); a != nil {
@@ -319,11 +254,138 @@ func (im *importer) round(reviewer, text string) {
 	round.Census = record.Census{Files: files, SentFiles: files, Lines: files, SentLines: files}
 	report := &round.Report
 	report.Effective = reply.EffectiveVerdict(report.Verdict, report.Findings, round.ChecksFailed())
-	if !im.reviewAt.IsZero() {
-		round.Duration = duration.Duration(max(0, im.at.Sub(im.reviewAt)))
-	}
-	im.reviewAt = time.Time{}
 	title := fmt.Sprintf("round %d %s by %s, %s", round.Number, report.Effective, reviewer,
 		prose.Count(len(report.Findings), "finding"))
 	im.add(record.EventRoundCompleted.New(importSource, title, round).Attach("review.md", text))
+}
+
+// stopping reads an event that ends the run.
+func (im *importer) stopping(e event) {
+	code := strings.TrimSpace(prose.Cut(e.Reason, 100))
+	switch e.Type {
+	case record.EventReviewLoopDetected.Name:
+		code = record.ReasonReviewLoop
+	case "max_ticks_reached":
+		code = e.Type
+	case "run_complete":
+		code = "complete"
+	}
+	if h := im.halt; h == nil || code != "" && h.code != code {
+		im.halt = &halt{code: code, at: im.at}
+	}
+	h := im.halt
+	h.round, h.max = cmp.Or(e.rounds(), h.round), cmp.Or(e.maxRounds(), h.max)
+	h.detail = cmp.Or(prose.Cut(strings.TrimSpace(e.Error), 2000), h.detail)
+	if asked := e.requests(); len(asked) > 0 {
+		h.unmet = asked
+	}
+}
+
+// finish records how the run ended. A run that ends without a stop was interrupted.
+func (im *importer) finish() {
+	h := im.halt
+	if h == nil {
+		h = &halt{code: record.ReasonInterrupted, at: im.at, detail: "the timeline ends without a stop"}
+	}
+	im.at = h.at
+	if h.code == "complete" {
+		done := record.CompletedPayload{Result: record.ResultPass}
+		if round := im.run.LastRound(); round != nil {
+			done.Open = round.Report.Findings
+		}
+		im.add(record.EventRunCompleted.New(importSource, done.Result, done).Attach(keptFile, im.kept))
+		return
+	}
+	if _, asked := im.run.Open(); len(asked) == 0 && len(h.unmet) > 0 { // the stop alone says what was asked for
+		im.round("reviewer", changesText("request_changes", h.unmet))
+	}
+	im.beginNext()
+	im.stop(h)
+}
+
+// beginNext begins the last attempt again, with its recorded data, if resuming the run would continue after it: its
+// work is not in this repository, so it must not be passed, reviewed or undone.
+func (im *importer) beginNext() {
+	next := im.run
+	for _, eventType := range []string{record.EventRunStopped.Name, record.EventRunResumed.Name} {
+		event := record.Event{Type: eventType, Timestamp: im.at, Payload: []byte(`{"reason":"interrupted"}`)}
+		if err := next.Apply(event); err != nil && im.bad == nil { // unreachable: the payload is ours
+			im.bad = err
+		}
+	}
+	a := record.Attempt{
+		Number: 1, Step: im.step(runplan.StepAgent, "implement"),
+		Agent: cmp.Or(im.run.Plan.Implementer, "implementer"), From: im.run.Head(), Files: []string{},
+	}
+	if last := im.run.LastAttempt(); last != nil {
+		a = *last
+		a.StartedAt, a.EndedAt = time.Time{}, time.Time{}
+	}
+	a.Mode = im.mode()
+	switch runner.Next(next, next.Plan.Policy).Action {
+	case runner.DoRevert:
+		a.Mode = record.ModeReexecute
+	case runner.DoComplete, runner.DoReview, runner.DoChecks:
+	default:
+		return
+	}
+	title := fmt.Sprintf("attempt %d, again: its work is not here", a.Number)
+	im.add(record.EventAttemptStarted.New(importSource, title, a))
+}
+
+// stop records h with its diagnosis, as the runner records its stops.
+func (im *importer) stop(h *halt) {
+	stop := record.Stop{Reason: nativeReason(h.code), At: im.at, LastActivity: im.activity, Detail: h.detail}
+	if stop.Reason != h.code && h.code != "" {
+		stop.Detail = strings.TrimSuffix(prose.OneLine(h.code)+": "+h.detail, ": ")
+	}
+	kind, title := record.EventRunStopped, stop.Reason
+	step := runner.Next(im.run, im.run.Plan.Policy)
+	if stop.Reason == record.ReasonReviewLoop {
+		kind = record.EventReviewLoopDetected
+		stop.Round = cmp.Or(h.round, im.refusedInARow())
+		stop.MaxRounds = cmp.Or(h.max, im.run.Plan.Policy.MaxRetries)
+		if round := im.run.LastRound(); round != nil && !round.Report.Effective.Passed() {
+			_, stop.Unmet = im.run.Open()
+		}
+		if step.Action == runner.DoExhaust {
+			stop.Repeated = step.Repeated
+		}
+		title = fmt.Sprintf("round %d/%d, %s unmet", stop.Round, stop.MaxRounds, prose.Count(len(stop.Unmet), "request"))
+	}
+	var files map[string][]byte
+	if im.explain != nil {
+		stop, files = im.explain(im.run, stop)
+	}
+	event := kind.New(importSource, title, record.StopPayload{Stop: stop})
+	event.Attachments = files
+	im.add(event.Attach(keptFile, im.kept))
+}
+
+// refusedInARow returns how many rounds did not pass since the last one that did.
+func (im *importer) refusedInARow() int {
+	n := 0
+	for i := len(im.run.Rounds) - 1; i >= 0 && !im.run.Rounds[i].Report.Effective.Passed(); i-- {
+		n++
+	}
+	return n
+}
+
+// sourceReasons maps runr's codes with another name here.
+var sourceReasons = map[string]string{
+	"verification_failed": record.ReasonChecksFailed, "max_ticks_reached": record.ReasonBudget,
+	"guard_violation": record.ReasonScope, "guard_fail": record.ReasonScope,
+	"ownership_violation": record.ReasonScope, "plan_scope_violation": record.ReasonScope,
+	"implement_parse_failed": record.ReasonAgentFailed, "plan_parse_failed": record.ReasonAgentFailed,
+	"insufficient_evidence": record.ReasonNoChange,
+}
+
+// nativeReason returns our code for one of runr's. An unknown code is kept.
+func nativeReason(code string) string {
+	if reason, ok := sourceReasons[code]; ok {
+		return reason
+	}
+	code = record.SafeName(strings.ToLower(prose.Cut(code, 60)))
+	code = strings.NewReplacer("-", "_", ".", "_").Replace(code)
+	return cmp.Or(strings.Trim(code, "_"), record.ReasonInterrupted)
 }

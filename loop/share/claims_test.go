@@ -31,7 +31,7 @@ func twoClones(t *testing.T, now *time.Time) (a, b *store.Store, review string) 
 	}
 	for _, s := range []*store.Store{a, b} {
 		if err == nil {
-			_, err = Sync(ctx, s, "origin", Terms{})
+			_, err = Sync(ctx, s, "origin", false)
 		}
 	}
 	if err != nil {
@@ -201,7 +201,7 @@ func TestSharedClaimKeepsOthersFromTheReview(t *testing.T) {
 	}
 	for _, s := range []*store.Store{a, b} {
 		testrepo.Git(t, s.Repo.WorkTree, "remote", "set-url", "origin", url)
-		if _, err := Sync(ctx, s, "origin", Terms{}); err != nil {
+		if _, err := Sync(ctx, s, "origin", false); err != nil {
 			t.Fatal(err)
 		}
 	}

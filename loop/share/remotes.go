@@ -23,13 +23,13 @@ func Remotes(ctx context.Context, s *store.Store, elected string) ([]string, err
 }
 
 // SyncAll calls Sync for each of Remotes, until one cannot be reached.
-func SyncAll(ctx context.Context, s *store.Store, elected string, terms Terms) (all []Synced, err error) {
+func SyncAll(ctx context.Context, s *store.Store, elected string, notes bool) (all []Synced, err error) {
 	remotes, err := Remotes(ctx, s, elected)
 	for _, remote := range remotes {
 		if err != nil {
 			return all, err
 		}
-		done, failed := Sync(ctx, s, remote, terms)
+		done, failed := Sync(ctx, s, remote, notes)
 		all, err = append(all, done), failed
 	}
 	return all, err

@@ -15,7 +15,6 @@ import (
 type Retirement struct {
 	After time.Duration // age of a log's newest event; 0 means never
 	Asked bool          // a person asked: do it now, even for few logs
-	Terms Terms         // for a Sync in case another clone interferes
 }
 
 // Limits for retiring logs automatically: retiring few logs gains nothing, and each attempt reads the end of every log.
@@ -50,7 +49,7 @@ func Retire(ctx context.Context, s *store.Store, remote string, r Retirement) (g
 		case !errors.Is(err, gitstore.ErrLostRace) || try == syncRetries:
 			return done, err
 		}
-		if _, err := Sync(ctx, s, remote, Terms{Since: r.Terms.Since}); err != nil { // another clone interfered
+		if _, err := Sync(ctx, s, remote, false); err != nil { // another clone interfered
 			return done, err
 		}
 	}

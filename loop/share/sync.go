@@ -54,28 +54,18 @@ const (
 	logRetries  = 20
 )
 
-// Terms say what to exchange besides the logs in use.
-type Terms struct {
-	Notes bool          // push the notes; that never fails a sync
-	Since time.Duration // do not fetch archives of months that ended longer ago; 0: fetch all
-}
-
 // Sync exchanges logs with a remote. Afterwards this clone folds the union of both, and the remote has this clone's
-// log, unless it refused it.
-func Sync(ctx context.Context, s *store.Store, remote string, terms Terms) (Synced, error) {
+// log, unless it refused it. notes says whether to push the notes as well; that never fails a sync.
+func Sync(ctx context.Context, s *store.Store, remote string, notes bool) (Synced, error) {
 	x := &exchange{Store: s, audience: s.Repo.AudienceOf(remote), fresh: map[gitstore.ID]bool{}, unread: map[gitstore.ID]bool{}, touched: map[string]bool{}}
 	x.done = Synced{Remote: remote, Writers: []string{}, Rejected: []gitstore.Rejection{}, Unreadable: []gitstore.Rejection{}, Lost: []string{}, Recovered: []string{}, Missing: []gitstore.Rejection{}}
-	x.notes = terms.Notes && x.audience == gitstore.Audience{} // notes are made only of what everybody at the elected remote may see
-	x.says.Index = len(s.Repo.Own()) > 0                       // lostBy needs it in a clone that has recorded something
-	if terms.Since > 0 {
-		x.since = s.EventTime().Add(-terms.Since)
-	}
+	x.notes = notes && x.audience == gitstore.Audience{} // notes are made only of what everybody at the elected remote may see
+	x.owns = len(s.Repo.Own()) > 0
 	unlock, err := s.Repo.Lock(ctx, "sync")
 	if err != nil {
 		return x.done, err
 	}
 	defer unlock()
-	defer x.says.Close()
 	err = x.run(ctx)
 	if met := noteMet(s, remote, err, x.done.Refused); err != nil || met != nil {
 		return x.done, errors.Join(err, met)
@@ -114,13 +104,12 @@ type exchange struct {
 	*store.Store
 	done  Synced
 	notes bool
-	since time.Time // zero: everything
 	// audience is the audience that the remote belongs to.
 	audience gitstore.Audience
 	fresh    map[gitstore.ID]bool // events that arrived
 	unread   map[gitstore.ID]bool // records that cannot be decoded
 	touched  map[string]bool      // reviews of these events
-	says     store.Heard          // what the events contribute to notes and index
+	owns     bool                 // this clone has recorded something, of which lostBy is asked
 }
 
 // run exchanges logs until no other clone interferes. It fetches damaged objects again first, and once more if damage
@@ -168,12 +157,7 @@ func (x *exchange) round(ctx context.Context) (gitstore.Pushed, error) {
 	if err := x.take(ctx); err != nil {
 		return gitstore.Pushed{}, err
 	}
-	err := x.ProjectRead(ctx, &x.says)
-	if err == nil {
-		err = x.IndexRead(ctx, &x.says)
-	}
-	x.says.Close()
-	if err != nil {
+	if err := x.Project(ctx); err != nil {
 		return gitstore.Pushed{}, err
 	}
 	own, err := Unpushed(ctx, x.Store, x.done.Remote)
@@ -234,7 +218,7 @@ func (x *exchange) take(ctx context.Context) error {
 	if x.notes {
 		ref = store.NotesRef
 	}
-	fetched, err := x.Repo.FetchSince(ctx, x.done.Remote, ref, x.since)
+	fetched, err := x.Repo.FetchLogs(ctx, x.done.Remote, ref)
 	for _, lock := range fetched.Locks {
 		x.done.Recovered = append(x.done.Recovered, "removed a lock that a killed process had left: "+lock)
 	}
@@ -252,11 +236,6 @@ func (x *exchange) take(ctx context.Context) error {
 	x.done.Unreadable = slices.DeleteFunc(x.done.Unreadable, func(r gitstore.Rejection) bool { // the log as a whole is listed as rejected
 		return slices.ContainsFunc(adopted.Rejected, func(log gitstore.Rejection) bool { return log.Writer == r.Writer })
 	})
-	for _, log := range adopted.Moved {
-		if !slices.ContainsFunc(adopted.Rejected, func(r gitstore.Rejection) bool { return r.Writer == log.Writer }) {
-			x.says.Covers(log.Writer, log.From, log.To)
-		}
-	}
 	for _, writer := range adopted.Writers {
 		if !slices.Contains(x.done.Writers, writer) {
 			x.done.Writers = append(x.done.Writers, writer)
@@ -281,14 +260,9 @@ func (x *exchange) check(entry gitstore.Entry) error {
 		return err
 	}
 	if err == nil {
-		if x.fresh[event.ID] { // the logs are being read again, one by one
-			x.says.Spoil()
-		}
-		x.heard(event)
-		x.says.Add(event)
+		x.arrived(event)
 	} else if !x.unread[entry.ID] {
 		x.unread[entry.ID] = true
-		x.says.AddBad(err)
 		x.done.Unreadable = append(x.done.Unreadable, gitstore.Rejection{Writer: entry.Writer, Reason: err.Error()})
 	}
 	return nil // an unreadable record is kept, and reported by log and fsck too
@@ -304,8 +278,9 @@ func Left(ctx context.Context, s *store.Store, remote string) ([]gitstore.Reject
 	})
 }
 
-func (x *exchange) heard(event record.Event) {
-	if !x.says.Index {
+// arrived remembers an event of others for lostBy.
+func (x *exchange) arrived(event record.Event) {
+	if !x.owns {
 		return
 	}
 	x.fresh[event.ID] = true
@@ -330,9 +305,6 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 		if r.Writer == store.NotesRef {
 			return "", fmt.Sprintf("those of the remote cannot be brought (git push %s :%s removes them)", x.done.Remote, store.NotesRef), nil
 		}
-	}
-	if left, err := x.Repo.Unfetched(ctx, x.done.Remote); err != nil || len(left) > 0 {
-		return "", "older events were not fetched here (sync.since), and those of the remote may speak of them", err
 	}
 	theirs, err := x.Repo.SharedNotes(ctx, x.done.Remote)
 	switch {
@@ -469,7 +441,7 @@ func (x *exchange) recordOnlyHere(ctx context.Context, shared string, tip gitsto
 		}
 		event, err := x.AppendAgain(ctx, x.audience, e)
 		if err == nil {
-			x.heard(event)
+			x.arrived(event)
 		}
 		return err
 	})

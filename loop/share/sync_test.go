@@ -16,7 +16,7 @@ import (
 
 func mustSync(t *testing.T, s *store.Store) Synced {
 	t.Helper()
-	done, err := Sync(context.Background(), s, "origin", Terms{Notes: true})
+	done, err := Sync(context.Background(), s, "origin", true)
 	if err != nil {
 		t.Fatal(err)
 	}

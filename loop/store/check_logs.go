@@ -14,7 +14,7 @@ import (
 
 // Check reads every record of every log with its attachments, and returns the number of events and what cannot be
 // read. It notes missing or damaged records for sync, which requests them. With rebuild it also rebuilds the cache
-// and the notes from the same reading.
+// and the notes.
 func (s *Store) Check(ctx context.Context, rebuild bool) (events int, unreadable []error, err error) {
 	tips, err := s.tips(ctx)
 	if err != nil {
@@ -22,27 +22,18 @@ func (s *Store) Check(ctx context.Context, rebuild bool) (events int, unreadable
 	}
 	idx := openIndex(s.indexPath()).afresh()
 	defer func() { idx.close() }()
-	said := &Heard{}
-	defer said.Close()
 	attached := attachments{}
 	b := &build{store: s, idx: idx, groups: groups{count: !rebuild}}
 	defer func() { b.groups.Close() }()
 	err = s.eachRecord(ctx, idx, tips, func() (func(record.Event), func(gitstore.Entry)) {
 		b.groups.Close()
-		said.Close()
 		clear(attached)
 		b.groups, b.high = groups{count: !rebuild}, nil
-		return func(e record.Event) {
-			b.add(e)
-			if rebuild {
-				said.Add(e)
-			}
-		}, attached.add
+		return b.add, attached.add
 	})
 	if err != nil {
 		return 0, nil, err
 	}
-	sound := len(idx.Damaged) == 0
 	if err := attached.check(ctx, s, idx); err != nil {
 		return 0, nil, err
 	}
@@ -54,12 +45,7 @@ func (s *Store) Check(ctx context.Context, rebuild bool) (events int, unreadable
 		return events, unreadable, s.noteDamage(ctx, tips, idx.Damaged)
 	}
 	idx.Tips = maps.Clone(tips)
-	for writer, tip := range tips {
-		if sound {
-			said.Covers(writer, "", tip)
-		}
-	}
-	return events, unreadable, errors.Join(idx.save(s), s.project(ctx, true, said.forNotes()))
+	return events, unreadable, errors.Join(idx.save(s), s.project(ctx, true))
 }
 
 // Rebuild rebuilds the cache and the notes from the logs.

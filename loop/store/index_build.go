@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -45,45 +43,6 @@ func (b *build) finish(ctx context.Context) error {
 		return nil
 	}
 	return b.idx.stack.Put(b.groups.Large(), func(w *segment.Writer) error { return b.fold(ctx, w) })
-}
-
-// IndexRead updates the cache, using events that y has collected already. What y has of a log is used only if it is
-// exactly what the cache lacks of it.
-func (s *Store) IndexRead(ctx context.Context, y *Heard) error {
-	if !y.Index || y.spoilt {
-		return nil
-	}
-	tips, err := s.tips(ctx)
-	if err != nil {
-		return err
-	}
-	idx := openIndex(s.indexPath())
-	defer func() { idx.close() }()
-	rest, fits := y.Lacking(idx.Tips, tips)
-	if !fits || len(idx.Damaged) > 0 || len(idx.Ahead) > 0 {
-		return nil // whoever needs the index updates it
-	}
-	var own []record.Event
-	err = s.eachNew(ctx, idx, rest, func() func(record.Event) { own = nil; return func(e record.Event) { own = append(own, e) } })
-	if errors.Is(err, errAfresh) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	b := &build{store: s, idx: idx, groups: y.groups}
-	defer func() { y.groups = b.groups }()
-	for _, e := range own {
-		b.add(e)
-	}
-	if err := b.finish(ctx); errors.Is(err, errIndex) {
-		return nil // as above: the next reader rebuilds it
-	} else if err != nil {
-		return err
-	}
-	idx.Tips, idx.Bad = maps.Clone(tips), append(idx.Bad, y.bad...)
-	_ = idx.save(s)
-	return nil
 }
 
 // fold folds the groups. For a new index, which needs no reading, it does so in parallel.

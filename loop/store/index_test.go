@@ -525,22 +525,7 @@ func TestIndexDamagedBelowWhatIsNew(t *testing.T) {
 		"count":        func(s *Store) error { _, _, err := s.CountEvents(ctx); return err },
 		"check":        func(s *Store) error { _, _, err := s.Check(ctx, false); return err },
 		"list":         func(s *Store) error { _, _, err := s.Reviews(ctx, Filter{}); return err },
-		"sync": func(s *Store) error {
-			heard := &Heard{Index: true}
-			defer heard.Close()
-			known := openIndex(s.indexPath())
-			defer known.close()
-			tips, err := s.Repo.Tips(ctx)
-			if err != nil {
-				return err
-			}
-			events, err := s.newEvents(ctx, &index{manifest: manifest{Tips: known.Tips}}, tips)
-			for _, e := range events {
-				heard.Add(e)
-			}
-			heard.Covers(s.Repo.Writer(), known.Tips[s.Repo.Writer()], tips[s.Repo.Writer()])
-			return errors.Join(err, s.IndexRead(ctx, heard))
-		},
+		"notes":        func(s *Store) error { return s.Project(ctx) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			store, _ := newRepo(t)

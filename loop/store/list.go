@@ -27,11 +27,9 @@ type Filter struct {
 	ClosedSince time.Time
 	// ClosedBefore selects what was resolved or cancelled before it; the zero Time selects all.
 	ClosedBefore time.Time
-	// CreatedSince and CreatedUntil select what began at the first or later, and before the second; zero Times select
-	// all.
-	CreatedSince, CreatedUntil time.Time
-	UpdatedSince               time.Time // selects what changed at it or later; the zero Time selects all
-	Spent                      bool      // selects what has reported usage of agents' calls
+	CreatedSince time.Time // selects what began at it or later; the zero Time selects all
+	UpdatedSince time.Time // selects what changed at it or later; the zero Time selects all
+	Spent        bool      // selects what has reported usage of agents' calls
 	// ByNeed lists first what most needs a person: see record.Need.
 	ByNeed bool
 	// Counts, if not nil, is filled in with the number of matches for each status, regardless of Status.
@@ -218,8 +216,8 @@ func (f Filter) fitsLine(line any) bool {
 // order of the rows.
 func (f Filter) fitting() func(*row) bool {
 	closedSince, closedBefore := millis(f.ClosedSince, math.MinInt64), millis(roundUp(f.ClosedBefore), math.MaxInt64)
-	createdSince, createdUntil := millis(f.CreatedSince, math.MinInt64), millis(roundUp(f.CreatedUntil), math.MaxInt64)
-	updatedSince, onlyClosed := millis(f.UpdatedSince, math.MinInt64), !f.ClosedBefore.IsZero()
+	createdSince, updatedSince := millis(f.CreatedSince, math.MinInt64), millis(f.UpdatedSince, math.MinInt64)
+	onlyClosed := !f.ClosedBefore.IsZero()
 	topics := map[uint64]bool{}
 	return func(r *row) bool {
 		switch {
@@ -227,7 +225,7 @@ func (f Filter) fitting() func(*row) bool {
 			return false
 		case r.closed == 0 && onlyClosed, r.closed != 0 && (r.closed < closedSince || r.closed >= closedBefore):
 			return false
-		case r.created < createdSince, r.created >= createdUntil, r.updated < updatedSince:
+		case r.created < createdSince, r.updated < updatedSince:
 			return false
 		}
 		if f.Counts != nil {

@@ -70,9 +70,6 @@ func (s *Store) resolve(ctx context.Context, idx *index, kind entityKind, typed 
 			err = notFound(kind, typed)
 		}
 	}
-	if errors.As(err, &missing) {
-		missing.Older = s.mayBeOlder(ctx, typed)
-	}
 	return id, err
 }
 
@@ -171,7 +168,7 @@ func (s *Store) RunOrReview(ctx context.Context, typed string) (*record.Run, *re
 		return nil, nil, err
 	}
 	if len(of) == 0 {
-		return nil, nil, &record.NotFoundError{What: "run or review", ID: typed, Older: missing.Older, Where: missing.Where}
+		return nil, nil, &record.NotFoundError{What: "run or review", ID: typed, Where: missing.Where}
 	}
 	return s.RunOrReview(ctx, s.inForce(typed, of))
 }

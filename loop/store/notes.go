@@ -16,18 +16,13 @@ import (
 const NotesRef = "refs/notes/runr"
 
 // Project updates the notes from the logs.
-func (s *Store) Project(ctx context.Context) error { return s.project(ctx, false, nil) }
-
-// ProjectRead updates the notes, using what y has collected already.
-func (s *Store) ProjectRead(ctx context.Context, y *Heard) error {
-	return s.project(ctx, false, y.forNotes())
-}
+func (s *Store) Project(ctx context.Context) error { return s.project(ctx, false) }
 
 // RebuildNotes derives all notes from the logs again.
-func (s *Store) RebuildNotes(ctx context.Context) error { return s.project(ctx, true, nil) }
+func (s *Store) RebuildNotes(ctx context.Context) error { return s.project(ctx, true) }
 
-func (s *Store) project(ctx context.Context, afresh bool, heard *notes.Heard) error {
-	return notes.Projection{Repo: s.Repo, Ref: NotesRef, Tips: s.notedTips, Read: s.readSaid, Tell: s.tell}.Project(ctx, afresh, heard)
+func (s *Store) project(ctx context.Context, afresh bool) error {
+	return notes.Projection{Repo: s.Repo, Ref: NotesRef, Tips: s.notedTips, Read: s.readSaid, Tell: s.tell}.Project(ctx, afresh)
 }
 
 // notedTips returns the tips of the logs that notes are made of: those that everybody at the elected remote may see,
@@ -131,15 +126,6 @@ func (s *Store) RedactReview(ctx context.Context, id, target, actor string) (rec
 	return s.reviewEvent(ctx, review.ID, record.EventReviewRedacted.New("cli", "by "+p.Actor, p))
 }
 
-// forNotes returns what was collected for notes. It returns nil after a redaction, which changes notes of older events:
-// then the logs have to be read.
-func (y *Heard) forNotes() *notes.Heard {
-	if y.redacts {
-		return nil
-	}
-	return &y.Heard
-}
-
 // BeginNotes creates the notes ref if it does not exist, because git warns about a missing ref that it should display.
 func (s *Store) BeginNotes(ctx context.Context) error {
 	if tip, err := s.Repo.Ref(ctx, NotesRef); err != nil || tip != "" {
@@ -159,40 +145,4 @@ func (s *Store) Note(ctx context.Context, commit gitstore.ID) (string, error) {
 		return "", fmt.Errorf("read note on %s: %w", commit.Short(), err)
 	}
 	return string(text), nil
-}
-
-// Heard collects from events what the notes need, by log, and with Index also what the index needs. Whoever reads new
-// events anyway fills it in, so that notes and index need not read them again. The zero Heard is empty.
-type Heard struct {
-	Index bool
-	notes.Heard
-
-	groups  groups
-	redacts bool     // there was a redaction, so existing notes may have to go
-	bad     []string // why records are unreadable
-	spoilt  bool     // the index cannot use it
-}
-
-// Add collects from an event.
-func (y *Heard) Add(e record.Event) {
-	y.Heard.Add(e.Writer, e.Timestamp, record.NotesOf(e))
-	y.redacts = y.redacts || e.Type == record.EventReviewRedacted.Name
-	switch {
-	case e.Clock > record.LateClock: // its position depends on the events before it in its log
-		y.spoilt = true
-	case y.Index:
-		y.groups.add(e)
-	}
-}
-
-// Spoil records that something was added twice, so that the index cannot use it.
-func (y *Heard) Spoil() { y.spoilt = true }
-
-// AddBad records why a record is unreadable.
-func (y *Heard) AddBad(err error) { y.bad = append(y.bad, err.Error()) }
-
-// Close discards what was collected.
-func (y *Heard) Close() {
-	y.groups.Close()
-	*y = Heard{Index: y.Index}
 }

@@ -178,7 +178,7 @@ func notesAfter(t *testing.T, s *Store, batches ...[]record.Event) (id gitstore.
 			}
 			return nil, nil
 		}
-		if err := p.Project(t.Context(), false, nil); err != nil {
+		if err := p.Project(t.Context(), false); err != nil {
 			t.Fatal(err)
 		}
 	}

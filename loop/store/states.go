@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"github.com/git-runr/git-runr/loop/record"
 )
@@ -26,17 +25,6 @@ func (s *Store) told(idx *index, read func() error) error {
 
 func notFound(kind entityKind, id string) *record.NotFoundError {
 	return &record.NotFoundError{What: map[entityKind]string{kindReview: "review", kindRun: "run"}[kind], ID: id}
-}
-
-// mayBeOlder reports whether id may be in archives that were not fetched: an id begins with its time, and the end of an
-// id fits any.
-func (s *Store) mayBeOlder(ctx context.Context, id string) bool {
-	left, err := s.Repo.Unfetched(ctx, "")
-	if err != nil || len(left) == 0 || id == record.Latest {
-		return false
-	}
-	at, err := time.Parse("200601", id[:min(len(id), len("200601"))])
-	return err != nil || at.Format("2006-01") <= left[len(left)-1]
 }
 
 // Review returns the review that typed names: by its id, a unique prefix or the end of one, "latest", or a commit or

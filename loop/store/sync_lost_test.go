@@ -31,7 +31,7 @@ func TestSyncReadsAgainWhatWasLost(t *testing.T) {
 	}
 	mustSync := func() share.Synced {
 		t.Helper()
-		done, err := share.Sync(ctx, a, "origin", share.Terms{Notes: true})
+		done, err := share.Sync(ctx, a, "origin", true)
 		if err != nil {
 			t.Fatal(err)
 		}

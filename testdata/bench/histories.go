@@ -96,7 +96,7 @@ func (b *bench) ranges(h history, of measured, dir string) {
 	audit := []string{b.bin, "audit"}
 	metrics := []string{b.bin, "metrics"}
 	b.says(dir, audit, fmt.Sprintf("of %d commits", min(50, h.Reviews+1)), "review "+h.Last)
-	b.says(dir, metrics, "requested:")
+	b.says(dir, metrics, "requested")
 	b.add("audit", of, b.flat("audit"), command{dir: dir, argv: []string{"git", "log", "-50"}}, command{dir: dir, argv: audit})
 	b.add("metrics", of, aim{}, command{dir: dir, argv: []string{"git", "log", "--since=30.days", "--format=%B", "--glob=refs/runr/log"}}, command{dir: dir, argv: metrics})
 }

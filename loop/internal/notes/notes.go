@@ -45,34 +45,34 @@ type Projection struct {
 	Tell func(format string, args ...any)
 }
 
-// Project brings the notes up to the logs, of which some was heard already; nil for nothing.
+// Project brings the notes up to the logs.
 // Afresh derives all of them again.
-func (p Projection) Project(ctx context.Context, afresh bool, heard *Heard) (err error) {
+func (p Projection) Project(ctx context.Context, afresh bool) (err error) {
 	for range retries {
-		if err = p.project(ctx, afresh, heard); !errors.Is(err, gitstore.ErrLostRace) {
+		if err = p.project(ctx, afresh); !errors.Is(err, gitstore.ErrLostRace) {
 			break
 		}
 	}
 	return err
 }
 
-func (p Projection) project(ctx context.Context, afresh bool, heard *Heard) error {
+func (p Projection) project(ctx context.Context, afresh bool) error {
 	tips, err := p.Tips(ctx)
 	if err != nil {
 		return err
 	}
 	if !afresh {
-		err = p.projectNew(ctx, tips, heard)
+		err = p.projectNew(ctx, tips)
 	}
 	if afresh || errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrNotFound) {
-		return p.projectAll(ctx, tips, heard)
+		return p.projectAll(ctx, tips)
 	}
 	return err
 }
 
 // projectNew adds to the notes what the logs hold beyond them. It derives them again where there are
 // none, somebody else wrote them, or they mention logs that are not here.
-func (p Projection) projectNew(ctx context.Context, tips gitstore.Tips, heard *Heard) error {
+func (p Projection) projectNew(ctx context.Context, tips gitstore.Tips) error {
 	notes, err := p.Repo.OpenNotes(ctx, p.Ref)
 	if err != nil {
 		return fmt.Errorf("read notes: %w", err)
@@ -87,11 +87,11 @@ func (p Projection) projectNew(ctx context.Context, tips gitstore.Tips, heard *H
 		notes.Clear()
 		known, newest = nil, noEntries
 	}
-	return p.add(ctx, notes, known, tips, heard, newest)
+	return p.add(ctx, notes, known, tips, newest)
 }
 
 // projectAll derives the notes from nothing but the logs, on top of what can be read of those before.
-func (p Projection) projectAll(ctx context.Context, tips gitstore.Tips, heard *Heard) error {
+func (p Projection) projectAll(ctx context.Context, tips gitstore.Tips) error {
 	notes, damaged, err := p.Repo.RenewNotes(ctx, p.Ref)
 	if err != nil {
 		return fmt.Errorf("read notes: %w", err)
@@ -100,7 +100,7 @@ func (p Projection) projectAll(ctx context.Context, tips gitstore.Tips, heard *H
 		p.Tell("%s of %s was damaged in this clone; the notes are made again from the logs", id.Short(), p.Ref)
 	}
 	p.tellForeign(notes)
-	return p.add(ctx, notes, nil, tips, heard, noEntries)
+	return p.add(ctx, notes, nil, tips, noEntries)
 }
 
 // tellForeign says where notes are that somebody else wrote and that are replaced.
@@ -125,15 +125,9 @@ func Empty(ctx context.Context, repo *gitstore.Repo) (gitstore.Commit, error) {
 }
 
 // add puts on notes that were read up to known what logs say beyond.
-func (p Projection) add(ctx context.Context, notes *gitstore.Notes, known, tips gitstore.Tips, heard *Heard, newest time.Time) error {
-	said, sound, rest := &Said{newest: newest}, maps.Clone(tips), maps.Clone(tips)
-	for writer, tip := range tips {
-		if log := heard.Between(writer, known[writer], tip); log != nil {
-			said.Join(log)
-			leave(rest, known, writer)
-		}
-	}
-	lost, err := p.Read(ctx, known, rest, said)
+func (p Projection) add(ctx context.Context, notes *gitstore.Notes, known, tips gitstore.Tips, newest time.Time) error {
+	said, sound := &Said{newest: newest}, maps.Clone(tips)
+	lost, err := p.Read(ctx, known, tips, said)
 	if err != nil {
 		return err
 	}

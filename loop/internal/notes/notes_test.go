@@ -43,41 +43,7 @@ func TestJoinLines(t *testing.T) {
 	}
 }
 
-// TestHeard: received lines of a log are used only if they cover exactly the part that the notes lack.
-func TestHeard(t *testing.T) {
-	var h Heard
-	if _, ok := h.Lacking(nil, gitstore.Tips{one: "3"}); ok {
-		t.Error("something was heard of nothing")
-	}
-	h.Add(one, epoch, []Line{{"c", epoch, "said\x1b"}})
-	h.Covers(one, "", "1")
-	h.Covers(one, "1", "2")
-	if said := h.Between(one, "", "2"); said == nil || !reflect.DeepEqual(said.lines, map[gitstore.ID][]string{"c": {`2026-01-07T12:00:00.000Z said\x1b`}}) || !said.newest.Equal(epoch) {
-		t.Errorf("said %+v", said)
-	}
-	if h.Between(one, "1", "2") != nil || h.Between(one, "", "1") != nil || h.Between(two, "", "1") != nil {
-		t.Error("a part is taken for another")
-	}
-	for _, test := range []struct {
-		known, tips, rest gitstore.Tips // nil: the received part is not the missing part
-	}{
-		{gitstore.Tips{}, gitstore.Tips{one: "2"}, gitstore.Tips{}},
-		{gitstore.Tips{two: "7"}, gitstore.Tips{one: "2", two: "8"}, gitstore.Tips{two: "8"}},
-		{gitstore.Tips{one: "1"}, gitstore.Tips{one: "2"}, nil},
-		{gitstore.Tips{}, gitstore.Tips{one: "3"}, nil},
-	} {
-		rest, ok := h.Lacking(test.known, test.tips)
-		if ok != (test.rest != nil) || !maps.Equal(rest, test.rest) {
-			t.Errorf("from %v to %v: %v, %t, want %v", test.known, test.tips, rest, ok, test.rest)
-		}
-	}
-	h.Add(two, epoch, nil)
-	if _, ok := h.Lacking(gitstore.Tips{}, gitstore.Tips{one: "2", two: "8"}); ok {
-		t.Error("a part of a log is taken for all of it")
-	}
-}
-
-// TestProject: a log whose lines were received is not read again. A log that has lost something is read again.
+// TestProject: a log that has lost something is read again until it has not.
 func TestProject(t *testing.T) {
 	ctx, dir := t.Context(), testrepo.New(t)
 	repo, err := gitstore.Open(ctx, dir)
@@ -96,31 +62,28 @@ func TestProject(t *testing.T) {
 		Tips: func(context.Context) (gitstore.Tips, error) { return gitstore.Tips{one: "1", two: "2"}, nil },
 		Read: func(_ context.Context, _, tips gitstore.Tips, said *Said) ([]string, error) {
 			reads = append(reads, tips)
-			said.Add(epoch, []Line{{head, epoch, "read"}, {"no commit", epoch, "nowhere"}})
+			said.Add(epoch, []Line{{head, epoch, "read\x1b"}, {"no commit", epoch, "nowhere"}})
 			return lost, nil
 		},
 	}
-	var h Heard
-	h.Add(one, epoch.Add(time.Hour), []Line{{head, epoch, "heard"}})
-	h.Covers(one, "", "1")
 	for range 3 {
-		if err := p.Project(ctx, false, &h); err != nil {
+		if err := p.Project(ctx, false); err != nil {
 			t.Fatal(err)
 		}
 		lost = nil
 	}
-	if want := []gitstore.Tips{{two: "2"}, {one: "1", two: "2"}}; !reflect.DeepEqual(reads, want) {
+	if want := []gitstore.Tips{{one: "1", two: "2"}, {one: "1", two: "2"}}; !reflect.DeepEqual(reads, want) {
 		t.Errorf("read %v, want %v", reads, want)
 	}
 	notes, err := repo.OpenNotes(ctx, p.Ref)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "2026-01-07T12:00:00.000Z heard\n2026-01-07T12:00:00.000Z read\n"
+	const want = "2026-01-07T12:00:00.000Z read\\x1b\n"
 	if text, err := notes.Get(ctx, head); string(text) != want || err != nil {
 		t.Errorf("%q, %v, want %q", text, err, want)
 	}
-	if tips, newest := ReadMessage(notes.Message()); !maps.Equal(tips, gitstore.Tips{one: "1", two: "2"}) || !newest.Equal(epoch.Add(time.Hour)) {
+	if tips, newest := ReadMessage(notes.Message()); !maps.Equal(tips, gitstore.Tips{one: "1", two: "2"}) || !newest.Equal(epoch) {
 		t.Errorf("up to %v, %v", tips, newest)
 	}
 }

@@ -68,7 +68,6 @@ type Config struct {
 		Signers string            // a path in the base
 		Checked bool              // share results of rules that found nothing
 		Retire  duration.Duration // 0: never
-		Since   duration.Duration // 0: everything
 	}
 
 	// Teams maps the name of a team to its people and other teams.

@@ -554,3 +554,16 @@ func FuzzConfig(f *testing.F) {
 		}
 	})
 }
+
+// TestFormerKeys: a file that an earlier version understood is read, and a former key is not listed.
+func TestFormerKeys(t *testing.T) {
+	for _, name := range formerKeys {
+		if key, _ := findKey(strings.Split(name, ".")); key != nil {
+			t.Errorf("%s is a key", name)
+		}
+	}
+	c, err := load(input{RepoFile: []byte("[sync]\nsince = \"1y\"\nnotes = false\n"), RepoPath: "f"})
+	if err != nil || c.Sync.Notes {
+		t.Errorf("%v", err)
+	}
+}

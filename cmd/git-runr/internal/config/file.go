@@ -77,8 +77,14 @@ func (f *file) syntaxError(err error) error {
 	return exit.Problemf(exit.Usage, "%s:%d: %s", f.path, parse.Position.Line, parse.Message)
 }
 
+// formerKeys are keys of earlier versions. A file that sets one is read, and the key has no effect.
+var formerKeys = []string{"sync.since"}
+
 func (f *file) entry(path []string, raw any) error {
 	key, within := findKey(path)
+	if slices.Contains(formerKeys, strings.Join(path, ".")) {
+		return nil
+	}
 	if key == nil && !within {
 		return f.unknownKey(path)
 	}

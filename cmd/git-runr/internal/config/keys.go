@@ -272,8 +272,6 @@ var sharingKeys = []key{
 		func(c *Config, _, v string) { c.Sync.Signers = v }),
 	keyOf("sync.retire", durationKind, `"30d"`, "the logs of writers that have recorded nothing for so long, CI jobs mostly, are put into one archive when there are more than 64; 0s is never",
 		func(c *Config, _ string, v duration.Duration) { c.Sync.Retire = v }),
-	keyOf("sync.since", durationKind, `"0s"`, "archived logs of writers that have recorded nothing for longer, such as 1y, are not fetched, by whole months; 0s fetches everything, as git runr sync --archived does from then on. What was fetched stays. A clone that lacks something leaves the notes of the remote as they are",
-		func(c *Config, _ string, v duration.Duration) { c.Sync.Since = v }),
 }
 
 var teamKeys = []key{

@@ -5,7 +5,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/gitstore"
@@ -18,7 +17,6 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reviewing"
 	"github.com/git-runr/git-runr/loop/runplan"
-	"github.com/git-runr/git-runr/loop/share"
 	"github.com/git-runr/git-runr/loop/store"
 )
 
@@ -37,11 +35,6 @@ func (c *Config) Worker(store *store.Store) *queue.Worker {
 		Exclude: c.Review.Exclude, ExcludedBy: c.ExcludedBy(), Generated: c.Review.Generated, Parallel: c.Loop.Parallel, KeepChecked: !c.Sync.Checked,
 		Ask: func(ctx context.Context, commit gitstore.ID) error { return c.askMade(ctx, store, commit) },
 	}
-}
-
-// SyncTerms returns the configured terms of a sync.
-func (c *Config) SyncTerms() share.Terms {
-	return share.Terms{Notes: c.Sync.Notes, Since: time.Duration(c.Sync.Since)}
 }
 
 // askMade requests the review that the post-commit hook would have requested for a commit.

@@ -211,7 +211,7 @@ func toFind(missing *record.NotFoundError) (lines []string) {
 		{"review", "git runr inbox list --status all", "git runr review"},
 	} {
 		switch {
-		case missing.Older || !strings.Contains(missing.What, what.name): // the message already covers older ones
+		case !strings.Contains(missing.What, what.name):
 		case missing.ID == record.Latest:
 			lines = append(lines, what.make)
 		default:

@@ -45,10 +45,6 @@ func About(ctx context.Context, store *store.Store, what string) (events []recor
 
 // NoneOf returns the error for a name that is neither a run nor a review nor a commit.
 func NoneOf(missing *record.NotFoundError) error {
-	if missing.Older {
-		missing.What = "run, review or commit"
-		return missing
-	}
 	return exit.Problemf(exit.NotFound, "%q is no run, review or commit here", missing.ID).WithHint("git runr status", "git runr inbox list --status all")
 }
 

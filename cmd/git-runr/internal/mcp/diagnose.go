@@ -2,13 +2,10 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/git-runr/git-runr/diagnose"
-	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -29,31 +26,23 @@ func (c call) diagnosis(ctx context.Context, id string) (d diagnose.Diagnosis, c
 	if id == "" {
 		return c.newestStop(ctx)
 	}
-	run, err := c.Store.RunByID(ctx, id)
-	if err == nil {
-		return c.ofRun(run)
-	}
-	if !absent(err) {
-		return d, "", err
-	}
-	review, err := c.Store.ReviewByID(ctx, id)
-	if err == nil {
-		return c.ofReview(ctx, review)
-	}
-	if !absent(err) {
-		return d, "", err
-	}
-	commit, err := c.Store.Repo.Resolve(ctx, id)
-	if err != nil {
+	about, err := diagnose.Named(ctx, c.Store, id)
+	switch {
+	case record.Unknown(err):
 		return d, "", refusef("%q is no run, review or commit here.", id)
+	case err != nil:
+		return d, "", err
+	case len(about.Runs) > 0:
+		return c.ofRun(about.Runs[0])
+	case about.Review == nil:
+		return d, fmt.Sprintf("No run that stopped and no review that asks for anything speaks of commit %s.", about.Commit.Short()), nil
 	}
-	return c.ofCommit(ctx, commit)
-}
-
-// absent reports whether err means that the thing does not exist, rather than an ambiguous id or a fault.
-func absent(err error) bool {
-	var missing *record.NotFoundError
-	return errors.As(err, &missing) && len(missing.Among) == 0
+	review := *about.Review
+	d, asks := diagnose.OfReview(review, c.Checks, c.Fix(review.ID))
+	if !asks {
+		calm = fmt.Sprintf("Review %s is %s and asks for nothing.", review.ID, review.Status)
+	}
+	return d, calm, nil
 }
 
 func (c call) newestStop(ctx context.Context) (d diagnose.Diagnosis, calm string, err error) {
@@ -80,60 +69,4 @@ func (c call) ofRun(run record.Run) (d diagnose.Diagnosis, calm string, err erro
 		return d, "", err
 	}
 	return diagnose.Of(run, *run.Stop), "", nil
-}
-
-// ofReview diagnoses the run that was started from a review, or else the review.
-func (c call) ofReview(ctx context.Context, review record.Review) (d diagnose.Diagnosis, calm string, err error) {
-	events, err := c.Store.ReviewEvents(ctx, review.ID)
-	if err != nil {
-		return d, "", err
-	}
-	run, found, err := newest(ctx, events, func(e record.Event) string { return e.Run }, c.Store.Run, func(record.Run) bool { return true })
-	if err != nil {
-		return d, "", err
-	}
-	if found {
-		return c.ofRun(run)
-	}
-	d, asks := diagnose.OfReview(review, c.Checks, c.Fix(review.ID))
-	if !asks {
-		calm = fmt.Sprintf("Review %s is %s and asks for nothing.", review.ID, review.Status)
-	}
-	return d, calm, nil
-}
-
-// ofCommit diagnoses the newest stopped run about commit, or else the newest review about it that requests changes.
-func (c call) ofCommit(ctx context.Context, commit gitstore.ID) (d diagnose.Diagnosis, calm string, err error) {
-	about, _, err := c.Store.EventsAbout(ctx, commit)
-	if err != nil {
-		return d, "", err
-	}
-	run, found, err := newest(ctx, about, func(e record.Event) string { return e.Run }, c.Store.Run, func(r record.Run) bool { return r.Stop != nil })
-	if err != nil {
-		return d, "", err
-	}
-	if found {
-		return c.ofRun(run)
-	}
-	review, found, err := newest(ctx, about, func(e record.Event) string { return e.Review }, c.Store.Review, diagnose.Asks)
-	if err != nil {
-		return d, "", err
-	}
-	if found {
-		return c.ofReview(ctx, review)
-	}
-	return d, fmt.Sprintf("No run that stopped and no review that asks for anything speaks of commit %s.", commit.Short()), nil
-}
-
-// newest returns the newest run or review in events that fits, read by its id.
-func newest[T any](ctx context.Context, events []record.Event, of func(record.Event) string, read func(context.Context, string) (T, error), fits func(T) bool) (one T, found bool, err error) {
-	for _, e := range slices.Backward(events) {
-		if of(e) == "" {
-			continue
-		}
-		if one, err = read(ctx, of(e)); err != nil || fits(one) {
-			return one, err == nil, err
-		}
-	}
-	return one, false, nil
 }

@@ -59,7 +59,7 @@ func (c call) anchored(ctx context.Context, review record.Review, r remark) (rec
 		return comment, refusal("Error: file is required with line.")
 	}
 	placed, err := locate.AnchorComment(ctx, c.Store, review.Request.Subject, comment)
-	if !absent(err) {
+	if !record.Unknown(err) {
 		return placed, err
 	}
 	paths, pathsErr := c.changedPaths(ctx, review.Request.Subject)

@@ -38,8 +38,8 @@ func (s *Server) wait(ctx context.Context, c call, in waitArgs) (outcome, error)
 	most := cmp.Or(time.Duration(in.Seconds)*time.Second, waitDefault)
 	id := strings.TrimSpace(in.ID)
 	review, err := c.Store.Review(ctx, id)
-	if absent(err) {
-		if run, runErr := c.Store.RunByID(ctx, id); !absent(runErr) {
+	if record.Unknown(err) {
+		if run, runErr := c.Store.RunByID(ctx, id); !record.Unknown(runErr) {
 			return c.waitForRun(ctx, run, runErr, most)
 		}
 	}

@@ -115,7 +115,7 @@ func (w Wish) ofTime(store *store.Store) (test, error) {
 	if w.Since == "" {
 		return nil, nil
 	}
-	since, _, ok := when.Parse(w.Since, store.Now())
+	since, ok := when.Parse(w.Since, store.Now())
 	if !ok {
 		return nil, exit.Problemf(exit.Usage, "--since %q is neither a duration such as 2d or 3h nor a date such as 2026-01-31", w.Since)
 	}

@@ -215,9 +215,9 @@ var templates = sync.OnceValue(func() *template.Template {
 	return makeSafe(template.Must(template.New("").Funcs(template.FuncMap{
 		"asset": func(name string) string { return assets().urls[name] },
 		"line":  shownLine, "block": shownBlock, "name": personName,
-		"short": func(id gitstore.ID) string { return id.Short() }, "count": prose.Count, "took": took, "day": func(t time.Time) string { return t.Format("2 Jan 2006") },
+		"short": func(id gitstore.ID) string { return id.Short() }, "count": prose.Count, "took": took,
 		"words": func(s any) string { return safetext.Line(strings.ReplaceAll(fmt.Sprint(s), "_", " ")) }, "lower": strings.ToLower,
-		"add": func(a, b int) int { return a + b }, "join": func(a, b string) string { return a + b },
+		"share": share, "add": func(a, b int) int { return a + b }, "join": func(a, b string) string { return a + b },
 		"icon": icon, "outcome": outcomeClass, "typed": func(line string) []string { return strings.SplitN(line, "   ", 2) }, "fileKey": fileKey, "newKey": newKey, "entryClass": entryClass,
 		"inPage":   func(v paged, f fileView) diffView { return diffView{v.common(), f} },
 		"gapOf":    func(g *gapView, rest string, f fileView) gapIn { return gapIn{*g, rest, f.Columns(), f.All, f.gapsURL} },

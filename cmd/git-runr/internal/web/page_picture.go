@@ -6,6 +6,7 @@ import (
 
 	"github.com/git-runr/git-runr/diagnose"
 	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
@@ -165,15 +166,15 @@ func entryClass(e diagnose.ReportEntry) string {
 		return "stop"
 	case e.Kind == "completed" || e.Kind == "landed":
 		return "good"
-	case e.Attempt != nil && (e.Attempt.Failure != nil || !e.Attempt.Finished):
+	case e.Attempt != nil && (e.Attempt.Failure != nil || e.Unfinished()):
 		return "bad"
 	case e.Kind == "attempt" || e.Kind == "intervention":
 		return "work"
 	case e.Kind == "checks":
 		return checksClass(e.Checks)
-	case e.Review != nil && e.Review.Verdict == reply.Checked:
+	case e.Review != nil && e.Review.Report.Effective == reply.Checked:
 		return "quiet"
-	case e.Review != nil && e.Review.Verdict.Passed():
+	case e.Review != nil && e.Review.Report.Effective.Passed():
 		return "good"
 	case e.Review != nil:
 		return "bad"
@@ -181,9 +182,9 @@ func entryClass(e diagnose.ReportEntry) string {
 	return "quiet"
 }
 
-func checksClass(checks []diagnose.ReportCheck) string {
+func checksClass(checks []record.CheckResult) string {
 	for _, c := range checks {
-		if c.Fails {
+		if c.Fails() {
 			return "bad"
 		}
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/record"
-	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/spend"
@@ -57,11 +56,12 @@ type entryView struct {
 	Kept []keptView
 }
 
-// Asked returns the requests of a review, except those that repeat the words of a finding.
+// Asked returns the requests of a review without findings: others say the same as a finding.
 func (e entryView) Asked() []string {
-	return slices.DeleteFunc(slices.Clone(e.Review.Requests), func(asked string) bool {
-		return slices.ContainsFunc(e.Review.Findings, func(f reply.Finding) bool { return strings.Contains(asked, f.Issue) })
-	})
+	if len(e.Review.Report.Findings) == 0 {
+		return e.Review.Report.Requests
+	}
+	return nil
 }
 
 // Asked returns the requests of all rounds. Requests with the same text are merged, in the state of the last.
@@ -157,9 +157,9 @@ func (v *runView) tell() {
 			if e.Stop.Round > 0 {
 				entry.Title += fmt.Sprintf(" (attempt %d of %d)", e.Stop.Round, e.Stop.MaxRounds+1)
 			}
-		case v.Now != nil && i == len(v.Report.Timeline)-1 && e.Attempt != nil && !e.Attempt.Finished:
+		case v.Now != nil && i == len(v.Report.Timeline)-1 && e.Unfinished():
 			going := *e.Attempt
-			going.Finished = true
+			going.EndedAt = v.now
 			entry.Attempt, entry.Duration = &going, duration.Duration(max(0, v.now.Sub(e.At)))
 			entry.Title = strings.Replace(e.Title, "begun, not finished", "going on", 1)
 		}

@@ -116,13 +116,8 @@ func openSite(t *testing.T, dir string) *site {
 			}
 			return request, nil
 		},
-		Measure: func(ctx context.Context, since, until time.Time) (diagnose.Metrics, error) {
-			events, chosen, err := s.Store.EventsOf(ctx, store.Filter{CreatedSince: since, CreatedUntil: until})
-			if err != nil {
-				return diagnose.Metrics{}, err
-			}
-			histories, folded := diagnose.Histories(events, func(id string) bool { return chosen[id] })
-			return diagnose.NewMetrics(since, until, histories, folded), nil
+		Measure: func(ctx context.Context, since time.Time) (diagnose.Metrics, error) {
+			return diagnose.Measure(ctx, s.Store, since)
 		},
 		Log: s.logs.add, LogRequests: true,
 	})

@@ -34,7 +34,7 @@ type Config struct {
 	// Requested does what a new request needs besides its event, such as starting its reviewer; nil: nothing.
 	Requested func(context.Context, record.Review) error
 	// Measure returns the statistics of runs and reviews of a period.
-	Measure func(ctx context.Context, since, until time.Time) (diagnose.Metrics, error)
+	Measure func(ctx context.Context, since time.Time) (diagnose.Metrics, error)
 	// Do runs a command of this program in the repository, such as abort RUN, and returns its output and exit status;
 	// nil: the pages offer no actions that run commands.
 	Do func(ctx context.Context, args ...string) (out string, status int)

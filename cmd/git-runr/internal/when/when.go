@@ -10,18 +10,17 @@ import (
 // layouts are the accepted formats of a time. A time without a zone is in the zone of now.
 var layouts = []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04"}
 
-// Parse parses a duration before now, such as 2d or 3h, a date, or a date with a time. day means that text is only a
-// date; at is then the beginning of that day.
-func Parse(text string, now time.Time) (at time.Time, day, ok bool) {
+// Parse parses a duration before now, such as 2d or 3h, a date, which is the beginning of that day, or a date with a time.
+func Parse(text string, now time.Time) (at time.Time, ok bool) {
 	var ago duration.Duration
 	if ago.UnmarshalText([]byte(text)) == nil && ago >= 0 {
-		return now.Add(-time.Duration(ago)), false, true
+		return now.Add(-time.Duration(ago)), true
 	}
 	for _, layout := range layouts {
 		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
-			return at, false, true
+			return at, true
 		}
 	}
 	at, err := time.ParseInLocation(time.DateOnly, text, now.Location())
-	return at, true, err == nil
+	return at, err == nil
 }

@@ -11,19 +11,18 @@ func TestParse(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		want time.Time
-		day  bool
 	}{
-		{"2d", now.Add(-48 * time.Hour), false},
-		{"2026-01-02", time.Date(2026, 1, 2, 0, 0, 0, 0, zone), true},
-		{"2026-01-02 03:04", time.Date(2026, 1, 2, 3, 4, 0, 0, zone), false},
-		{"2026-01-02T03:04Z", time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC), false},
+		{"2d", now.Add(-48 * time.Hour)},
+		{"2026-01-02", time.Date(2026, 1, 2, 0, 0, 0, 0, zone)},
+		{"2026-01-02 03:04", time.Date(2026, 1, 2, 3, 4, 0, 0, zone)},
+		{"2026-01-02T03:04Z", time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)},
 	} {
-		if at, day, ok := Parse(c.text, now); !ok || !at.Equal(c.want) || day != c.day {
-			t.Errorf("%s: %v, %v, %v", c.text, at, day, ok)
+		if at, ok := Parse(c.text, now); !ok || !at.Equal(c.want) {
+			t.Errorf("%s: %v, %v", c.text, at, ok)
 		}
 	}
 	for _, text := range []string{"soon", "-3d"} {
-		if _, _, ok := Parse(text, now); ok {
+		if _, ok := Parse(text, now); ok {
 			t.Errorf("%q is a time", text)
 		}
 	}

@@ -103,7 +103,7 @@ func (d *Duty) worker(conf *config.Config) *queue.Worker {
 	worker := d.Worker(conf)
 	worker.Retry, worker.Jobs, worker.ForAll, worker.Remote = d.Retry, d.Jobs, d.ForAll, d.Remote
 	worker.Sync = func(ctx context.Context) error {
-		all, err := share.SyncAll(ctx, d.Store, d.Remote, share.Terms{Since: conf.SyncTerms().Since})
+		all, err := share.SyncAll(ctx, d.Store, d.Remote, false)
 		for _, done := range all {
 			for _, lost := range done.Lost {
 				d.Tell("not counted: " + lost)
@@ -142,7 +142,7 @@ func (d *Duty) round(ctx context.Context) ([]queue.Entry, error) {
 		}
 	}
 	if d.ForAll && d.Reviews > before { // push the notes once, not after each review
-		if _, err := share.SyncAll(ctx, d.Store, d.Remote, conf.SyncTerms()); err != nil {
+		if _, err := share.SyncAll(ctx, d.Store, d.Remote, conf.Sync.Notes); err != nil {
 			return nil, err
 		}
 	}

@@ -1,7 +1,6 @@
 package notes
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -69,72 +68,6 @@ func (a *Said) Join(b *Said) {
 			a.gone = map[string]bool{}
 		}
 		a.gone[line] = true
-	}
-}
-
-// Heard is what was read of logs already, by the log. The zero Heard is empty.
-type Heard struct {
-	logs  map[string]*Said
-	spans map[string]span // of the logs of which all is there from one entry to another
-}
-
-type span struct{ from, to gitstore.ID }
-
-// Add notes the lines of an entry of a log.
-func (h *Heard) Add(writer string, at time.Time, lines []Line) {
-	if h.logs == nil {
-		h.logs = map[string]*Said{}
-	}
-	if h.logs[writer] == nil {
-		h.logs[writer] = &Said{}
-	}
-	h.logs[writer].Add(at, lines)
-}
-
-// Covers says that all entries of a log after from up to to were added.
-func (h *Heard) Covers(writer string, from, to gitstore.ID) {
-	if h.spans == nil {
-		h.spans = map[string]span{}
-	}
-	if before, more := h.spans[writer]; more && before.to == from {
-		from = before.from
-	}
-	h.spans[writer] = span{from, to}
-}
-
-// Between is what a log says after one entry up to another; nil when that was not heard.
-func (h *Heard) Between(writer string, from, to gitstore.ID) *Said {
-	if h == nil || h.spans[writer] != (span{from, to}) {
-		return nil
-	}
-	if h.logs[writer] == nil { // nothing that can be read
-		return &Said{}
-	}
-	return h.logs[writer]
-}
-
-// Lacking gives tips as far as a reader that has read up to known needs more than what was
-// heard; ok is false where nothing was heard, or something that is not of what it lacks.
-func (h *Heard) Lacking(known, tips gitstore.Tips) (rest gitstore.Tips, ok bool) {
-	rest = maps.Clone(tips)
-	for writer := range h.logs {
-		if h.Between(writer, known[writer], tips[writer]) == nil {
-			return nil, false
-		}
-	}
-	for writer := range h.spans {
-		if h.Between(writer, known[writer], tips[writer]) == nil {
-			return nil, false
-		}
-		leave(rest, known, writer)
-	}
-	return rest, len(h.spans) > 0
-}
-
-// leave takes what a log has beyond known out of rest.
-func leave(rest, known gitstore.Tips, writer string) {
-	if rest[writer] = known[writer]; known[writer] == "" {
-		delete(rest, writer)
 	}
 }
 
