@@ -274,9 +274,6 @@ func (s *Store) eventOn(ctx context.Context, id string, of func(record.Review) r
 	if errors.Is(err, errSettled) {
 		return before, nil
 	}
-	if missing := new(record.NotFoundError); errors.As(err, &missing) {
-		missing.Older = s.mayBeOlder(ctx, id)
-	}
 	if err != nil {
 		return before, err
 	}
