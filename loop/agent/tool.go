@@ -53,8 +53,7 @@ func (s Spec) Look(ctx context.Context, base []string) Tool {
 	if !s.TakesModel() {
 		t.Model, t.Unused = "", t.Model
 	}
-	p, err := s.form(t.Preset)
-	if err == nil {
+	if p, err := s.form(t.Preset); err == nil { // a command of the user's own has no form
 		t.Proven, t.Arguments = p.proven, "from its documentation, "+p.origin
 		if p.proven {
 			t.Arguments = "proven with " + p.origin
