@@ -72,17 +72,16 @@ func (s *site) configure(ctx context.Context, p place, program string) error {
 		return nil // a line that a person added calls us
 	}
 	name := configPrefix + p.Hook
-	err := s.repo.UnsetConfig(ctx, name)
-	if err == nil {
-		err = s.repo.SetConfig(ctx, name+".event", p.Hook)
+	if err := s.repo.UnsetConfig(ctx, name); err != nil {
+		return err
 	}
-	if err == nil {
-		err = s.repo.SetConfig(ctx, name+".command", command(p.Hook, program))
+	if err := s.repo.SetConfig(ctx, name+".event", p.Hook); err != nil {
+		return err
 	}
-	if err == nil {
-		err = p.uninstall(s.repo)
+	if err := s.repo.SetConfig(ctx, name+".command", command(p.Hook, program)); err != nil {
+		return err
 	}
-	return err
+	return p.uninstall(s.repo)
 }
 
 // unconfigure removes the hook from git's configuration.
