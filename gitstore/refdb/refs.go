@@ -70,11 +70,11 @@ func (s *Store) Ref(ctx context.Context, name string) (odb.ID, error) {
 		}
 		id, target, err := s.readRef(name)
 		if errors.Is(err, errNotPlain) {
-			id, gitErr := s.gitRef(ctx, name)
-			if gitErr == nil && id == "" { // a broken ref differs from a missing one
-				gitErr = fmt.Errorf("%w: %s names no commit", gitdir.ErrBrokenRef, name)
+			id, err := s.gitRef(ctx, name)
+			if err != nil || id != "" {
+				return id, err
 			}
-			return id, gitErr
+			return "", fmt.Errorf("%w: %s names no commit", gitdir.ErrBrokenRef, name) // it is not missing
 		}
 		if err != nil || target == "" {
 			return id, err
@@ -161,9 +161,11 @@ func (s *Store) Sayings(ctx context.Context, prefix string) (map[string]string, 
 		}
 		return err
 	})
-	if err == nil { // read after the loose refs: packing moves a ref from loose to packed
-		err = s.scanPacked(dir, func(name string, id odb.ID) bool { says[name] = string(id); return true })
+	if err != nil {
+		return loose, err
 	}
+	// The packed refs are read after the loose ones, because packing moves a ref from loose to packed.
+	err = s.scanPacked(dir, func(name string, id odb.ID) bool { says[name] = string(id); return true })
 	maps.Copy(says, loose)
 	return says, err
 }

@@ -55,10 +55,10 @@ func (s *Store) SwapAnyNow(ctx context.Context, name string, new, old odb.ID) er
 	}
 	if new == "" && old == "" { // nothing to delete: only the comparison is left
 		have, err := s.Ref(ctx, name)
-		if err == nil && have != "" {
-			err = fmt.Errorf("move ref %s: %w: it is at %s", name, gitdir.ErrLostRace, have)
+		if err != nil || have == "" {
+			return err
 		}
-		return err
+		return fmt.Errorf("move ref %s: %w: it is at %s", name, gitdir.ErrLostRace, have)
 	}
 	native := s.nativeRefs(name) && new != "" && !strings.HasPrefix(name, "refs/heads/")
 	var err error
@@ -81,18 +81,7 @@ func (s *Store) swapLoose(ctx context.Context, name string, new, old odb.ID) err
 		return err
 	}
 	defer release()
-	err = s.compareRef(name, old)
-	if err == nil && new != old {
-		_, err = lockFile.WriteString(string(new) + "\n")
-	}
-	if err == nil && new != old && name != notesRef {
-		err = lockFile.Sync()
-	}
-	err = errors.Join(err, lockFile.Close())
-	if err == nil && new != old {
-		err = s.renameRef(lockFile.Name(), name)
-	}
-	if err != nil || new == old {
+	if err := s.moveLocked(lockFile, name, new, old); err != nil || new == old {
 		os.Remove(lockFile.Name())
 		return err
 	}
@@ -100,6 +89,21 @@ func (s *Store) swapLoose(ctx context.Context, name string, new, old odb.ID) err
 		return nil
 	}
 	return s.syncRef(name)
+}
+
+// moveLocked is swapLoose with the ref's lock file, which it closes, and leaves if there was nothing to move.
+func (s *Store) moveLocked(lockFile *os.File, name string, new, old odb.ID) error {
+	if err := s.compareRef(name, old); err != nil || new == old {
+		return errors.Join(err, lockFile.Close())
+	}
+	_, err := lockFile.WriteString(string(new) + "\n")
+	if err == nil && name != notesRef {
+		err = lockFile.Sync()
+	}
+	if err := errors.Join(err, lockFile.Close()); err != nil {
+		return err
+	}
+	return s.renameRef(lockFile.Name(), name)
 }
 
 // syncRef makes the move of a ref durable. If the directory is gone, pack-refs has since moved the
@@ -146,16 +150,22 @@ func (s *Store) checkNameFree(name string) error {
 		inTheWay = have
 		return false
 	})
-	for parent := path.Dir(name); err == nil && inTheWay == "" && parent != "refs"; parent = path.Dir(parent) {
-		var id odb.ID
-		if id, err = s.packedRef(parent); id != "" {
+	if err != nil {
+		return err
+	}
+	for parent := path.Dir(name); inTheWay == "" && parent != "refs"; parent = path.Dir(parent) {
+		id, err := s.packedRef(parent)
+		if err != nil {
+			return err
+		}
+		if id != "" {
 			inTheWay = parent
 		}
 	}
-	if err == nil && inTheWay != "" {
-		err = fmt.Errorf("%w: ref %s is in the way", gitdir.ErrConflict, inTheWay)
+	if inTheWay == "" {
+		return nil
 	}
-	return err
+	return fmt.Errorf("%w: ref %s is in the way", gitdir.ErrConflict, inTheWay)
 }
 
 // renameRef renames the lock file to the ref. Like git, it first removes empty directories of
@@ -197,10 +207,10 @@ func (s *Store) updateRef(ctx context.Context, name string, new, old odb.ID) err
 // NotSymbolic returns ErrConflict if a ref is symbolic.
 func (s *Store) NotSymbolic(ctx context.Context, name string) error {
 	target, err := s.symbolicTarget(ctx, name)
-	if err == nil && target != "" {
-		err = fmt.Errorf("%w: %s is a %w to %s", gitdir.ErrConflict, name, errSymbolic, target)
+	if err != nil || target == "" {
+		return err
 	}
-	return err
+	return fmt.Errorf("%w: %s is a %w to %s", gitdir.ErrConflict, name, errSymbolic, target)
 }
 
 // Move is SwapRef with a message for the reflog. It is for branches and for HEAD itself, whether
