@@ -69,10 +69,10 @@ func (s *Store) ReadHere(id ID, limit int64) (kind string, data []byte, err erro
 }
 
 func (s *Store) wrapObject(id ID, err error) error {
-	switch known := new(MissingError); {
-	case err == nil || errors.As(err, &known):
+	if err == nil || errors.As(err, new(*MissingError)) {
 		return err
-	case errors.Is(err, gitdir.ErrNotFound):
+	}
+	if errors.Is(err, gitdir.ErrNotFound) {
 		return s.missing(id, "", err)
 	}
 	return fmt.Errorf("read object %s: %w", id, err)
@@ -81,10 +81,10 @@ func (s *Store) wrapObject(id ID, err error) error {
 // ReadKind reads an object of the given kind: blob, tree, commit or tag. Another kind is ErrNotFound.
 func (s *Store) ReadKind(ctx context.Context, id ID, want string) ([]byte, error) {
 	kind, data, err := s.Read(ctx, id)
-	if err == nil && kind != want {
-		err = fmt.Errorf("object %s is a %s, not a %s: %w", id, kind, want, gitdir.ErrNotFound)
+	if err != nil || kind == want {
+		return data, err
 	}
-	return data, err
+	return nil, fmt.Errorf("object %s is a %s, not a %s: %w", id, kind, want, gitdir.ErrNotFound)
 }
 
 // Write stores an object durably and returns its id. An existing object is marked as
