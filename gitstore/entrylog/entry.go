@@ -39,13 +39,13 @@ type Tips map[string]odb.ID
 // Tips returns the last entries of all logs: this clone's own, those of others, and retired ones.
 func (s *Store) Tips(ctx context.Context) (Tips, error) {
 	tips, archive, err := s.logRefs(ctx)
-	if err == nil {
-		err = s.addArchived(ctx, tips, archive)
-	}
-	if err == nil {
-		err = s.addPrivate(ctx, tips)
-	}
 	if err != nil {
+		return nil, err
+	}
+	if err := s.addArchived(ctx, tips, archive); err != nil {
+		return nil, err
+	}
+	if err := s.addPrivate(ctx, tips); err != nil {
 		return nil, err
 	}
 	return tips, nil

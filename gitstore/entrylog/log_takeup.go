@@ -64,16 +64,21 @@ func (s *Store) takeUpLocked(ctx context.Context, writer string, of Recognize) (
 func (s *Store) logStands(ctx context.Context, writer string) bool {
 	for range 3 {
 		have, err := s.refs.Ref(ctx, s.logRef(writer))
-		if err == nil && have != "" && s.stood.Load() == have {
+		if err != nil {
+			return true // a reader of the log will report the error
+		}
+		if have != "" && s.stood.Load() == have {
 			return s.objects.Has(ctx, have)
 		}
-		last, before, tailErr := s.tailEnd(writer)
-		if last == "" && tailErr == nil {
-			last, tailErr = s.refs.Ref(ctx, keptPrefix+writer)
-			before = last
+		last, before, err := s.tailEnd(writer)
+		if err != nil {
+			return true
 		}
-		if err != nil || tailErr != nil {
-			return true // a reader of the log will report the error
+		if last == "" {
+			if last, err = s.refs.Ref(ctx, keptPrefix+writer); err != nil {
+				return true
+			}
+			before = last
 		}
 		if last == "" || have == last || have == before {
 			s.stood.Store(have)
@@ -102,12 +107,14 @@ func (s *Store) takeUp(ctx context.Context, tail *logTail, writer string, of Rec
 	if to != have {
 		done.Moved, done.From, done.To = true, have, to
 		done.Missing = have != "" && !s.objects.Has(ctx, have)
-		err = s.moveLog(ctx, writer, to, have)
+		if err := s.moveLog(ctx, writer, to, have); err != nil {
+			return done, err
+		}
 	}
-	if err == nil && (tail.last() == nil || tail.last().id != to) {
-		err = s.restartTail(ctx, tail, writer, to)
+	if tail.last() == nil || tail.last().id != to {
+		return done, s.restartTail(ctx, tail, writer, to)
 	}
-	return done, err
+	return done, nil
 }
 
 // settle decides about the newest entry if its writer was killed before it recorded whether the ref moved.
@@ -125,12 +132,12 @@ func (t *logTail) settle(have odb.ID) error {
 // logEnd returns where the log must end: at its ref, if that is what its writer left or a descendant of it.
 func (s *Store) logEnd(ctx context.Context, tail *logTail, writer string, have odb.ID, of Recognize) (odb.ID, error) {
 	left, err := s.leftAt(ctx, tail, writer)
-	if err == nil && have == "" && left == "" { // a returning writer continues its retired log
+	if err != nil || have == "" && left != "" {
+		return left, err
+	}
+	if have == "" { // a returning writer continues its retired log
 		tips, err := s.Tips(ctx)
 		return tips[writer], err
-	}
-	if err != nil || have == "" {
-		return left, err
 	}
 	if !s.objects.Has(ctx, have) {
 		return s.newestEntry(ctx, writer, have, left, of)
@@ -187,11 +194,16 @@ func (s *Store) moveLog(ctx context.Context, writer string, to, from odb.ID) err
 // restartTail begins the tail at an entry, which the clone's own ref keeps from now on.
 func (s *Store) restartTail(ctx context.Context, tail *logTail, writer string, at odb.ID) error {
 	kept, err := s.refs.Ref(ctx, keptPrefix+writer)
-	if err == nil && kept != at {
-		err = s.refs.SwapAnyNow(ctx, keptPrefix+writer, at, kept)
-	}
-	if err != nil || tail.size == 0 {
+	if err != nil {
 		return err
+	}
+	if kept != at {
+		if err := s.refs.SwapAnyNow(ctx, keptPrefix+writer, at, kept); err != nil {
+			return err
+		}
+	}
+	if tail.size == 0 {
+		return nil
 	}
 	return tail.clear()
 }

@@ -89,13 +89,10 @@ func (s *Store) walkStream(ctx context.Context, writer string, tip, known odb.ID
 		stop = visit(entry)
 		return stop
 	})
-	if err == nil && first { // tip is older than known
-		err = notIn(known)
+	if stop != nil || err == nil && !first {
+		return err
 	}
-	if err != nil && stop == nil {
-		err = fmt.Errorf("walk log %s: %w", writer, err)
-	}
-	return err
+	return fmt.Errorf("walk log %s: %w", writer, cmp.Or(err, notIn(known))) // if err is nil, tip is older than known
 }
 
 // fromTo returns the input that makes rev-list list the entries from tip back to known.
@@ -221,8 +218,8 @@ func parseObjectHeader(line string) (id odb.ID, kind string, size int, err error
 	name, _, _ := strings.Cut(line, " ")
 	id = odb.ID(name)
 	kind, n, err := odb.ParseBatchHeader(line, id)
-	if err == nil && n > odb.MaxObject {
-		err = gitdir.ErrTooLarge
+	if err != nil || n <= odb.MaxObject {
+		return id, kind, int(n), err
 	}
-	return id, kind, int(n), err
+	return id, kind, int(n), gitdir.ErrTooLarge
 }

@@ -81,11 +81,12 @@ func (s *Store) Push(ctx context.Context, remote, notesRef string, notes odb.ID)
 // noteStaged records what the remote has now, as the next fetch would.
 func (s *Store) noteStaged(ctx context.Context, ref string, tip odb.ID) error {
 	before, err := s.refs.Ref(ctx, ref)
-	if err == nil {
-		err = s.refs.SwapAny(ctx, ref, tip, before)
+	if err != nil {
+		return err
 	}
+	err = s.refs.SwapAny(ctx, ref, tip, before)
 	if errors.Is(err, gitdir.ErrLostRace) { // somebody has fetched since
-		err = nil
+		return nil
 	}
 	return err
 }
