@@ -98,10 +98,11 @@ func (s *Store) index(ctx context.Context) (*index, error) {
 		return nil, err
 	}
 	idx, err := s.indexAt(ctx, tips)
-	if err == nil {
-		s.tellDamage(idx.Damaged)
+	if err != nil {
+		return idx, err
 	}
-	return idx, err
+	s.tellDamage(idx.Damaged)
+	return idx, nil
 }
 
 // Together begins a group of several events: the index is saved only once, when the returned function is called.

@@ -184,10 +184,10 @@ func (s *Store) checkFix(ctx context.Context, review record.Review, answer recor
 		}
 	}
 	before, err := s.Repo.IsAncestor(ctx, answer.Commit, reviewed)
-	if err == nil && before {
-		err = &record.InputError{Why: fmt.Sprintf("%s cannot have fixed what was found in %s, for it is no later", answer.Commit.Short(), reviewed.Short())}
+	if err != nil || !before {
+		return err
 	}
-	return err
+	return &record.InputError{Why: fmt.Sprintf("%s cannot have fixed what was found in %s, for it is no later", answer.Commit.Short(), reviewed.Short())}
 }
 
 // actorEvent records what an actor does to a review.
