@@ -168,12 +168,7 @@ func (x *exchange) round(ctx context.Context) (gitstore.Pushed, error) {
 	if err := x.take(ctx); err != nil {
 		return gitstore.Pushed{}, err
 	}
-	err := x.ProjectRead(ctx, &x.says)
-	if err == nil {
-		err = x.IndexRead(ctx, &x.says)
-	}
-	x.says.Close()
-	if err != nil {
+	if err := x.recordRead(ctx); err != nil {
 		return gitstore.Pushed{}, err
 	}
 	own, err := Unpushed(ctx, x.Store, x.done.Remote)
@@ -228,6 +223,15 @@ func (x *exchange) answered(own int, pushed gitstore.Pushed) {
 	x.done.Notes = x.notes && x.done.NotesWhy == ""
 }
 
+// recordRead updates the notes and the index from the events that were read.
+func (x *exchange) recordRead(ctx context.Context) error {
+	defer x.says.Close()
+	if err := x.ProjectRead(ctx, &x.says); err != nil {
+		return err
+	}
+	return x.IndexRead(ctx, &x.says)
+}
+
 // take fetches what the remote has, and adopts what is sound of it.
 func (x *exchange) take(ctx context.Context) error {
 	ref := ""
@@ -280,18 +284,20 @@ func (x *exchange) check(entry gitstore.Entry) error {
 	if errors.Is(err, gitstore.ErrNewerFormat) {
 		return err
 	}
-	if err == nil {
-		if x.fresh[event.ID] { // the logs are being read again, one by one
-			x.says.Spoil()
+	if err != nil {
+		if !x.unread[entry.ID] {
+			x.unread[entry.ID] = true
+			x.says.AddBad(err)
+			x.done.Unreadable = append(x.done.Unreadable, gitstore.Rejection{Writer: entry.Writer, Reason: err.Error()})
 		}
-		x.heard(event)
-		x.says.Add(event)
-	} else if !x.unread[entry.ID] {
-		x.unread[entry.ID] = true
-		x.says.AddBad(err)
-		x.done.Unreadable = append(x.done.Unreadable, gitstore.Rejection{Writer: entry.Writer, Reason: err.Error()})
+		return nil // an unreadable record is kept, and reported by log and fsck too
 	}
-	return nil // an unreadable record is kept, and reported by log and fsck too
+	if x.fresh[event.ID] { // the logs are being read again, one by one
+		x.says.Spoil()
+	}
+	x.heard(event)
+	x.says.Add(event)
+	return nil
 }
 
 // Left returns the logs that syncs with a remote did not adopt, as far as this is known without asking the remote.
@@ -361,18 +367,20 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 func (x *exchange) rebaseNotes(ctx context.Context, tip gitstore.ID, mine, theirs gitstore.Commit) (view gitstore.ID, why string, err error) {
 	view = theirs.ID
 	if theirs.Tree != mine.Tree || theirs.Message != mine.Message {
-		view, err = x.Repo.NotesCommit(ctx, mine.Tree, []gitstore.ID{theirs.ID}, mine.Message, mine.CommitterWhen)
+		if view, err = x.Repo.NotesCommit(ctx, mine.Tree, []gitstore.ID{theirs.ID}, mine.Message, mine.CommitterWhen); err != nil {
+			return "", "", err
+		}
 	}
-	if err == nil && view != tip {
-		err = x.Repo.SwapRef(ctx, store.NotesRef, view, tip)
-	}
-	if errors.Is(err, gitstore.ErrLostRace) { // something was recorded meanwhile: the next sync moves the notes
-		err = nil
+	if view != tip {
+		// If something was recorded meanwhile, the race is lost, and the next sync moves the notes.
+		if err := x.Repo.SwapRef(ctx, store.NotesRef, view, tip); err != nil && !errors.Is(err, gitstore.ErrLostRace) {
+			return "", "", err
+		}
 	}
 	if theirs.Tree == mine.Tree {
-		return "", "", err
+		return "", "", nil
 	}
-	return view, "", err
+	return view, "", nil
 }
 
 // knowMore reports whether notes were made by a clone that reads a log which this one could not adopt. An older program
@@ -468,10 +476,11 @@ func (x *exchange) recordOnlyHere(ctx context.Context, shared string, tip gitsto
 			return nil
 		}
 		event, err := x.AppendAgain(ctx, x.audience, e)
-		if err == nil {
-			x.heard(event)
+		if err != nil {
+			return err
 		}
-		return err
+		x.heard(event)
+		return nil
 	})
 }
 
