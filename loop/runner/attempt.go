@@ -76,10 +76,11 @@ func (t *execution) stateBefore(a record.Attempt, kept bool) (gitstore.Snapshot,
 		return t.Store.Repo.ReadSnapshot(t.ctx, given.Before)
 	}
 	before, err := t.snapshot(a.Number, "before", gitstore.KeepIgnored())
-	if err == nil && t.run.Plan.InPlace {
-		t.sayGaps(before.NotKept())
+	if err != nil || !t.run.Plan.InPlace {
+		return before, err
 	}
-	return before, err
+	t.sayGaps(before.NotKept())
+	return before, nil
 }
 
 // implement runs the implementer. takeOver replaces before, because work done elsewhere was done before the attempt.
@@ -113,9 +114,11 @@ func (t *execution) instructed(p ImplementPrompt) (ImplementPrompt, error) {
 		return p, nil
 	}
 	var err error
-	if p.Told, err = reviewing.Instructions(t.ctx, t.Store, t.run.Plan.Base, reviewing.ImplementerFiles); p.Told.Used != nil && err == nil {
-		p.Nonce, err = checking.NewNonce()
+	p.Told, err = reviewing.Instructions(t.ctx, t.Store, t.run.Plan.Base, reviewing.ImplementerFiles)
+	if err != nil || p.Told.Used == nil {
+		return p, err
 	}
+	p.Nonce, err = checking.NewNonce()
 	return p, err
 }
 

@@ -106,16 +106,14 @@ func (t *execution) hookResult(staged *gitstore.Staging, dir gitstore.HooksDir, 
 // ofHook reports whether a file of the tree decides what a hook of dir runs.
 func ofHook(repo *gitstore.Repo, dir gitstore.HooksDir, file string) bool {
 	rel, err := filepath.Rel(repo.WorkTree, dir.Path)
-	if repo.WorkTree != "" && err == nil && filepath.IsLocal(rel) {
-		rel = filepath.ToSlash(rel)
-		if path.Base(rel) == "_" { // husky's, which runs scripts in the directory above
-			rel = path.Dir(rel)
-		}
-		if file == rel || strings.HasPrefix(file, rel+"/") {
-			return true
-		}
+	if repo.WorkTree == "" || err != nil || !filepath.IsLocal(rel) {
+		return hookFiles().Match(file)
 	}
-	return hookFiles().Match(file)
+	rel = filepath.ToSlash(rel)
+	if path.Base(rel) == "_" { // husky's, which runs scripts in the directory above
+		rel = path.Dir(rel)
+	}
+	return file == rel || strings.HasPrefix(file, rel+"/") || hookFiles().Match(file)
 }
 
 // hookCheck returns the pre-commit hook's result for the current commit, or nil if there is none.

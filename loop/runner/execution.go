@@ -73,10 +73,11 @@ func (r *Runner) stopLeft(ctx context.Context, run record.Run) (_ context.Contex
 // record appends one event to this run, if its newest state allows the event, and folds it in.
 func (t *execution) record(d record.NewEvent) error {
 	run, err := t.Store.RunEvent(t.ctx, t.run, d)
-	if err == nil {
-		t.run = run
+	if err != nil {
+		return err
 	}
-	return err
+	t.run = run
+	return nil
 }
 
 // transcript opens a file for an agent's output, up to maxTranscript bytes. The file stays in this clone.

@@ -65,11 +65,13 @@ func keepBase(ctx context.Context, s *store.Store, tree, head gitstore.ID) (gits
 // alone, and returns them. With plan.InPlace the run works in the checkout.
 func PlanContext(ctx context.Context, s *store.Store, plan *runplan.Plan, result string, files []string) (left []string, err error) {
 	tree, err := s.Repo.Checkout()
-	if err == nil && plan.InPlace {
-		tree, err = placeFor(s, plan)
-	}
 	if err != nil {
 		return nil, err
+	}
+	if plan.InPlace {
+		if tree, err = placeFor(s, plan); err != nil {
+			return nil, err
+		}
 	}
 	plan.Checkout = tree.ID()
 	if len(files) == 0 {
@@ -81,11 +83,9 @@ func PlanContext(ctx context.Context, s *store.Store, plan *runplan.Plan, result
 	}
 	plan.Context = &runplan.Context{ExecutorResult: result, Files: work.files}
 	if plan.InPlace {
-		err = givenInPlace(ctx, s, tree, plan, work)
-	} else {
-		err = givenAside(ctx, s, tree, plan, work)
+		return work.left, givenInPlace(ctx, s, tree, plan, work)
 	}
-	return work.left, err
+	return work.left, givenAside(ctx, s, tree, plan, work)
 }
 
 // executed is an executor's work as found in a checkout.
@@ -122,10 +122,10 @@ func executorsWork(ctx context.Context, s *store.Store, tree *gitstore.Worktree,
 	if len(listed) == 0 {
 		work.files = others
 	}
-	if err == nil && len(work.files) == 0 {
-		err = fmt.Errorf("the executor's files are as in HEAD, and its newest commit did not change them: %w", gitstore.ErrNoChange)
+	if err != nil || len(work.files) > 0 {
+		return work, err
 	}
-	return work, err
+	return work, fmt.Errorf("the executor's files are as in HEAD, and its newest commit did not change them: %w", gitstore.ErrNoChange)
 }
 
 // changedFiles returns the paths that differ between two trees or commits: those in listed, and the others.

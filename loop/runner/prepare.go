@@ -22,11 +22,16 @@ func (t *execution) prepare() error {
 	w := t.watch("setup ran")
 	fresh := !t.tree.IsFurnished()
 	setup, err := t.Checker.Settle(t.ctx, w)
-	if err == nil && fresh {
-		err = t.postCheckout()
-	}
-	if err != nil || setup == nil {
+	if err != nil {
 		return err
+	}
+	if fresh {
+		if err := t.postCheckout(); err != nil {
+			return err
+		}
+	}
+	if setup == nil {
+		return nil
 	}
 	t.Progress.Step(checking.SetupName, setup.Command)
 	result, tampered, err := t.Checker.Watched(t.ctx, w, *setup, t.run.Head())
@@ -78,12 +83,16 @@ func (t *execution) postCheckout() error {
 	}
 	t.Progress.Step("hook", "post-checkout")
 	result, tampered, err := t.Checker.Guarded(t.ctx, t.watch("the post-checkout hook ran"), runplan.Check{Name: "post-checkout", Command: line}, t.run.Head())
-	if err == nil && tampered != nil {
-		err = t.stop(record.Stop{Reason: tampered.Reason, Detail: tampered.Detail, Undo: tampered.Undo}, record.EventRunStopped)
-	} else if err == nil && !result.OK() {
+	if err != nil {
+		return err
+	}
+	if tampered != nil {
+		return t.stop(record.Stop{Reason: tampered.Reason, Detail: tampered.Detail, Undo: tampered.Undo}, record.EventRunStopped)
+	}
+	if !result.OK() {
 		t.sayOutput(result)
 	}
-	return err
+	return nil
 }
 
 // sayPlaced reports that the agent committed files which [worktree] put there: no commit of the run may hold them.

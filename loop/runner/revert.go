@@ -103,13 +103,16 @@ func (t *execution) takeBack(tree *gitstore.Worktree, a record.Attempt, before, 
 		options = append(options, gitstore.OnlyPaths(slices.Concat(a.Files, a.Beside)))
 	}
 	done, err := tree.Revert(t.ctx, from, to, options...)
-	if err == nil && len(done.Restored)+len(done.Conflicts) > 0 {
+	if err != nil {
+		return done, err
+	}
+	if len(done.Restored)+len(done.Conflicts) > 0 {
 		t.Progress.Say(fmt.Sprintf("attempt %d: %s", a.Number, t.revertText(done, tree.Own)))
 	}
-	if files, _ := t.inTheWay(a, done); err == nil && tree == t.tree && len(files) == 0 {
-		err = t.resetBranch(a)
+	if files, _ := t.inTheWay(a, done); tree == t.tree && len(files) == 0 {
+		return done, t.resetBranch(a)
 	}
-	return done, err
+	return done, nil
 }
 
 // revertText describes what a revert restored and what it left alone, and how to undo it.
@@ -176,11 +179,11 @@ func (t *execution) takeUp() error {
 		return nil
 	}
 	done, err := t.takeBack(t.tree, *a, a.Before, a.After, "resume", "which is made again")
-	if files, _ := t.inTheWay(*a, done); err == nil && t.run.Plan.InPlace && len(files) > 0 {
-		return &LeftError{Run: t.run.ID, Attempt: a.Number, Before: a.Before, Paths: files}
-	}
 	if err != nil {
 		return fmt.Errorf("take up attempt %d: %w", a.Number, err)
+	}
+	if files, _ := t.inTheWay(*a, done); t.run.Plan.InPlace && len(files) > 0 {
+		return &LeftError{Run: t.run.ID, Attempt: a.Number, Before: a.Before, Paths: files}
 	}
 	return nil
 }
@@ -195,13 +198,18 @@ func (t *execution) takeUpKilled(a record.Attempt) error {
 		return err
 	}
 	paths, err := t.changedOnDisk(before.Tree, now.Tree)
-	if err == nil && t.run.Plan.InPlace {
+	if err != nil {
+		return err
+	}
+	if t.run.Plan.InPlace {
 		found := record.Attempt{Files: paths}
-		err = t.beside(&found, before, now)
+		if err := t.beside(&found, before, now); err != nil {
+			return err
+		}
 		paths = slices.Concat(paths, found.Beside, found.NotKept)
 	}
-	if err != nil || len(paths) == 0 {
-		return err
+	if len(paths) == 0 {
+		return nil
 	}
 	if t.run.Plan.InPlace && !t.Keep {
 		return &LeftError{Run: t.run.ID, Attempt: a.Number, Before: a.Before, Paths: paths, Killed: true, Unseen: a.Unseen()}

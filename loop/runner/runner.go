@@ -46,37 +46,37 @@ func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, erro
 		return run, err
 	}
 	defer ended()
-	turn := &execution{Runner: r, ctx: ctx, run: run, base: map[string]record.CheckResult{}}
+	t := &execution{Runner: r, ctx: ctx, run: run, base: map[string]record.CheckResult{}}
 	if !run.Done() {
-		free, err := turn.openTree()
+		free, err := t.openTree()
 		if err != nil {
 			return run, err
 		}
 		defer free()
-		if err := turn.prepare(); err != nil {
-			return turn.interrupted(err)
+		if err := t.prepare(); err != nil {
+			return t.interrupted(err)
 		}
 	}
-	for !turn.run.Done() {
-		step, err := turn.affords(Next(turn.run, turn.run.Plan.Policy))
-		if err == nil {
-			err = turn.do(step)
-		}
+	for !t.run.Done() {
+		step, err := t.affords(Next(t.run, t.run.Plan.Policy))
 		if err != nil {
-			return turn.interrupted(err)
+			return t.interrupted(err)
+		}
+		if err := t.do(step); err != nil {
+			return t.interrupted(err)
 		}
 	}
-	left, err := turn.cleanUp()
+	left, err := t.cleanUp()
 	if err != nil {
-		turn.Progress.Say(err.Error())
+		t.Progress.Say(err.Error())
 	}
 	if left != "" {
-		turn.Progress.Say("the run's working tree is removed; what came too late for the run: git runr undo --to " + left.Short() + " --into DIR")
+		t.Progress.Say("the run's working tree is removed; what came too late for the run: git runr undo --to " + left.Short() + " --into DIR")
 	}
-	if turn.run.Status == record.RunCompleted {
+	if t.run.Status == record.RunCompleted {
 		r.Store.Repo.DropLock(workspace.LockName(run.ID))
 	}
-	return turn.run, nil
+	return t.run, nil
 }
 
 func (t *execution) do(step Step) error {
@@ -298,10 +298,11 @@ func AnswerRun(ctx context.Context, s *store.Store, run record.Run, choice runpl
 	if err := t.answered(choice, "command line"); err != nil {
 		return run, "", err
 	}
-	if left, err = t.cleanUp(); err == nil && choice == runplan.ChoiceSkip {
-		err = closing.SettleAsked(ctx, s, t.run, "run "+run.ID+" was skipped")
+	left, err = t.cleanUp()
+	if err != nil || choice != runplan.ChoiceSkip {
+		return t.run, left, err
 	}
-	return t.run, left, err
+	return t.run, left, closing.SettleAsked(ctx, s, t.run, "run "+run.ID+" was skipped")
 }
 
 // Resume resumes a stopped run; the retry counters start afresh.

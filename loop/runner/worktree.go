@@ -133,13 +133,14 @@ func (t *execution) setAside(dir string) error {
 		return nil
 	}
 	had, err := t.Store.Repo.Ref(t.ctx, t.run.Plan.BranchRef())
-	if err == nil && (had != "" || len(t.run.Attempts) > 0) {
-		t.Progress.Say("the run's working tree was gone: it is made again")
-		if last := t.run.LastAttempt(); last != nil && last.After != "" && last.Commit == "" {
-			t.Progress.Say("what was in it when attempt " + strconv.Itoa(last.Number) + " ended: git runr undo --to " + last.After.Short() + " --into DIR")
-		}
+	if err != nil || had == "" && len(t.run.Attempts) == 0 {
+		return err
 	}
-	return err
+	t.Progress.Say("the run's working tree was gone: it is made again")
+	if last := t.run.LastAttempt(); last != nil && last.After != "" && last.Commit == "" {
+		t.Progress.Say("what was in it when attempt " + strconv.Itoa(last.Number) + " ended: git runr undo --to " + last.After.Short() + " --into DIR")
+	}
+	return nil
 }
 
 // snapshot records the run's working tree around an attempt.
