@@ -75,13 +75,12 @@ func (c *Config) FindPeople(ctx context.Context, name string) ([]people.Person, 
 	}
 	found, err := directory.Find(name)
 	unknown := new(people.UnknownError)
-	switch {
-	case errors.As(err, &unknown) && len(unknown.Candidates) == 0 && unknown.Name == name:
+	if errors.As(err, &unknown) && len(unknown.Candidates) == 0 && unknown.Name == name {
 		problem := new(exit.Problem)
 		if errors.As(c.KnownAgent("reviewer", name), &problem) {
 			return nil, problem.WithHint(unknown.Error())
 		}
-	case err != nil:
+	} else if err != nil {
 		return nil, exit.Problemf(exit.Usage, "reviewer: %w", err)
 	}
 	for _, p := range found {

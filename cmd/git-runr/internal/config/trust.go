@@ -253,10 +253,10 @@ func newApprovals(getenv func(string) string) approvals {
 // nil. An unreadable record counts as no approval.
 func (t approvals) status(identity string, canonical []byte) (state TrustState, approved []byte) {
 	record, err := t.read(identity)
-	switch {
-	case err != nil:
+	if err != nil {
 		return Untrusted, nil
-	case record.SHA256 == trustHash(identity, canonical):
+	}
+	if record.SHA256 == trustHash(identity, canonical) {
 		return Trusted, record.Approved
 	}
 	return changed, record.Approved
@@ -566,10 +566,15 @@ func (c *Config) Vouch(ctx context.Context, run record.Run) func(gitstore.Landed
 		why, err = c.Stranger(ctx, run.Commit)
 	}
 	return func(landed gitstore.Landed) {
-		if err == nil && why == "" && landed.Old != "" {
-			why, err = c.Stranger(ctx, landed.Old)
+		if err != nil || why != "" {
+			return
 		}
-		if err == nil && why == "" && c.repo.Owns(run.Writer) && landed.Commit != "" {
+		if landed.Old != "" {
+			if why, err := c.Stranger(ctx, landed.Old); err != nil || why != "" {
+				return
+			}
+		}
+		if c.repo.Owns(run.Writer) && landed.Commit != "" {
 			c.trust.clear(c.repo.CommonDir, append([]gitstore.ID{landed.Commit}, c.trust.cleared(c.repo.CommonDir)...))
 		}
 	}

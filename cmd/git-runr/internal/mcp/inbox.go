@@ -160,10 +160,11 @@ func (s *Server) letGo(ctx context.Context, c call, in which, force bool, step f
 		return review, err
 	}
 	review, err = step(ctx, review.ID, record.Hold{Actor: c.actor, Force: force, Claim: s.claims.under(review.ID, c.actor)})
-	if err == nil {
-		s.claims.drop(review.ID)
+	if err != nil {
+		return review, err
 	}
-	return review, err
+	s.claims.drop(review.ID)
+	return review, nil
 }
 
 func (s *Server) release(ctx context.Context, c call, in claimArgs) (outcome, error) {

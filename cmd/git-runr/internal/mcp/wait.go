@@ -39,13 +39,18 @@ func (s *Server) wait(ctx context.Context, c call, in waitArgs) (outcome, error)
 	id := strings.TrimSpace(in.ID)
 	review, err := c.Store.Review(ctx, id)
 	if absent(err) {
-		if run, runErr := c.Store.RunByID(ctx, id); !absent(runErr) {
-			return c.waitForRun(ctx, run, runErr, most)
+		run, runErr := c.Store.RunByID(ctx, id)
+		if runErr == nil {
+			return c.waitForRun(ctx, run, most)
+		}
+		if !absent(runErr) {
+			return outcome{}, runErr
 		}
 	}
-	if err == nil {
-		review, err = await(ctx, c, review, most, func(ctx context.Context) (record.Review, error) { return c.Store.Review(ctx, review.ID) }, agents)
+	if err != nil {
+		return outcome{}, err
 	}
+	review, err = await(ctx, c, review, most, func(ctx context.Context) (record.Review, error) { return c.Store.Review(ctx, review.ID) }, agents)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -84,17 +89,15 @@ func (d gotten) waited(goesOn bool, most time.Duration) string {
 	return fmt.Sprintf("Review %s is %s: %s.", d.ID, d.Status, said)
 }
 
-// waitForRun waits while a process in this clone carries out a run. err is the error of reading the run.
-func (c call) waitForRun(ctx context.Context, run record.Run, err error, most time.Duration) (outcome, error) {
+// waitForRun waits while a process in this clone carries out a run.
+func (c call) waitForRun(ctx context.Context, run record.Run, most time.Duration) (outcome, error) {
 	atWork := func(r record.Run) string {
 		if r.Status != record.RunRunning || !workspace.Live(c.Store, r.ID) {
 			return ""
 		}
 		return fmt.Sprintf("run %s: %s, %s", r.ID, prose.Count(len(r.Attempts), "attempt"), prose.Count(len(r.Rounds), "review"))
 	}
-	if err == nil {
-		run, err = await(ctx, c, run, most, func(ctx context.Context) (record.Run, error) { return c.Store.RunByID(ctx, run.ID) }, atWork)
-	}
+	run, err := await(ctx, c, run, most, func(ctx context.Context) (record.Run, error) { return c.Store.RunByID(ctx, run.ID) }, atWork)
 	if err != nil {
 		return outcome{}, err
 	}
