@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -99,11 +100,7 @@ func (c *conversation) permit(p permission) (acp.RequestPermissionResponse, erro
 }
 
 func (c *conversation) deny(u toolUse) {
-	what := u.Title
-	if what == "" {
-		what = "a tool"
-	}
-	c.heard.denied = append(c.heard.denied, visible(what))
+	c.heard.denied = append(c.heard.denied, visible(cmp.Or(u.Title, "a tool")))
 	c.heard.drop(u.ID)
 }
 

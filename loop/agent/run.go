@@ -357,7 +357,7 @@ func after(d time.Duration) <-chan time.Time {
 
 // finish stops the process if it has not ended, stops what it left behind, and returns the result.
 func (p *process) finish(why cause) (Result, error) {
-	if why == finished && p.endsByItself() {
+	if why == finished && p.exitsWithin(drainDelay) { // by itself, after its conversation
 		why = ended
 	}
 	switch why {
@@ -367,7 +367,7 @@ func (p *process) finish(why cause) (Result, error) {
 	default:
 		stop(p.family.signal, p.grace())
 	}
-	stopped := p.waitExit(why)
+	stopped := why == ended || p.exitsWithin(killWait) // nobody can kill one that runs as another user
 	took := time.Since(p.began)
 	p.drain()
 	p.rec.close()
@@ -400,31 +400,17 @@ func (p *process) left() func(syscall.Signal) int {
 	return p.family.signalGroup
 }
 
-// endsByItself waits for the process to exit after its conversation, and reports whether it did.
-func (p *process) endsByItself() bool {
+// exitsWithin waits for the process to exit, and reports whether it did.
+func (p *process) exitsWithin(limit time.Duration) bool {
 	select {
 	case <-p.exited:
 		return true
-	case <-time.After(drainDelay):
+	case <-time.After(limit):
 		return false
 	}
 }
 
 func (p *process) grace() time.Duration { return cmp.Or(p.Grace, defaultGrace) }
-
-// waitExit reports whether the process ended. One that runs as another user cannot be
-// killed, so the wait is bounded.
-func (p *process) waitExit(why cause) bool {
-	if why == ended {
-		return true
-	}
-	select {
-	case <-p.exited:
-		return true
-	case <-time.After(killWait):
-		return false
-	}
-}
 
 // drain waits for the readers; after drainDelay it closes the pipes that others still hold.
 func (p *process) drain() {
