@@ -13,9 +13,6 @@ import (
 //	hook.git-runr-post-commit.command = …
 const configPrefix = "hook.git-runr-"
 
-// hasConfigHooks reports whether this version of git runs hooks from its configuration.
-func hasConfigHooks(major, minor int) bool { return major > 2 || major == 2 && minor >= 54 }
-
 // command returns the shell command for git's configuration; git appends the arguments of the hook.
 func command(hook, program string) string {
 	if !isFed(hook) {

@@ -139,7 +139,7 @@ func survey(ctx context.Context, repo *gitstore.Repo, gate bool) (*site, error) 
 	if err != nil {
 		return nil, err
 	}
-	s.byConfig = hasConfigHooks(major, minor)
+	s.byConfig = major > 2 || major == 2 && minor >= 54 // this git runs hooks from its configuration
 	f, err := readFile(s.memory())
 	for hook := range strings.FieldsSeq(f.text) {
 		s.before[hook] = true
