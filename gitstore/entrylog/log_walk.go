@@ -131,7 +131,10 @@ func (s *Store) readListed(ctx context.Context, starts, options []string, visit 
 	if stop != nil {
 		return stop
 	}
-	return asDamage(cmp.Or(err, listErr))
+	if err = cmp.Or(err, listErr); isDamage(err) { // git's error about an unreadable object
+		return fmt.Errorf("%w: %s", gitdir.ErrCorrupt, err)
+	}
+	return err
 }
 
 // listEntries writes ids to a pipe and closes it.
@@ -151,14 +154,6 @@ func decodeCommit(id odb.ID, kind string, data []byte) (Entry, error) {
 		return Entry{}, fmt.Errorf("read commit %s: %w: it is a %s", id, gitdir.ErrCorrupt, kind)
 	}
 	return decodeEntry(id, data)
-}
-
-// asDamage turns git's error about an unreadable object into ErrCorrupt.
-func asDamage(err error) error {
-	if err == nil || !isDamage(err) {
-		return err
-	}
-	return fmt.Errorf("%w: %s", gitdir.ErrCorrupt, err)
 }
 
 // visitObject handles one object; data is valid only until it returns.

@@ -192,10 +192,7 @@ func target(refspec string) string {
 	return ref
 }
 
-func isRefusal(err error) bool {
-	var refused *RefusedError
-	return errors.As(err, &refused)
-}
+func isRefusal(err error) bool { return errors.As(err, new(*RefusedError)) }
 
 // pushList pushes refspecs and returns the refusals by ref.
 func (s *Store) pushList(ctx context.Context, remote string, refspecs []string) (map[string]error, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
@@ -116,29 +117,16 @@ func (s *Store) Has(ctx context.Context, id ID) bool {
 
 // Absent returns the ids that Has does not find.
 func (s *Store) Absent(ctx context.Context, ids []ID) (gone []ID, err error) {
-	if !s.dir.SHA256() {
-		for _, id := range ids {
-			if !s.Has(ctx, id) {
-				gone = append(gone, id)
-			}
-		}
-		return gone, nil
+	if !s.dir.SHA256() || len(ids) == 0 {
+		return slices.DeleteFunc(slices.Clone(ids), func(id ID) bool { return s.Has(ctx, id) }), nil
 	}
-	out, err := s.callIDs(ctx, ids, "cat-file", "--batch-check")
+	out, err := s.dir.Call(ctx, gitdir.Call{Args: []string{"cat-file", "--batch-check"}, Stdin: strings.NewReader(IDLines(ids))})
 	for line := range strings.Lines(string(out)) {
 		if id, ok := strings.CutSuffix(line, " missing\n"); ok {
 			gone = append(gone, ID(id))
 		}
 	}
 	return gone, err
-}
-
-// callIDs runs a git command that reads object ids, one a line.
-func (s *Store) callIDs(ctx context.Context, ids []ID, args ...string) ([]byte, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	return s.dir.Call(ctx, gitdir.Call{Args: args, Stdin: strings.NewReader(IDLines(ids))})
 }
 
 // IDLines formats ids for git's standard input, one a line.

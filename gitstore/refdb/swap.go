@@ -60,14 +60,11 @@ func (s *Store) SwapAnyNow(ctx context.Context, name string, new, old odb.ID) er
 		}
 		return fmt.Errorf("move ref %s: %w: it is at %s", name, gitdir.ErrLostRace, have)
 	}
-	native := s.nativeRefs(name) && new != "" && !strings.HasPrefix(name, "refs/heads/")
-	var err error
-	if native {
-		err = s.swapLoose(ctx, name, new, old)
-	} else {
-		err = s.updateRef(ctx, name, new, old)
+	move := s.updateRef
+	if s.nativeRefs(name) && new != "" && !strings.HasPrefix(name, "refs/heads/") {
+		move = s.swapLoose
 	}
-	if err != nil {
+	if err := move(ctx, name, new, old); err != nil {
 		return fmt.Errorf("move ref %s: %w", name, gitdir.ReadOnly(err))
 	}
 	return nil
@@ -281,10 +278,7 @@ func (s *Store) symbolicTarget(ctx context.Context, name string) (string, error)
 // If the ref is no longer at old, the race was lost.
 func (s *Store) updateRefError(ctx context.Context, name string, old odb.ID, err error) error {
 	var exit *gitdir.GitError
-	if !errors.As(err, &exit) || name == "HEAD" {
-		return err
-	}
-	if errors.Is(err, gitdir.ErrBusy) {
+	if !errors.As(err, &exit) || name == "HEAD" || errors.Is(err, gitdir.ErrBusy) {
 		return err
 	}
 	have, readErr := s.Ref(ctx, name)
