@@ -183,8 +183,7 @@ func (x *exchange) round(ctx context.Context) (gitstore.Pushed, error) {
 		}
 	}
 	pushed, err := x.Repo.Push(ctx, x.done.Remote, store.NotesRef, view)
-	var refused *gitstore.RefusedError
-	if errors.As(err, &refused) && own > 0 { // a user who may only read has fetched all
+	if refused, ok := errors.AsType[*gitstore.RefusedError](err); ok && own > 0 { // a user who may only read has fetched all
 		pushed, err = gitstore.Pushed{Log: refused}, nil
 	}
 	if err == nil {

@@ -48,7 +48,9 @@ func (idx *index) save(s *Store) error {
 func (s *Store) retryIndex(read func() error) error {
 	err := read()
 	if errors.Is(err, errIndex) {
-		s.dropKept()
+		if idx := s.kept.Swap(nil); idx != nil {
+			idx.stack.Close()
+		}
 		_ = os.Remove(s.indexPath()) // if that fails, the next try reports it
 		err = read()
 	}
@@ -76,12 +78,6 @@ func (s *Store) takeKept(tips gitstore.Tips) *index {
 	}
 	idx.stack.Close()
 	return nil
-}
-
-func (s *Store) dropKept() {
-	if idx := s.kept.Swap(nil); idx != nil {
-		idx.stack.Close()
-	}
 }
 
 // sameFile reports whether a file was neither replaced nor changed between two looks.
