@@ -16,6 +16,7 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/reviewing"
 	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/spend"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
@@ -371,7 +372,10 @@ func (t *execution) leaveUnclaimed(a *record.Attempt) {
 	}
 	a.Files = slices.DeleteFunc(slices.Clone(a.Files), among(a.Unclaimed))
 	if said := slices.Concat(a.Claimed, a.Edited); tells || len(said) > 0 {
-		a.Beside = slices.DeleteFunc(a.Beside, func(path string) bool { return !coveredBy(said, path) })
+		a.Beside = slices.DeleteFunc(a.Beside, func(path string) bool {
+			covers := func(claim string) bool { return runplan.Covers(claim, strings.TrimSuffix(path, "/")) }
+			return !slices.ContainsFunc(said, covers)
+		})
 	}
 	if len(a.Unclaimed) > 0 {
 		t.Progress.Say(fmt.Sprintf("left alone, for %s does not say that it changed them: %s", a.By(a.Agent), strings.Join(a.Unclaimed, ", ")))

@@ -7,7 +7,6 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
-	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // gapsShown is the number of paths named in the line about files that are not kept.
@@ -53,11 +52,6 @@ func (t *execution) beside(a *record.Attempt, before, after gitstore.Snapshot) e
 		a.NotKept = append(a.NotKept, g.String())
 	}
 	return err
-}
-
-// coveredBy reports whether one of the claims in said covers path.
-func coveredBy(said []string, path string) bool {
-	return slices.ContainsFunc(said, func(claim string) bool { return runplan.Covers(claim, strings.TrimSuffix(path, "/")) })
 }
 
 // lostWork records what the attempt in the user's checkout did to the user's own work: where HEAD moved, and which

@@ -342,13 +342,8 @@ func backToWork(run record.Run, policy runplan.Policy, at int) Step {
 
 // refusals returns the rounds that did not pass since the run began or a person last intervened.
 func refusals(run record.Run, policy runplan.Policy) []record.Round {
-	var refused []record.Round
-	for _, round := range run.Rounds[min(run.Since, len(run.Rounds)):] {
-		if round.RefusedBy(policy) {
-			refused = append(refused, round)
-		}
-	}
-	return refused
+	since := slices.Clone(run.Rounds[min(run.Since, len(run.Rounds)):])
+	return slices.DeleteFunc(since, func(round record.Round) bool { return !round.RefusedBy(policy) })
 }
 
 // unmetTwice returns the ids of findings that two attempts in a row were asked to fix and did not fix: each of the last
