@@ -11,7 +11,6 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/lineage"
-	"github.com/git-runr/git-runr/loop/owners"
 	"github.com/git-runr/git-runr/loop/people"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/role"
@@ -130,7 +129,14 @@ func (c *Config) AskOwners(ctx context.Context, request *record.ReviewRequest) (
 	}
 	author := gitstore.ParseIdentity(subject.Author)
 	var asked []people.Person
-	for _, owner := range allOwners(rules.OfAll(paths)) {
+	var all []string
+	for _, group := range rules.OfAll(paths) {
+		all = append(all, group.Owners...)
+	}
+	for i, owner := range all {
+		if slices.Contains(all[:i], owner) {
+			continue
+		}
 		found, err := directory.Find(owner)
 		if err != nil {
 			unknown = append(unknown, owner)
@@ -139,17 +145,6 @@ func (c *Config) AskOwners(ctx context.Context, request *record.ReviewRequest) (
 	}
 	request.People = PeopleTexts(asked)
 	return unknown, nil
-}
-
-func allOwners(groups []owners.Group) (all []string) {
-	for _, group := range groups {
-		for _, owner := range group.Owners {
-			if !slices.Contains(all, owner) {
-				all = append(all, owner)
-			}
-		}
-	}
-	return all
 }
 
 // PeopleTexts returns people as "Name <address>", without duplicates.

@@ -336,13 +336,9 @@ func (t approvals) read(identity string) (trustRecord, error) {
 
 // Outside returns the files outside of the repository that determine what runs: the user's configuration and the
 // approvals. They are watched while an agent works.
-func Outside(getenv func(string) string, commonDir string) (files []string) {
-	for _, path := range []string{userPath(getenv), newApprovals(getenv).file(commonDir)} {
-		if filepath.IsAbs(path) {
-			files = append(files, path)
-		}
-	}
-	return files
+func Outside(getenv func(string) string, commonDir string) []string {
+	files := []string{userPath(getenv), newApprovals(getenv).file(commonDir)}
+	return slices.DeleteFunc(files, func(path string) bool { return !filepath.IsAbs(path) })
 }
 
 // file returns the path of the record of a repository. A new approval replaces the old one.

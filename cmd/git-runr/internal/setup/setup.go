@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -280,9 +281,7 @@ func (r *removal) records(ctx context.Context, repo *gitstore.Repo) error {
 		if err != nil {
 			return err
 		}
-		for name := range refs {
-			names = append(names, name)
-		}
+		names = slices.AppendSeq(names, maps.Keys(refs))
 	}
 	if notes, err := repo.Ref(ctx, store.NotesRef); err != nil {
 		return err
