@@ -120,7 +120,8 @@ func (s *Store) Absent(ctx context.Context, ids []ID) (gone []ID, err error) {
 	if !s.dir.SHA256() || len(ids) == 0 {
 		return slices.DeleteFunc(slices.Clone(ids), func(id ID) bool { return s.Has(ctx, id) }), nil
 	}
-	out, err := s.dir.Call(ctx, gitdir.Call{Args: []string{"cat-file", "--batch-check"}, Stdin: strings.NewReader(IDLines(ids))})
+	list := strings.NewReader(IDLines(ids))
+	out, err := s.dir.Call(ctx, gitdir.Call{Args: []string{"cat-file", "--batch-check"}, Stdin: list})
 	for line := range strings.Lines(string(out)) {
 		if id, ok := strings.CutSuffix(line, " missing\n"); ok {
 			gone = append(gone, ID(id))

@@ -183,8 +183,8 @@ func (x *exchange) round(ctx context.Context) (gitstore.Pushed, error) {
 		}
 	}
 	pushed, err := x.Repo.Push(ctx, x.done.Remote, store.NotesRef, view)
-	if refused, ok := errors.AsType[*gitstore.RefusedError](err); ok && own > 0 { // a user who may only read has fetched all
-		pushed, err = gitstore.Pushed{Log: refused}, nil
+	if refused, ok := errors.AsType[*gitstore.RefusedError](err); ok && own > 0 {
+		pushed, err = gitstore.Pushed{Log: refused}, nil // a user who may only read has fetched all
 	}
 	if err == nil {
 		x.answered(own, pushed)
@@ -366,7 +366,8 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 func (x *exchange) rebaseNotes(ctx context.Context, tip gitstore.ID, mine, theirs gitstore.Commit) (view gitstore.ID, why string, err error) {
 	view = theirs.ID
 	if theirs.Tree != mine.Tree || theirs.Message != mine.Message {
-		if view, err = x.Repo.NotesCommit(ctx, mine.Tree, []gitstore.ID{theirs.ID}, mine.Message, mine.CommitterWhen); err != nil {
+		view, err = x.Repo.NotesCommit(ctx, mine.Tree, []gitstore.ID{theirs.ID}, mine.Message, mine.CommitterWhen)
+		if err != nil {
 			return "", "", err
 		}
 	}

@@ -26,7 +26,7 @@ type valueKind[T any] struct {
 }
 
 var (
-	boolKind      = valueKind[bool]{"true or false", func(raw any) (v, ok bool) { v, ok = raw.(bool); return v, ok }, textTruth}
+	boolKind      = valueKind[bool]{"true or false", parseBool, textTruth}
 	agentKind     = stringKind("a name, or NAME@MODEL", isAgent)
 	reviewersKind = stringKind("a name or NAME@MODEL, or several with commas between", isAgents)
 	textKind      = stringKind("text", isText)
@@ -206,6 +206,8 @@ func parseArgv(raw any) ([]string, bool) {
 	}
 	return items, !slices.ContainsFunc(items, func(s string) bool { return strings.Contains(s, "\x00") })
 }
+
+func parseBool(raw any) (v, ok bool) { v, ok = raw.(bool); return v, ok }
 
 func stringList(raw any) ([]string, bool) {
 	items, ok := raw.([]any)
