@@ -13,9 +13,6 @@ import (
 //	hook.git-runr-post-commit.command = …
 const configPrefix = "hook.git-runr-"
 
-// hasConfigHooks reports whether this version of git runs hooks from its configuration.
-func hasConfigHooks(major, minor int) bool { return major > 2 || major == 2 && minor >= 54 }
-
 // command returns the shell command for git's configuration; git appends the arguments of the hook.
 func command(hook, program string) string {
 	if !isFed(hook) {
@@ -72,17 +69,16 @@ func (s *site) configure(ctx context.Context, p place, program string) error {
 		return nil // a line that a person added calls us
 	}
 	name := configPrefix + p.Hook
-	err := s.repo.UnsetConfig(ctx, name)
-	if err == nil {
-		err = s.repo.SetConfig(ctx, name+".event", p.Hook)
+	if err := s.repo.UnsetConfig(ctx, name); err != nil {
+		return err
 	}
-	if err == nil {
-		err = s.repo.SetConfig(ctx, name+".command", command(p.Hook, program))
+	if err := s.repo.SetConfig(ctx, name+".event", p.Hook); err != nil {
+		return err
 	}
-	if err == nil {
-		err = p.uninstall(s.repo)
+	if err := s.repo.SetConfig(ctx, name+".command", command(p.Hook, program)); err != nil {
+		return err
 	}
-	return err
+	return p.uninstall(s.repo)
 }
 
 // unconfigure removes the hook from git's configuration.

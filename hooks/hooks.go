@@ -97,19 +97,18 @@ func Uninstall(ctx context.Context, repo *gitstore.Repo) ([]Status, error) {
 	statuses, err := s.each(func(p place) error {
 		return errors.Join(s.unconfigure(ctx, p.Hook), p.uninstall(repo))
 	})
-	err = errors.Join(managed, err)
+	if err = errors.Join(managed, err); err != nil {
+		return statuses, err
+	}
 	for _, st := range statuses {
-		if st.State == Installed && err == nil {
-			err = fmt.Errorf("%s hook: %s: %w", st.Hook, st.Detail, ErrByHand)
+		if st.State == Installed {
+			return statuses, fmt.Errorf("%s hook: %s: %w", st.Hook, st.Detail, ErrByHand)
 		}
 	}
-	if err == nil {
-		err = errors.Join(s.remember(nil), repo.UnsetKey(ctx, ProgramKey))
+	if err := errors.Join(s.remember(nil), repo.UnsetKey(ctx, ProgramKey)); err != nil {
+		return statuses, err
 	}
-	if err == nil { // nothing is expected to be installed any more
-		statuses, err = StatusOf(ctx, repo, false)
-	}
-	return statuses, err
+	return StatusOf(ctx, repo, false) // nothing is expected to be installed any more
 }
 
 // site is a repository with what its hooks have in common.
@@ -140,7 +139,7 @@ func survey(ctx context.Context, repo *gitstore.Repo, gate bool) (*site, error) 
 	if err != nil {
 		return nil, err
 	}
-	s.byConfig = hasConfigHooks(major, minor)
+	s.byConfig = major > 2 || major == 2 && minor >= 54 // this git runs hooks from its configuration
 	f, err := readFile(s.memory())
 	for hook := range strings.FieldsSeq(f.text) {
 		s.before[hook] = true
@@ -163,10 +162,10 @@ func (s *site) remember(statuses []Status) error {
 		}
 	}
 	f, err := readFile(s.memory())
-	switch {
-	case err != nil || f.text == text.String():
+	if err != nil || f.text == text.String() {
 		return err
-	case text.Len() == 0:
+	}
+	if text.Len() == 0 {
 		return os.Remove(s.memory())
 	}
 	return safefile.WriteFile(s.memory(), []byte(text.String()), 0o666)
@@ -176,10 +175,11 @@ func (s *site) remember(statuses []Status) error {
 func (s *site) look(hook string) (place, error) {
 	p, err := look(s.repo, s.dir, hook)
 	p.idle = s.idle
-	if err == nil {
-		s.lookConfig(&p)
+	if err != nil {
+		return p, err
 	}
-	return p, err
+	s.lookConfig(&p)
+	return p, nil
 }
 
 // each calls act for each hook and returns the states afterwards, of the hooks that are wanted or installed.
@@ -187,13 +187,7 @@ func (s *site) each(act func(place) error) ([]Status, error) {
 	var statuses []Status
 	failed := map[string]error{}
 	for _, hook := range names {
-		p, err := s.look(hook)
-		if err == nil {
-			err = act(p)
-		}
-		if err == nil {
-			p, err = s.look(hook)
-		}
+		p, err := s.lookAfter(hook, act)
 		if err != nil {
 			failed[hook] = err
 		}
@@ -202,6 +196,18 @@ func (s *site) each(act func(place) error) ([]Status, error) {
 		}
 	}
 	return statuses, join(failed)
+}
+
+// lookAfter calls act for a hook and returns the state afterwards, or the state before if act fails.
+func (s *site) lookAfter(hook string, act func(place) error) (place, error) {
+	p, err := s.look(hook)
+	if err != nil {
+		return p, err
+	}
+	if err := act(p); err != nil {
+		return p, err
+	}
+	return s.look(hook)
 }
 
 // status returns the state of one hook as shown by "git runr hooks status".

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -69,7 +70,7 @@ func look(repo *gitstore.Repo, dir gitstore.HooksDir, hook string) (place, error
 	p.by = manager
 	span, damaged := findBlock(p.file.text)
 	switch {
-	case manager != nil && manager.owns(dir.Path):
+	case manager != nil && manager.name == "husky" && isHusky(dir.Path): // the whole directory is the manager's
 		p.managed(manager)
 	case p.untouchable:
 		p.foreign(reason)
@@ -233,9 +234,7 @@ func readFile(path string) (file, error) {
 	}
 	data, err := os.ReadFile(path)
 	f.text = string(data)
-	if f.problem == nil {
-		f.problem = notShell(f.text)
-	}
+	f.problem = cmp.Or(f.problem, notShell(f.text))
 	return f, err
 }
 

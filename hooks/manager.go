@@ -24,9 +24,6 @@ type manager struct {
 	add     func(hooks []string) error // writes calls into the manager's own files; nil: people must do it
 }
 
-// owns reports whether the whole directory is the manager's.
-func (m *manager) owns(dir string) bool { return m.name == "husky" && isHusky(dir) }
-
 // texts returns the contents of the files that exist.
 func (m *manager) texts() []string {
 	var texts []string

@@ -155,6 +155,6 @@ func (s *Store) checkReadable(ctx context.Context, id odb.ID) error {
 
 // isDamage reports whether err means that an object cannot be read.
 func isDamage(err error) bool {
-	var git *gitdir.GitError
-	return errors.Is(err, gitdir.ErrNotFound) || errors.Is(err, gitdir.ErrCorrupt) || errors.Is(err, gitdir.ErrTooLarge) || errors.As(err, &git)
+	return errors.Is(err, gitdir.ErrNotFound) || errors.Is(err, gitdir.ErrCorrupt) || errors.Is(err, gitdir.ErrTooLarge) ||
+		errors.As(err, new(*gitdir.GitError))
 }

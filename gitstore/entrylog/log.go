@@ -56,11 +56,11 @@ func (s *Store) appendOnce(ctx context.Context, tail *logTail, writer string, de
 		return Entry{}, err
 	}
 	entry, objects, err := s.writeEntry(ctx, tips[writer], record)
-	if err == nil {
-		entry.Writer = writer
-		err = s.moveTo(ctx, tail, entry, objects)
-	}
 	if err != nil {
+		return Entry{}, fmt.Errorf("append: %w", err)
+	}
+	entry.Writer = writer
+	if err := s.moveTo(ctx, tail, entry, objects); err != nil {
 		return Entry{}, fmt.Errorf("append: %w", err)
 	}
 	return entry, nil

@@ -89,13 +89,10 @@ func (s *Store) walkStream(ctx context.Context, writer string, tip, known odb.ID
 		stop = visit(entry)
 		return stop
 	})
-	if err == nil && first { // tip is older than known
-		err = notIn(known)
+	if stop != nil || err == nil && !first {
+		return err
 	}
-	if err != nil && stop == nil {
-		err = fmt.Errorf("walk log %s: %w", writer, err)
-	}
-	return err
+	return fmt.Errorf("walk log %s: %w", writer, cmp.Or(err, notIn(known))) // if err is nil, tip is older than known
 }
 
 // fromTo returns the input that makes rev-list list the entries from tip back to known.
@@ -134,7 +131,10 @@ func (s *Store) readListed(ctx context.Context, starts, options []string, visit 
 	if stop != nil {
 		return stop
 	}
-	return asDamage(cmp.Or(err, listErr))
+	if err = cmp.Or(err, listErr); isDamage(err) { // git's error about an unreadable object
+		return fmt.Errorf("%w: %s", gitdir.ErrCorrupt, err)
+	}
+	return err
 }
 
 // listEntries writes ids to a pipe and closes it.
@@ -154,14 +154,6 @@ func decodeCommit(id odb.ID, kind string, data []byte) (Entry, error) {
 		return Entry{}, fmt.Errorf("read commit %s: %w: it is a %s", id, gitdir.ErrCorrupt, kind)
 	}
 	return decodeEntry(id, data)
-}
-
-// asDamage turns git's error about an unreadable object into ErrCorrupt.
-func asDamage(err error) error {
-	if err == nil || !isDamage(err) {
-		return err
-	}
-	return fmt.Errorf("%w: %s", gitdir.ErrCorrupt, err)
 }
 
 // visitObject handles one object; data is valid only until it returns.
@@ -221,8 +213,8 @@ func parseObjectHeader(line string) (id odb.ID, kind string, size int, err error
 	name, _, _ := strings.Cut(line, " ")
 	id = odb.ID(name)
 	kind, n, err := odb.ParseBatchHeader(line, id)
-	if err == nil && n > odb.MaxObject {
-		err = gitdir.ErrTooLarge
+	if err != nil || n <= odb.MaxObject {
+		return id, kind, int(n), err
 	}
-	return id, kind, int(n), err
+	return id, kind, int(n), gitdir.ErrTooLarge
 }

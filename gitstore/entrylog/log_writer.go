@@ -90,16 +90,17 @@ func (s *Store) ensureWriter(ctx context.Context, a Audience) (string, error) {
 		return id, nil
 	}
 	id, err := s.storedWriter(ctx, a)
-	if err == nil && id == "" {
+	if err != nil {
+		return id, err
+	}
+	if id == "" {
 		return s.newWriter(ctx, a)
 	}
-	if err == nil {
-		err = s.noteOwn(id, a)
+	if err := s.noteOwn(id, a); err != nil {
+		return id, err
 	}
-	if err == nil {
-		s.writers.Store(a, id)
-	}
-	return id, err
+	s.writers.Store(a, id)
+	return id, nil
 }
 
 // noteOwn records that a log of ours belongs to another remote: whoever removes the remote removes its writer's id as well.

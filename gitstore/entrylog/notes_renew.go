@@ -86,11 +86,9 @@ func (n *Notes) standOnStaged(ctx context.Context, w *soundness) error {
 func (n *Notes) standOn(ctx context.Context, id odb.ID) error {
 	var apart []odb.ID
 	for _, parent := range n.parents {
-		switch older, err := n.repo.refs.IsAncestor(ctx, id, parent); {
-		case err != nil:
+		older, err := n.repo.refs.IsAncestor(ctx, id, parent)
+		if err != nil || older {
 			return err
-		case older:
-			return nil
 		}
 		newer, err := n.repo.refs.IsAncestor(ctx, parent, id)
 		if err != nil {

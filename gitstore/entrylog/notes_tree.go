@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore/odb"
@@ -220,12 +221,7 @@ func (n *noteNode) only() (*noteItem, bool) {
 
 // full reports whether every digit has a level or a directory. git then splits names at this level.
 func (n *noteNode) full() bool {
-	for _, item := range n {
-		if item == nil || item.kind == noteLeaf {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(n[:], func(item *noteItem) bool { return item == nil || item.kind == noteLeaf })
 }
 
 // layOut visits the entries of the tree on disk below node: notes and unchanged directories, each with its path.

@@ -19,10 +19,13 @@ func (s *Store) Probe(ctx context.Context, remote string, tip odb.ID) (logs int,
 		ref = logPrefix + "probe" // any name serves, because nothing is pushed
 	}
 	answers, err := s.push(ctx, remote, []string{string(tip) + ":" + ref}, "--dry-run")
+	if err != nil {
+		return len(there), nil, err
+	}
 	for _, answer := range answers {
-		if err == nil {
-			err = answer.refusal(remote)
+		if err := answer.refusal(remote); err != nil {
+			return len(there), nil, err
 		}
 	}
-	return len(there), nil, err
+	return len(there), nil, nil
 }

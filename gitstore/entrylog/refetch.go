@@ -103,10 +103,10 @@ func (s *Store) readWhole(ctx context.Context, tip odb.ID, seen map[odb.ID]bool)
 	}
 	for id := tip; id != "" && !seen[id]; {
 		commit, err := s.objects.ReadCommit(ctx, id)
-		if err == nil {
-			err = s.readWholeTree(ctx, commit.Tree, seen)
-		}
 		if err != nil {
+			return err
+		}
+		if err := s.readWholeTree(ctx, commit.Tree, seen); err != nil {
 			return err
 		}
 		seen[id] = true
@@ -120,10 +120,10 @@ func (s *Store) readWhole(ctx context.Context, tip odb.ID, seen map[odb.ID]bool)
 // refetchLogs fetches the logs of writers again, as far as the remote has them.
 func (s *Store) refetchLogs(ctx context.Context, remote string, writers []string) error {
 	there, err := s.listRemote(ctx, remote, logPrefix+"*", archivesPrefix+"*")
-	var here archives
-	if err == nil {
-		_, here, err = s.logRefs(ctx)
+	if err != nil {
+		return err
 	}
+	_, here, err := s.logRefs(ctx)
 	if err != nil {
 		return err
 	}
@@ -189,10 +189,11 @@ func (s *Store) makeScratch(ctx context.Context, dir string) error {
 		return fmt.Errorf("make a scratch repository: %w", err)
 	}
 	config := gitdir.Call{Args: []string{"config", "--local", "include.path", filepath.Join(s.dir.CommonDir, "config")}, GitDir: dir, Dir: dir}
-	if _, err = config.Run(ctx); err == nil {
-		config.Args = []string{"config", "--local", "--add", "core.bare", "true"} // must come after the include
-		_, err = config.Run(ctx)
+	if _, err := config.Run(ctx); err != nil {
+		return err
 	}
+	config.Args = []string{"config", "--local", "--add", "core.bare", "true"} // must come after the include
+	_, err = config.Run(ctx)
 	return err
 }
 

@@ -87,9 +87,10 @@ func (s *Store) LeftLogs(ctx context.Context, remote string, check func(Entry) e
 		return nil, err
 	}
 	logs, err := s.stagedLogs(ctx, remote, own)
-	if err == nil {
-		_, err = s.checkAll(ctx, logs, check, &left)
+	if err != nil {
+		return left.Rejected, err
 	}
+	_, err = s.checkAll(ctx, logs, check, &left)
 	return left.Rejected, err
 }
 
@@ -247,12 +248,13 @@ func (s *Store) checkLog(ctx context.Context, writer string, staged, tip odb.ID,
 		return events, err
 	}
 	older, err := s.refs.IsAncestor(ctx, staged, tip)
-	if err == nil && older {
-		err = errOlder
-	} else if err == nil {
-		err = errors.New("it does not continue the log that is here" + s.namedHere(writer))
+	if err != nil {
+		return 0, err
 	}
-	return 0, err
+	if older {
+		return 0, errOlder
+	}
+	return 0, errors.New("it does not continue the log that is here" + s.namedHere(writer))
 }
 
 // namedHere returns a hint if this clone wrote a log under a name that it no longer has: only a sync under that name
@@ -286,9 +288,6 @@ func (s *Store) RenewWriter(ctx context.Context, remote string) (string, error) 
 	defer unlock()
 	to := s.AudienceOf(remote)
 	old, err := s.storedWriter(ctx, to)
-	if err == nil && old == "" {
-		err = fmt.Errorf("this clone has not written yet: %w", gitdir.ErrNotFound)
-	}
 	if err == nil {
 		err = s.leaveLog(ctx, remote, old)
 	}
@@ -302,8 +301,11 @@ func (s *Store) RenewWriter(ctx context.Context, remote string) (string, error) 
 }
 
 // leaveLog saves our log and moves its ref to the remote's. It runs before the new id is made: if the process is
-// killed in between, nothing is lost, and the next sync finds the same situation.
+// killed in between, nothing is lost, and the next sync finds the same situation. It returns ErrNotFound if old is "".
 func (s *Store) leaveLog(ctx context.Context, remote, old string) error {
+	if old == "" {
+		return fmt.Errorf("this clone has not written yet: %w", gitdir.ErrNotFound)
+	}
 	ours, err := s.refs.Ref(ctx, logPrefix+old)
 	if err != nil {
 		return err

@@ -81,11 +81,12 @@ func (s *Store) Push(ctx context.Context, remote, notesRef string, notes odb.ID)
 // noteStaged records what the remote has now, as the next fetch would.
 func (s *Store) noteStaged(ctx context.Context, ref string, tip odb.ID) error {
 	before, err := s.refs.Ref(ctx, ref)
-	if err == nil {
-		err = s.refs.SwapAny(ctx, ref, tip, before)
+	if err != nil {
+		return err
 	}
+	err = s.refs.SwapAny(ctx, ref, tip, before)
 	if errors.Is(err, gitdir.ErrLostRace) { // somebody has fetched since
-		err = nil
+		return nil
 	}
 	return err
 }
@@ -183,10 +184,7 @@ func target(refspec string) string {
 	return ref
 }
 
-func isRefusal(err error) bool {
-	var refused *RefusedError
-	return errors.As(err, &refused)
-}
+func isRefusal(err error) bool { return errors.As(err, new(*RefusedError)) }
 
 // pushList pushes refspecs and returns the refusals by ref.
 func (s *Store) pushList(ctx context.Context, remote string, refspecs []string) (map[string]error, error) {

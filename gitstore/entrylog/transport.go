@@ -184,8 +184,7 @@ func (s *Store) push(ctx context.Context, remote string, refspecs []string, opti
 	if err != nil && (gitdir.ExitStatus(err) != 1 || len(answers) == 0) {
 		return nil, remoteError(remote, err)
 	}
-	var exit *gitdir.GitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*gitdir.GitError](err); ok {
 		said := serverSaid(exit.Stderr)
 		for i := range answers {
 			answers[i].said = said

@@ -41,10 +41,10 @@ func (d *Dir) MkdirShared(dir string) error {
 // any other file.
 func requireDir(path string) error {
 	info, err := os.Stat(path)
-	if err == nil && !info.IsDir() {
-		return &fs.PathError{Op: "mkdir", Path: path, Err: syscall.ENOTDIR}
+	if err != nil || info.IsDir() {
+		return err
 	}
-	return err
+	return &fs.PathError{Op: "mkdir", Path: path, Err: syscall.ENOTDIR}
 }
 
 // Share widens the permissions of a new file or directory as git does if

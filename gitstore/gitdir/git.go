@@ -135,8 +135,7 @@ func (c Call) Run(ctx context.Context) ([]byte, error) {
 	if err != nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		err = &GitError{Args: c.Args[optionCount(c.Args):], Status: exit.ExitCode(), Stderr: stderr.Kept.String()}
 	}
 	return out.Bytes(), err

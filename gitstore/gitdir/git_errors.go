@@ -94,8 +94,7 @@ func (e *GitError) Error() string {
 
 // ExitStatus returns git's exit status, or 0 if err is not a GitError.
 func ExitStatus(err error) int {
-	var exit *GitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*GitError](err); ok {
 		return exit.Status
 	}
 	return 0

@@ -125,10 +125,10 @@ func (d *Dir) flock(path string) (*os.File, error) {
 		return f, nil
 	}
 	f.Close()
-	if err == nil { // held, or locked but the state directory was deleted meanwhile
-		return nil, nil
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
-	return nil, fmt.Errorf("lock %s: %w", path, err)
+	return nil, nil // held, or locked but the state directory was deleted meanwhile
 }
 
 func (d *Dir) openLock(path string) (*os.File, error) {

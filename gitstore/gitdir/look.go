@@ -20,11 +20,14 @@ func look(c Call) *Place {
 		return nil
 	}
 	dir, err := filepath.Abs(c.Dir)
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil
 	}
-	start, statErr := os.Lstat(dir)
-	if err != nil || statErr != nil {
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil
+	}
+	start, err := os.Lstat(dir)
+	if err != nil {
 		return nil
 	}
 	for top := dir; ; top = filepath.Dir(top) {

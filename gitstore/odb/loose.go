@@ -163,11 +163,9 @@ func encodeLoose(f io.Writer, typ plumbing.ObjectType, data []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "%s %d\x00", typ, len(data))
-	if err == nil {
-		_, err = w.Write(data)
-	}
-	return cmp.Or(err, w.Close(), out.Flush()) // Close returns the error of Write again
+	_, _ = fmt.Fprintf(w, "%s %d\x00", typ, len(data))
+	_, _ = w.Write(data)
+	return cmp.Or(w.Close(), out.Flush()) // Close returns the error of Write again
 }
 
 // rename gives a finished temporary file its final name, and creates the directory if needed.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
@@ -69,10 +70,10 @@ func (s *Store) ReadHere(id ID, limit int64) (kind string, data []byte, err erro
 }
 
 func (s *Store) wrapObject(id ID, err error) error {
-	switch known := new(MissingError); {
-	case err == nil || errors.As(err, &known):
+	if err == nil || errors.As(err, new(*MissingError)) {
 		return err
-	case errors.Is(err, gitdir.ErrNotFound):
+	}
+	if errors.Is(err, gitdir.ErrNotFound) {
 		return s.missing(id, "", err)
 	}
 	return fmt.Errorf("read object %s: %w", id, err)
@@ -81,10 +82,10 @@ func (s *Store) wrapObject(id ID, err error) error {
 // ReadKind reads an object of the given kind: blob, tree, commit or tag. Another kind is ErrNotFound.
 func (s *Store) ReadKind(ctx context.Context, id ID, want string) ([]byte, error) {
 	kind, data, err := s.Read(ctx, id)
-	if err == nil && kind != want {
-		err = fmt.Errorf("object %s is a %s, not a %s: %w", id, kind, want, gitdir.ErrNotFound)
+	if err != nil || kind == want {
+		return data, err
 	}
-	return data, err
+	return nil, fmt.Errorf("object %s is a %s, not a %s: %w", id, kind, want, gitdir.ErrNotFound)
 }
 
 // Write stores an object durably and returns its id. An existing object is marked as
@@ -116,29 +117,17 @@ func (s *Store) Has(ctx context.Context, id ID) bool {
 
 // Absent returns the ids that Has does not find.
 func (s *Store) Absent(ctx context.Context, ids []ID) (gone []ID, err error) {
-	if !s.dir.SHA256() {
-		for _, id := range ids {
-			if !s.Has(ctx, id) {
-				gone = append(gone, id)
-			}
-		}
-		return gone, nil
+	if !s.dir.SHA256() || len(ids) == 0 {
+		return slices.DeleteFunc(slices.Clone(ids), func(id ID) bool { return s.Has(ctx, id) }), nil
 	}
-	out, err := s.callIDs(ctx, ids, "cat-file", "--batch-check")
+	list := strings.NewReader(IDLines(ids))
+	out, err := s.dir.Call(ctx, gitdir.Call{Args: []string{"cat-file", "--batch-check"}, Stdin: list})
 	for line := range strings.Lines(string(out)) {
 		if id, ok := strings.CutSuffix(line, " missing\n"); ok {
 			gone = append(gone, ID(id))
 		}
 	}
 	return gone, err
-}
-
-// callIDs runs a git command that reads object ids, one a line.
-func (s *Store) callIDs(ctx context.Context, ids []ID, args ...string) ([]byte, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	return s.dir.Call(ctx, gitdir.Call{Args: args, Stdin: strings.NewReader(IDLines(ids))})
 }
 
 // IDLines formats ids for git's standard input, one a line.

@@ -78,13 +78,15 @@ func (d *objectDir) readPacked(id ID, limit int64) (kind string, data []byte, er
 	}
 	hash, _ := hashOf(id) // findPacked has parsed it already
 	for _, other := range d.packs {
-		if other == p || other.open() != nil {
+		if other == p {
 			continue
 		}
-		if offset, findErr := other.index.find(hash); findErr == nil {
-			if kind, data, readErr := other.readAt(id, offset, limit); readErr == nil {
-				return kind, data, nil
-			}
+		offset, findErr := other.find(hash)
+		if findErr != nil {
+			continue
+		}
+		if kind, data, readErr := other.readAt(id, offset, limit); readErr == nil {
+			return kind, data, nil
 		}
 	}
 	return "", nil, err
@@ -154,10 +156,13 @@ func readPackEntry(s *packfile.Scanner, offset, limit int64) (*packfile.ObjectHe
 	var body bytes.Buffer
 	body.Grow(int(min(header.Length, 1<<20)))
 	n, _, err := s.NextObject(&body)
-	if err == nil && n != header.Length {
-		err = fmt.Errorf("%d bytes of %d", n, header.Length)
+	if err != nil {
+		return nil, nil, err
 	}
-	return header, body.Bytes(), err
+	if n != header.Length {
+		return nil, nil, fmt.Errorf("%d bytes of %d", n, header.Length)
+	}
+	return header, body.Bytes(), nil
 }
 
 // deltaBase returns the offset of the object to which a delta applies.
@@ -222,28 +227,31 @@ func (d *objectDir) findPacked(id ID) (*packFile, int64, error) {
 	return d.findListed(hash)
 }
 
+// find opens the pack and returns the offset of an object in it, or ErrNotFound.
+func (p *packFile) find(hash [idxHash]byte) (int64, error) {
+	if err := p.open(); err != nil {
+		return 0, err
+	}
+	return p.index.find(hash)
+}
+
 // findListed finds an object in the listed packs. It moves that pack to the front, because the next
 // object is likely to be in it too.
 func (d *objectDir) findListed(hash [idxHash]byte) (*packFile, int64, error) {
 	result := gitdir.ErrNotFound
 	for i, p := range d.packs {
-		err := p.open()
-		if errors.Is(err, fs.ErrNotExist) { // gc has replaced it
+		offset, err := p.find(hash)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // gc has replaced the pack
 			d.stale = true
-			continue
-		}
-		var offset int64
-		if err == nil {
-			offset, err = p.index.find(hash)
-		}
-		if err == nil {
+		case errors.Is(err, gitdir.ErrNotFound):
+		case err != nil:
+			result = err
+		default:
 			copy(d.packs[1:i+1], d.packs[:i])
 			d.packs[0] = p
 			d.closePacks(maxOpenPacks)
 			return p, offset, nil
-		}
-		if !errors.Is(err, gitdir.ErrNotFound) {
-			result = err
 		}
 	}
 	d.closePacks(maxOpenPacks)

@@ -25,14 +25,16 @@ func (s *Store) MoveToNew(ctx context.Context, ref string, new, old odb.ID, obje
 	kept := s.dir.GcRuns()
 	if kept {
 		if err := s.keepObjects(ctx, objects); err != nil {
-			return err
+			return fmt.Errorf("keep objects from gc: %w", err)
 		}
 	}
-	err := s.SwapAnyNow(ctx, ref, new, old)
-	if err == nil && !kept && s.dir.GcRuns() {
+	if err := s.SwapAnyNow(ctx, ref, new, old); err != nil {
+		return err
+	}
+	if !kept && s.dir.GcRuns() {
 		_ = s.keepObjects(ctx, objects) // the ref has moved, so a gc that starts later sees it
 	}
-	return err
+	return nil
 }
 
 // keepObjects writes objects as a pack that gc does not delete, and records its name in the file of
@@ -40,24 +42,27 @@ func (s *Store) MoveToNew(ctx context.Context, ref string, new, old odb.ID, obje
 func (s *Store) keepObjects(ctx context.Context, objects odb.Batch) error {
 	pack, err := s.objects.EncodePack(objects)
 	if err != nil {
-		return fmt.Errorf("keep objects from gc: %w", err)
+		return err
 	}
 	held, err := s.dir.LockFile(ctx, "kept")
 	if err != nil {
-		return fmt.Errorf("keep objects from gc: %w", err)
+		return err
 	}
 	defer held.Close()
+	if _, err := held.Seek(0, io.SeekEnd); err != nil {
+		return err
+	}
 	name := hex.EncodeToString(pack[len(pack)-len(s.objects.ZeroID())/2:]) // git names a pack by its checksum
-	if _, err = held.Seek(0, io.SeekEnd); err == nil {
-		_, err = held.WriteString(name + "\n")
+	if _, err := held.WriteString(name + "\n"); err != nil {
+		return err
 	}
 	var exit *gitdir.GitError
-	for tries := 0; err == nil || errors.As(err, &exit) && tries < gitdir.RenameTries; tries++ { // gc deletes temporary files too
-		if _, err = s.dir.GitIn(ctx, pack, "index-pack", "--stdin", "--keep=git-runr"); err == nil {
-			return nil
+	for range gitdir.RenameTries { // gc deletes temporary files too
+		if _, err = s.dir.GitIn(ctx, pack, "index-pack", "--stdin", "--keep=git-runr"); !errors.As(err, &exit) {
+			break
 		}
 	}
-	return fmt.Errorf("keep objects from gc: %w", err)
+	return err
 }
 
 // ReleaseKept removes the .keep files of packs that were protected from a gc that has ended.

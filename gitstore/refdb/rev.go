@@ -53,10 +53,10 @@ func (s *Store) Head(ctx context.Context) (odb.ID, error) {
 	if branch != "" {
 		id, err = s.Ref(ctx, branch)
 	}
-	if err == nil && id == "" {
-		err = gitdir.ErrUnborn
+	if err != nil || id != "" {
+		return id, err
 	}
-	return id, err
+	return "", gitdir.ErrUnborn
 }
 
 // Branch returns the ref that HEAD points to, such as refs/heads/main, even before its
@@ -74,19 +74,25 @@ func (s *Store) Branch(ctx context.Context) (string, error) {
 func (s *Store) readHead(ctx context.Context) (branch string, id odb.ID, err error) {
 	path := filepath.Join(s.dir.GitDir, "HEAD")
 	info, err := os.Lstat(path)
-	if err == nil && info.Mode().IsRegular() && !s.dir.Reftable {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return "", "", err
-		}
-		value := strings.TrimSpace(string(text))
-		if ref, ok := strings.CutPrefix(value, "ref: "); ok && strings.HasPrefix(ref, "refs/") {
-			return ref, "", nil
-		}
-		if id := odb.ID(value); s.objects.ValidID(id) && id != s.objects.ZeroID() { // a killed git may leave the null id
-			return "", id, nil
-		}
+	if err != nil || !info.Mode().IsRegular() || s.dir.Reftable {
+		return s.askHead(ctx)
 	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", "", err
+	}
+	value := strings.TrimSpace(string(text))
+	if ref, ok := strings.CutPrefix(value, "ref: "); ok && strings.HasPrefix(ref, "refs/") {
+		return ref, "", nil
+	}
+	if id := odb.ID(value); s.objects.ValidID(id) && id != s.objects.ZeroID() { // a killed git may leave the null id
+		return "", id, nil
+	}
+	return s.askHead(ctx)
+}
+
+// askHead is readHead by git.
+func (s *Store) askHead(ctx context.Context) (branch string, id odb.ID, err error) {
 	branch, err = s.dir.GitLine(ctx, "symbolic-ref", "-q", "HEAD")
 	if err == nil {
 		return branch, "", nil

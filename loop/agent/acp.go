@@ -176,7 +176,7 @@ func (c *conversation) talk(to io.Writer) bool {
 	conn := acp.NewConnection(c.handle, answers{c, to}, g)
 	conn.SetLogger(slog.New(slog.DiscardHandler)) // before it reads, because no lock guards the logger
 	close(g.open)
-	err := c.turn(conn)
+	err := c.promptTurn(conn)
 	close(c.over)
 	_ = c.in.Close()                            // so that later lines of the agent do not block
 	if err != nil && !errors.Is(err, errLost) { // the end of the command explains errLost
@@ -205,8 +205,8 @@ type opened struct {
 	} `json:"configOptions"`
 }
 
-// turn makes all requests: initialize, open a session, choose model and mode, prompt.
-func (c *conversation) turn(conn *acp.Connection) error {
+// promptTurn makes all requests: initialize, open a session, choose model and mode, prompt.
+func (c *conversation) promptTurn(conn *acp.Connection) error {
 	var hello struct {
 		Version int `json:"protocolVersion"`
 		Auth    []struct {
@@ -214,41 +214,46 @@ func (c *conversation) turn(conn *acp.Connection) error {
 			Description string `json:"description"`
 		} `json:"authMethods"`
 	}
-	err := c.request(conn, acp.AgentMethodInitialize, acp.InitializeRequest{
+	if err := c.request(conn, acp.AgentMethodInitialize, acp.InitializeRequest{
 		ProtocolVersion: acp.ProtocolVersionNumber,
 		ClientInfo:      &acp.Implementation{Name: "git-runr", Version: "1"},
 		ClientCapabilities: acp.ClientCapabilities{
 			Fs: acp.FileSystemCapabilities{ReadTextFile: !c.form.readsItself, WriteTextFile: c.ask.Role == Implementer},
 		},
-	}, &hello)
-	if err == nil && hello.Version != acp.ProtocolVersionNumber {
-		err = fmt.Errorf("it speaks version %d of the Agent Client Protocol, not %d", hello.Version, acp.ProtocolVersionNumber)
-	}
-	if err != nil {
+	}, &hello); err != nil {
 		return err
 	}
-	var session opened
-	err = c.request(conn, acp.AgentMethodSessionNew, acp.NewSessionRequest{Cwd: c.ask.Dir, McpServers: []acp.McpServer{}, Meta: claudeOptions(c.ask.Role)}, &session)
-	if err == nil && session.ID == "" {
-		err = errors.New("it opened no session")
+	if hello.Version != acp.ProtocolVersionNumber {
+		return fmt.Errorf("it speaks version %d of the Agent Client Protocol, not %d", hello.Version, acp.ProtocolVersionNumber)
 	}
-	if err == nil {
-		err = c.choose(conn, session)
-	}
-	if err == nil {
-		err = c.askFirst(conn, session)
-	}
-	if err == nil {
-		err = c.prompt(conn, session.ID)
-	}
-	if told := (refusedError{}); errors.As(err, &told) && told.Code == authRequired {
+	err := c.promptInSession(conn)
+	if refused := (refusedError{}); errors.As(err, &refused) && refused.Code == authRequired {
 		var ways []string
 		for _, way := range hello.Auth {
 			ways = append(ways, strings.TrimSuffix(way.Name+": "+way.Description, ": "))
 		}
-		return errors.New("not signed in: " + join(told.Error(), strings.Join(ways, "; ")))
+		return errors.New("not signed in: " + join(refused.Error(), strings.Join(ways, "; ")))
 	}
 	return err
+}
+
+// promptInSession opens a session, chooses its model and mode, and prompts in it.
+func (c *conversation) promptInSession(conn *acp.Connection) error {
+	var session opened
+	request := acp.NewSessionRequest{Cwd: c.ask.Dir, McpServers: []acp.McpServer{}, Meta: claudeOptions(c.ask.Role)}
+	if err := c.request(conn, acp.AgentMethodSessionNew, request, &session); err != nil {
+		return err
+	}
+	if session.ID == "" {
+		return errors.New("it opened no session")
+	}
+	if err := c.choose(conn, session); err != nil {
+		return err
+	}
+	if err := c.askFirst(conn, session); err != nil {
+		return err
+	}
+	return c.prompt(conn, session.ID)
 }
 
 const authRequired = -32000

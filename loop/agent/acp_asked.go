@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,10 +44,10 @@ func answerTo[P, R any](params json.RawMessage, answer func(P) (R, error)) (any,
 		return nil, acp.NewInvalidParams(err.Error())
 	}
 	r, err := answer(p)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &acp.RequestError{Code: notFound, Message: "Resource not found: " + err.Error()}
-	case err != nil:
+	}
+	if err != nil {
 		return nil, &acp.RequestError{Code: -32600, Message: err.Error()}
 	}
 	return r, nil
@@ -99,11 +100,7 @@ func (c *conversation) permit(p permission) (acp.RequestPermissionResponse, erro
 }
 
 func (c *conversation) deny(u toolUse) {
-	what := u.Title
-	if what == "" {
-		what = "a tool"
-	}
-	c.heard.denied = append(c.heard.denied, visible(what))
+	c.heard.denied = append(c.heard.denied, visible(cmp.Or(u.Title, "a tool")))
 	c.heard.drop(u.ID)
 }
 
@@ -148,11 +145,14 @@ func (c *conversation) readFile(r acp.ReadTextFileRequest) (acp.ReadTextFileResp
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxMessage))
-	if err == nil && (len(data) == maxMessage || !utf8.Valid(data)) {
-		err = fmt.Errorf("%q: %w", r.Path, errNotText)
+	if err != nil {
+		return answer, err
+	}
+	if len(data) == maxMessage || !utf8.Valid(data) {
+		return answer, fmt.Errorf("%q: %w", r.Path, errNotText)
 	}
 	answer.Content = someLines(string(data), r.Line, r.Limit)
-	return answer, err
+	return answer, nil
 }
 
 // someLines returns at most limit lines of text, beginning with line number first.
@@ -184,15 +184,16 @@ func (c *conversation) writeFile(w acp.WriteTextFileRequest) (acp.WriteTextFileR
 	if info, err := root.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return answer, fmt.Errorf("%q: %w", w.Path, errNotText)
 	}
-	if err = root.MkdirAll(filepath.Dir(name), 0o777); err == nil {
-		err = root.WriteFile(name, []byte(w.Content), 0o666)
+	if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return answer, err
 	}
-	if err == nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.heard.add("", w.Path)
+	if err := root.WriteFile(name, []byte(w.Content), 0o666); err != nil {
+		return answer, err
 	}
-	return answer, err
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heard.add("", w.Path)
+	return answer, nil
 }
 
 // root opens the working tree, so that no link leads out of it, and returns the file's name in it.

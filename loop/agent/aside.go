@@ -69,18 +69,11 @@ func firstLink(dir, path string) string {
 func outermost(paths []string) []string {
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
-	within := func(path string) bool {
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
 		return slices.ContainsFunc(paths, func(other string) bool {
 			return strings.HasPrefix(path, other+string(filepath.Separator))
 		})
-	}
-	var out []string
-	for _, path := range paths {
-		if !within(path) {
-			out = append(out, path)
-		}
-	}
-	return out
+	})
 }
 
 // AsideMark follows a checkout's name in the name of the temporary directory beside it that

@@ -80,7 +80,7 @@ func (s Spec) call(ctx context.Context, inv Invocation, ask Ask, opts CallOption
 	if inv.reader != nil && inv.reader.told().fail != "" {
 		said.Again = inv.reader.told().again
 	}
-	if said.unauthorised() {
+	if said.Problem != "" && authWords().MatchString(said.Detail) { // an authentication error
 		said.Detail += notPassed(presets[s.preset()], s.Name, ask.Base, c.Env)
 	}
 	return said, res, nil

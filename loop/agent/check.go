@@ -94,16 +94,11 @@ func firstProgram(command string) string {
 // unknown without a shell.
 func Runnable(command string, env []string) bool {
 	name := firstProgram(command)
-	return name == "" || !errors.Is(onPath(name, env), ErrNotFound)
+	_, err := searchPath(name, lastValue(env, "PATH"))
+	return name == "" || !errors.Is(err, ErrNotFound)
 }
 
 // shellWords are the keywords and builtins of the shells that sh may be.
 const shellWords = "  alias bg break builtin case cd chdir command continue coproc declare dirs disown do done echo elif else enable esac eval exec exit" +
 	" export false fc fg fi for function getopts hash help if in jobs kill let local logout mapfile popd printf pushd pwd read readonly return select" +
 	" set shift shopt source suspend test then time times trap true type typeset ulimit umask unalias unset until wait while "
-
-// onPath returns nil if a program is on the PATH of env.
-func onPath(name string, env []string) error {
-	_, err := searchPath(name, lastValue(env, "PATH"))
-	return err
-}

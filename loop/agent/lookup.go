@@ -67,10 +67,13 @@ func checkDir(dir string) error {
 		return nil
 	}
 	info, err := os.Stat(dir)
-	if err == nil && !info.IsDir() {
-		err = &os.PathError{Op: "chdir", Path: dir, Err: syscall.ENOTDIR}
+	if err != nil {
+		return err
 	}
-	return err
+	if !info.IsDir() {
+		return &os.PathError{Op: "chdir", Path: dir, Err: syscall.ENOTDIR}
+	}
+	return nil
 }
 
 // lastValue returns the value of key in env; the last entry counts, as in exec.

@@ -45,11 +45,7 @@ func bothNames(dir string) []string {
 	if len(filepath.Clean(dir)) < 2 {
 		return nil
 	}
-	names := []string{filepath.Clean(dir)}
-	if real, err := filepath.EvalSymlinks(dir); err == nil && real != names[0] {
-		names = append(names, real)
-	}
-	return names
+	return namesOf(filepath.Clean(dir))
 }
 
 // withoutDir replaces dir and a separator by below, and dir alone by whole.

@@ -23,10 +23,11 @@ func (p *preset) clear(ask Ask) (back func() error, err error) {
 		return putAside(ask.Dir, slices.Concat(p.instructs, p.executes))
 	}
 	there, err := executes(ask.Dir, p.executes)
-	if err == nil && len(there) > 0 {
-		err = fmt.Errorf("it would obey %s of the checkout, which may run commands, and no argument of it stops that", filepath.ToSlash(strings.Join(there, ", ")))
+	if err != nil || len(there) == 0 {
+		return nothing, err
 	}
-	return nothing, err
+	return nothing, fmt.Errorf("it would obey %s of the checkout, which may run commands, and no argument of it stops that",
+		filepath.ToSlash(strings.Join(there, ", ")))
 }
 
 // executes returns the files and directories below dir that names name; see found. A file
@@ -42,9 +43,10 @@ func executes(dir string, names []string) ([]string, error) {
 // have the key.
 func lacks(file, key string) bool {
 	data, err := os.ReadFile(file)
-	if err == nil {
-		data, err = hujson.Standardize(data)
+	if err != nil {
+		return false
 	}
+	data, err = hujson.Standardize(data)
 	var keys map[string]json.RawMessage
 	if err != nil || json.Unmarshal(data, &keys) != nil || keys == nil {
 		return false

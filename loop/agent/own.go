@@ -95,11 +95,12 @@ func lookAt(value any, path string) (at any, found bool) {
 			value, found = in[name]
 		case []any:
 			i, err := strconv.Atoi(name)
-			if found = err == nil && 0 <= i && i < len(in); found {
-				value = in[i]
+			if err != nil || i < 0 || i >= len(in) {
+				return nil, false
 			}
+			value, found = in[i], true
 		default:
-			found = false
+			return nil, false
 		}
 		if !found {
 			return nil, false

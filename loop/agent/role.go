@@ -179,15 +179,15 @@ func (i implementer) Implement(ctx context.Context, job role.ImplementJob) (role
 // resume is call, which asks again without the session if the tool cannot continue it.
 func (c Caller) resume(ctx context.Context, ask Ask, transcript io.Writer, onLine func(string)) (Answer, Result, *record.Failure, error) {
 	answer, result, failure, err := c.call(ctx, ask, transcript, onLine)
-	if err != nil || ask.Session.ID == "" || !lost(failure, result) {
+	if err != nil || ask.Session.ID == "" || !sessionLost(failure, result) {
 		return answer, result, failure, err
 	}
 	ask.Session = spend.Session{}
 	return c.call(ctx, ask, transcript, onLine)
 }
 
-// lost reports whether a session could not be continued, since it is on another machine or
+// sessionLost reports whether a session could not be continued, since it is on another machine or
 // was dropped. The model has not been asked in that case.
-func lost(failure *record.Failure, result Result) bool {
+func sessionLost(failure *record.Failure, result Result) bool {
 	return failure != nil && failure.Reason == record.ReasonAgentFailed && !failure.Transient && result.Usage.Tokens() == 0
 }

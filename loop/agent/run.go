@@ -156,14 +156,7 @@ func start(ctx context.Context, c Command, path string) (*process, error) {
 	if trace, _ := ctx.Value(traceKey{}).(string); trace != "" {
 		p.cmd.Env = append(p.cmd.Env, "GIT_TRACE_REFS="+trace)
 	}
-	theirs, err := p.openPipes()
-	if err == nil {
-		note(p.noteFile, noted{Mark: mark})
-		p.began = time.Now()
-		err = p.launch()
-	}
-	closeAll(theirs)
-	if err != nil {
+	if err := p.openAndLaunch(); err != nil {
 		closeAll(p.pipes)
 		p.copies.Wait()
 		p.rec.close()
@@ -214,6 +207,18 @@ func (p *process) openPipe(to io.Writer, end func()) (*os.File, error) {
 	return w, nil
 }
 
+// openAndLaunch opens the pipes and launches the process. It closes the child's ends of the pipes.
+func (p *process) openAndLaunch() error {
+	theirs, err := p.openPipes()
+	defer closeAll(theirs)
+	if err != nil {
+		return err
+	}
+	note(p.noteFile, noted{Mark: p.mark})
+	p.began = time.Now()
+	return p.launch()
+}
+
 // launch starts the process and the goroutine that waits for it. Both happen on
 // one locked thread: the kernel's parent-death signal is tied to the thread that
 // forked (golang/go#27505).
@@ -228,10 +233,11 @@ func (p *process) launch() error {
 		defer runtime.UnlockOSThread()
 		err := spawn(p.cmd, p.Alone)
 		started <- err
-		if err == nil {
-			_ = p.cmd.Wait() // ProcessState holds the result
-			close(p.exited)
+		if err != nil {
+			return
 		}
+		_ = p.cmd.Wait() // ProcessState holds the result
+		close(p.exited)
 	}()
 	if err := <-started; err != nil {
 		return err
@@ -253,14 +259,14 @@ var children = struct {
 func spawn(cmd *exec.Cmd, alone bool) error {
 	children.Lock()
 	defer children.Unlock()
-	err := cmd.Start()
-	if err == nil {
-		children.started[cmd.Process.Pid] = true
-		if alone {
-			children.alone++
-		}
+	if err := cmd.Start(); err != nil {
+		return err
 	}
-	return err
+	children.started[cmd.Process.Pid] = true
+	if alone {
+		children.alone++
+	}
+	return nil
 }
 
 // forget removes an ended command from children: its process id may be reused.
@@ -297,10 +303,11 @@ func (p *process) openStdin() (io.WriteCloser, error) {
 		return nil, nil
 	}
 	stdin, err := p.cmd.StdinPipe()
-	if err == nil {
-		p.pipes = append(p.pipes, stdin)
+	if err != nil {
+		return nil, err
 	}
-	return stdin, err
+	p.pipes = append(p.pipes, stdin)
+	return stdin, nil
 }
 
 // cause is why watching a process ended.
@@ -350,7 +357,7 @@ func after(d time.Duration) <-chan time.Time {
 
 // finish stops the process if it has not ended, stops what it left behind, and returns the result.
 func (p *process) finish(why cause) (Result, error) {
-	if why == finished && p.endsByItself() {
+	if why == finished && p.exitsWithin(drainDelay) { // by itself, after its conversation
 		why = ended
 	}
 	switch why {
@@ -360,7 +367,7 @@ func (p *process) finish(why cause) (Result, error) {
 	default:
 		stop(p.family.signal, p.grace())
 	}
-	stopped := p.waitExit(why)
+	stopped := why == ended || p.exitsWithin(killWait) // nobody can kill one that runs as another user
 	took := time.Since(p.began)
 	p.drain()
 	p.rec.close()
@@ -393,31 +400,17 @@ func (p *process) left() func(syscall.Signal) int {
 	return p.family.signalGroup
 }
 
-// endsByItself waits for the process to exit after its conversation, and reports whether it did.
-func (p *process) endsByItself() bool {
+// exitsWithin waits for the process to exit, and reports whether it did.
+func (p *process) exitsWithin(limit time.Duration) bool {
 	select {
 	case <-p.exited:
 		return true
-	case <-time.After(drainDelay):
+	case <-time.After(limit):
 		return false
 	}
 }
 
 func (p *process) grace() time.Duration { return cmp.Or(p.Grace, defaultGrace) }
-
-// waitExit reports whether the process ended. One that runs as another user cannot be
-// killed, so the wait is bounded.
-func (p *process) waitExit(why cause) bool {
-	if why == ended {
-		return true
-	}
-	select {
-	case <-p.exited:
-		return true
-	case <-time.After(killWait):
-		return false
-	}
-}
 
 // drain waits for the readers; after drainDelay it closes the pipes that others still hold.
 func (p *process) drain() {

@@ -19,21 +19,26 @@ func Sandboxes() []string { return []string{"bwrap", "unshare"} }
 // writable, and the user's home is hidden except for the directories on PATH in it. With unshare the user's files
 // stay reachable by path. If neither program works, the check does not run.
 func RunConfined(ctx context.Context, c runplan.Check, dir string, env []string, tree string) record.CheckResult {
+	notRun := record.CheckResult{Name: c.Name, Command: c.Command, Tree: tree, ExitCode: 127, Reason: record.NotInstalled,
+		NotRun: "checks.sandbox is on, and here works none of " + strings.Join(Sandboxes(), ", ")}
 	home, err := os.MkdirTemp("", "git-runr-home-")
-	if err == nil {
-		defer os.RemoveAll(home)
-		if home, err = filepath.EvalSymlinks(home); err == nil {
-			dir, err = filepath.EvalSymlinks(dir)
-		}
+	if err != nil {
+		return notRun
+	}
+	defer os.RemoveAll(home)
+	if home, err = filepath.EvalSymlinks(home); err != nil {
+		return notRun
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return notRun
 	}
 	for _, tool := range Sandboxes() {
 		confined := func(command string) []string { return confine(tool, command, dir, home, env) }
-		if err == nil && confines(ctx, confined("true"), dir, env) {
+		if confines(ctx, confined("true"), dir, env) {
 			return runArgs(ctx, c, confined(c.Command), dir, homeless(env, home), tree)
 		}
 	}
-	return record.CheckResult{Name: c.Name, Command: c.Command, Tree: tree, ExitCode: 127, Reason: record.NotInstalled,
-		NotRun: "checks.sandbox is on, and here works none of " + strings.Join(Sandboxes(), ", ")}
+	return notRun
 }
 
 // confines reports whether the sandbox works on this machine.

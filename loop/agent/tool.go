@@ -53,8 +53,7 @@ func (s Spec) Look(ctx context.Context, base []string) Tool {
 	if !s.TakesModel() {
 		t.Model, t.Unused = "", t.Model
 	}
-	p, err := s.form(t.Preset)
-	if err == nil {
+	if p, err := s.form(t.Preset); err == nil { // a command of the user's own has no form
 		t.Proven, t.Arguments = p.proven, "from its documentation, "+p.origin
 		if p.proven {
 			t.Arguments = "proven with " + p.origin
@@ -81,15 +80,13 @@ func (s signIn) look(base []string) (SignedIn, string) {
 			return SignedInYes, name
 		}
 	}
-	dir := ""
+	dir := filepath.Join(lastValue(base, "HOME"), s.root)
 	if s.home != "" {
-		dir = lastValue(base, s.home)
-	}
-	if dir == "" {
-		dir = filepath.Join(lastValue(base, "HOME"), s.root)
+		dir = cmp.Or(lastValue(base, s.home), dir)
 	}
 	for _, name := range s.files {
-		if file := filepath.Join(dir, name); filepath.IsAbs(file) && exists(file) {
+		file := filepath.Join(dir, name)
+		if _, err := os.Stat(file); err == nil && filepath.IsAbs(file) {
 			return SignedInYes, file
 		}
 	}
@@ -97,11 +94,6 @@ func (s signIn) look(base []string) (SignedIn, string) {
 		return SignedInUnknown, ""
 	}
 	return SignedInNo, ""
-}
-
-func exists(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
 }
 
 // versionOf returns the version that a program prints, "" if it prints none.

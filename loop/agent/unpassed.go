@@ -11,9 +11,6 @@ var authWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b40[13]\b|unauthori[sz]ed|forbidden|authenti|api[ _-]?key|credential|not (?:logged|signed) in|log ?in\b|sign ?in\b|access denied|could not load`)
 })
 
-// unauthorised reports whether the agent failed with an authentication error.
-func (a Answer) unauthorised() bool { return a.Problem != "" && authWords().MatchString(a.Detail) }
-
 // notPassed returns a hint about credentials that are set in base but were not passed to the
 // agent: those of its tool, or for a custom command those of any tool. "" if there are none.
 func notPassed(p *preset, name string, base, env []string) string {

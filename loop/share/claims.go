@@ -45,10 +45,9 @@ func Claim(ctx context.Context, s *store.Store, remote, id string, by record.Hol
 	asking, cancel := context.WithTimeout(ctx, claimTimeout)
 	defer cancel()
 	claim, err := takeShared(asking, s, remote, review, by)
-	switch {
-	case outOfReach(ctx, err):
+	if outOfReach(ctx, err) {
 		claim, provisional = "", err.Error()
-	case err != nil:
+	} else if err != nil {
 		return review, "", err
 	}
 	by.Shared = claim != ""
@@ -105,10 +104,10 @@ func takeRef(ctx context.Context, s *store.Store, remote, ref string, claim gits
 		return err
 	}
 	held, err := s.Repo.ReadShared(ctx, remote, ref)
-	if err == nil {
-		err = free(held)
-	}
 	if err != nil {
+		return err
+	}
+	if err := free(held); err != nil {
 		return err
 	}
 	return s.Repo.SwapShared(ctx, remote, ref, claim, held)

@@ -78,20 +78,21 @@ func holdLease(ctx context.Context, s *store.Store, l *Lease, free func(held git
 	}
 	own := ownLeases + l.Review
 	before, err := s.Repo.Ref(ctx, own)
-	if err == nil {
-		err = s.Repo.SwapRef(ctx, own, next, before)
+	if err != nil {
+		return err
+	}
+	if err := s.Repo.SwapRef(ctx, own, next, before); err != nil {
+		return err
+	}
+	err = takeRef(ctx, s, l.remote, leaseRefs+l.Review, next, free)
+	if err != nil && !errors.Is(err, gitstore.ErrRemote) && ctx.Err() == nil { // the remote decided against this lease
+		return errors.Join(err, s.Repo.SwapRef(ctx, own, before, next))
 	}
 	if err != nil {
 		return err
 	}
-	if err = takeRef(ctx, s, l.remote, leaseRefs+l.Review, next, free); err == nil {
-		l.id = next
-		return nil
-	}
-	if !errors.Is(err, gitstore.ErrRemote) && ctx.Err() == nil { // the remote decided against this lease
-		err = errors.Join(err, s.Repo.SwapRef(ctx, own, before, next))
-	}
-	return err
+	l.id = next
+	return nil
 }
 
 // DropLease drops a lease, if this clone still has it.

@@ -38,10 +38,16 @@ func SyncAll(ctx context.Context, s *store.Store, elected string, notes bool) (a
 // Kept counts the events that stay in this clone: those of private logs, and of logs whose remote was removed.
 func Kept(ctx context.Context, s *store.Store) (kept int, err error) {
 	tips, err := s.Repo.Tips(ctx)
+	if err != nil {
+		return 0, err
+	}
 	for writer, tip := range tips {
-		if err == nil && s.Repo.Audience(writer) == (gitstore.Audience{Private: true}) {
-			err = s.Repo.Walk(ctx, writer, tip, "", func(gitstore.Entry) error { kept++; return nil })
+		if s.Repo.Audience(writer) != (gitstore.Audience{Private: true}) {
+			continue
+		}
+		if err := s.Repo.Walk(ctx, writer, tip, "", func(gitstore.Entry) error { kept++; return nil }); err != nil {
+			return kept, err
 		}
 	}
-	return kept, err
+	return kept, nil
 }

@@ -108,12 +108,15 @@ func (s *Store) AppendAgain(ctx context.Context, to gitstore.Audience, entry git
 func (s *Store) attachments(ctx context.Context, event gitstore.ID) (map[string][]byte, error) {
 	attachments := map[string][]byte{}
 	roles, err := s.Repo.Attachments(ctx, event)
+	if err != nil {
+		return attachments, err
+	}
 	for _, role := range roles {
-		if err == nil {
-			attachments[role], err = s.Repo.Attachment(ctx, event, role)
+		if attachments[role], err = s.Repo.Attachment(ctx, event, role); err != nil {
+			return attachments, err
 		}
 	}
-	return attachments, err
+	return attachments, nil
 }
 
 // appendCopy appends a copy of an entry's event with the entry's author and time, after change has edited it.
@@ -164,13 +167,13 @@ func (s *Store) clockOf(ctx context.Context, writer string, tip gitstore.ID) (ui
 		return 0, context.Cause(ctx)
 	}
 	event, err := record.DecodeEvent(entry)
-	if err == nil {
-		return event.Clock, nil
-	}
 	if errors.Is(err, gitstore.ErrNewerFormat) && s.Repo.Owns(writer) {
 		return 0, err
 	}
-	return 0, nil
+	if err != nil {
+		return 0, nil
+	}
+	return event.Clock, nil
 }
 
 // clockOfAll returns the next clock by reading all that is new.

@@ -67,11 +67,11 @@ func (s *Store) Draft(review record.Review, actor string) (Draft, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return d, nil
 	}
-	if err == nil && json.Unmarshal(data, &d) != nil {
-		return Draft{Actor: actor, Comments: []record.Comment{}, taken: d.taken}, s.setAside(s.draftPath(review.ID, actor))
-	}
 	if err != nil {
 		return d, fmt.Errorf("read draft: %w", err)
+	}
+	if json.Unmarshal(data, &d) != nil {
+		return Draft{Actor: actor, Comments: []record.Comment{}, taken: d.taken}, s.setAside(s.draftPath(review.ID, actor))
 	}
 	d.Comments = slices.DeleteFunc(d.Comments, func(c record.Comment) bool { return d.taken[c.ID] })
 	if slices.ContainsFunc(review.Submissions, func(s record.Submission) bool {
@@ -103,13 +103,14 @@ func (s *Store) drafts(review record.Review) ([]Draft, error) {
 	for _, path := range files {
 		var whose struct{ Actor string }
 		data, err := safefile.ReadFile(path)
-		if err == nil && json.Unmarshal(data, &whose) != nil {
-			if err = s.setAside(path); err == nil {
-				continue
-			}
-		}
 		if err != nil {
 			return drafts, fmt.Errorf("list drafts: %w", err)
+		}
+		if json.Unmarshal(data, &whose) != nil {
+			if err := s.setAside(path); err != nil {
+				return drafts, fmt.Errorf("list drafts: %w", err)
+			}
+			continue
 		}
 		d, err := s.Draft(review, whose.Actor)
 		if err != nil {
@@ -231,10 +232,11 @@ func (d *Draft) Comment(id string) (*record.Comment, error) {
 // Set replaces the text of a comment.
 func (d *Draft) Set(id, text string) error {
 	c, err := d.Comment(id)
-	if err == nil {
-		c.Comment = text
+	if err != nil {
+		return err
 	}
-	return err
+	c.Comment = text
+	return nil
 }
 
 // Remove removes a comment.

@@ -47,15 +47,18 @@ func (s *Store) EachEvent(ctx context.Context, visit func(record.Event) error) (
 			parts.put(int(min(e.Clock/width, spill.Count-1)), entity{}, e)
 		}
 	})
-	for number := 0; err == nil && number < spill.Count; number++ {
-		err = parts.visit(number, func(_ entity, events []record.Event) error {
+	if err != nil {
+		return scratch.unreadable(), err
+	}
+	for number := range spill.Count {
+		if err := parts.visit(number, func(_ entity, events []record.Event) error {
 			record.Sort(events)
 			return eachOf(events, visit)
-		})
+		}); err != nil {
+			return scratch.unreadable(), err
+		}
 	}
-	if err == nil {
-		err = eachOf(scratch.believe(late), visit)
-	}
+	err = eachOf(scratch.believe(late), visit)
 	return scratch.unreadable(), err
 }
 

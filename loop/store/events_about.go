@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/internal/segment"
@@ -113,7 +115,7 @@ func (s *Store) RunsAbout(ctx context.Context, commits []gitstore.ID, names, ids
 // runsOf returns the runs among rows, in the order in which they began.
 func (s *Store) runsOf(ctx context.Context, idx *index, rows []row) ([]record.Run, error) {
 	rows = slices.DeleteFunc(rows, func(r row) bool { return !r.begun() })
-	slices.SortFunc(rows, begunBefore)
+	slices.SortFunc(rows, func(a, b row) int { return cmp.Or(cmp.Compare(a.seq, b.seq), strings.Compare(a.id, b.id)) })
 	var runs []record.Run
 	for i := range rows {
 		st, err := s.stateOf(ctx, idx, &rows[i])

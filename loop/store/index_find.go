@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"hash/fnv"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,9 +118,6 @@ func (kind entityKind) mark(mark uint64) uint64 {
 	return mark
 }
 
-// begunBefore orders runs and reviews by when they began.
-func begunBefore(a, b row) int { return cmp.Or(cmp.Compare(a.seq, b.seq), strings.Compare(a.id, b.id)) }
-
 // resolve returns the full id for what a person typed: an id, a unique prefix, letters of its suffix or "latest". It
 // returns a *NotFoundError if none or several match.
 func (idx *index) resolve(kind entityKind, typed string, now time.Time) (string, error) {
@@ -180,13 +178,9 @@ func (idx *index) fitting(kind entityKind, typed string) ([]row, error) {
 		marks[kind.mark(mark)] = true
 	}
 	entries, err := idx.stack.Newest(marks, keys...)
-	var fits []row
-	for _, r := range rowsOf(entries) {
-		if r.begun() && (strings.HasPrefix(r.id, typed) || fitsLetters(r.id, typed)) {
-			fits = append(fits, r)
-		}
-	}
-	return fits, err
+	return slices.DeleteFunc(rowsOf(entries), func(r row) bool {
+		return !r.begun() || !strings.HasPrefix(r.id, typed) && !fitsLetters(r.id, typed)
+	}), err
 }
 
 // shelvesOf returns the shelves that hold all rows of a kind that have begun.

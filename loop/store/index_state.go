@@ -53,7 +53,7 @@ func decodeState(kind entityKind, data []byte) (state, error) {
 func (st *state) row() (r row, summary []byte, err error) {
 	if st.kind == kindReview {
 		s := st.review.Summary()
-		r.status, r.sort, r.closed = string(st.review.Status), s.SortKey().UnixMilli(), closedMillis(s)
+		r.status, r.sort, r.closed = string(st.review.Status), s.SortKey().UnixMilli(), max(0, s.ClosedAt.UnixMilli())
 		r.need, r.critical, r.waits, r.topic = s.Need(), s.Critical, slices.ContainsFunc(s.Waiting, record.IsAgent), s.Topic()
 		r.created, r.updated, r.spent = s.CreatedAt.UnixMilli(), s.UpdatedAt.UnixMilli(), s.Usage != spend.Usage{}
 		summary, err = json.Marshal(s)
@@ -65,13 +65,6 @@ func (st *state) row() (r row, summary []byte, err error) {
 	}
 	r.kind = st.kind
 	return r, summary, err
-}
-
-func closedMillis(s record.ReviewSummary) int64 {
-	if s.ClosedAt.IsZero() {
-		return 0
-	}
-	return s.ClosedAt.UnixMilli()
 }
 
 // When the state of a run or review is kept in the index: from stateFrom events on, if it is small, or else after

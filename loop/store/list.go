@@ -74,10 +74,11 @@ func (s *Store) Titled(ctx context.Context, e record.Event) record.Event {
 	}
 	_ = s.ofTyped(ctx, kindRun, e.Run, func(_ *index, r *row) error {
 		line, err := loadLine[record.RunSummary](r)
-		if err == nil && line.Result == record.ResultChecked {
-			e = e.WithResult(line.Result)
+		if err != nil || line.Result != record.ResultChecked {
+			return err
 		}
-		return err
+		e = e.WithResult(line.Result)
+		return nil
 	})
 	return e
 }

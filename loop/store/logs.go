@@ -82,20 +82,20 @@ func (s *Store) eachRecord(ctx context.Context, idx *index, tips gitstore.Tips, 
 		}
 		return nil
 	})
-	if err == nil {
-		for _, writer := range slices.Sorted(maps.Keys(late)) {
-			for _, e := range slices.Backward(late[writer]) {
-				visit(e)
-			}
-		}
-		return nil
+	if errors.Is(err, gitstore.ErrNotFound) || errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrEntangled) {
+		idx.Bad = idx.Bad[:bad]
+		visit, entryOf = begin()
+		return s.eachNewByLog(ctx, idx, tips, visit, entryOf)
 	}
-	if !errors.Is(err, gitstore.ErrNotFound) && !errors.Is(err, gitstore.ErrCorrupt) && !errors.Is(err, gitstore.ErrEntangled) {
+	if err != nil {
 		return fmt.Errorf("read logs: %w", err)
 	}
-	idx.Bad = idx.Bad[:bad]
-	visit, entryOf = begin()
-	return s.eachNewByLog(ctx, idx, tips, visit, entryOf)
+	for _, writer := range slices.Sorted(maps.Keys(late)) {
+		for _, e := range slices.Backward(late[writer]) {
+			visit(e)
+		}
+	}
+	return nil
 }
 
 // eachNewByLog reads one log after the other, each from its beginning to its end, and of a damaged log what is left.

@@ -40,8 +40,11 @@ func (s *Store) Looked(review string) (at time.Time, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return at, nil
 	}
-	if err == nil && json.Unmarshal(data, &at) != nil {
-		at = time.Time{}
+	if err != nil {
+		return at, err
 	}
-	return at, err
+	if json.Unmarshal(data, &at) != nil {
+		return time.Time{}, nil
+	}
+	return at, nil
 }

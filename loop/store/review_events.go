@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
@@ -100,7 +101,7 @@ func (s *Store) SubmitPerson(ctx context.Context, id string, p record.Person) (r
 }
 
 // unsaid returns the comments of p that no other submission of the same draft has recorded meanwhile.
-func (s *Store) unsaid(review record.Review, p record.Person) (rest []record.Comment) {
+func (s *Store) unsaid(review record.Review, p record.Person) []record.Comment {
 	said := map[string]string{}
 	for _, sub := range review.Submissions {
 		for _, c := range sub.Comments {
@@ -109,12 +110,10 @@ func (s *Store) unsaid(review record.Review, p record.Person) (rest []record.Com
 			}
 		}
 	}
-	for _, c := range p.Comments {
-		if text, sent := said[c.ID]; !sent || text != s.redacted(c.Comment) {
-			rest = append(rest, c)
-		}
-	}
-	return rest
+	return slices.DeleteFunc(slices.Clone(p.Comments), func(c record.Comment) bool {
+		text, sent := said[c.ID]
+		return sent && text == s.redacted(c.Comment)
+	})
 }
 
 // repeats reports whether p, after unsaid, adds nothing to the person's newest submission on the same code, in a review
@@ -184,10 +183,10 @@ func (s *Store) checkFix(ctx context.Context, review record.Review, answer recor
 		}
 	}
 	before, err := s.Repo.IsAncestor(ctx, answer.Commit, reviewed)
-	if err == nil && before {
-		err = &record.InputError{Why: fmt.Sprintf("%s cannot have fixed what was found in %s, for it is no later", answer.Commit.Short(), reviewed.Short())}
+	if err != nil || !before {
+		return err
 	}
-	return err
+	return &record.InputError{Why: fmt.Sprintf("%s cannot have fixed what was found in %s, for it is no later", answer.Commit.Short(), reviewed.Short())}
 }
 
 // actorEvent records what an actor does to a review.

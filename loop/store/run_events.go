@@ -50,10 +50,10 @@ func (s *Store) NextRunEvent(ctx context.Context, run record.Run, d record.NewEv
 func (s *Store) runEvent(ctx context.Context, run record.Run, d record.NewEvent, read func(*View) (record.Run, error)) (record.Run, error) {
 	event, err := s.appendAbout(ctx, run.Writer, func(v *View) (record.NewEvent, error) {
 		newest, err := read(v)
-		if err == nil {
-			err = newest.Allow(d.Type)
-		}
 		if err != nil {
+			return record.NewEvent{}, err
+		}
+		if err := newest.Allow(d.Type); err != nil {
 			return record.NewEvent{}, err
 		}
 		run = newest

@@ -9,10 +9,10 @@ import (
 // begun returns the row of a run or review, or a *NotFoundError if its beginning is not here.
 func (idx *index) begun(of entity) (*row, error) {
 	r, err := idx.find(of)
-	if err == nil && (r == nil || !r.begun()) {
-		err = notFound(of.kind, of.id)
+	if err != nil || r != nil && r.begun() {
+		return r, err
 	}
-	return r, err
+	return r, notFound(of.kind, of.id)
 }
 
 // told runs read and reports the records that it found lost.

@@ -153,10 +153,11 @@ func openFile(file *os.File) (*Segment, error) {
 		return nil, err
 	}
 	s, err := New(file, info.Size())
-	if err == nil {
-		s.path, s.close = file.Name(), file.Close
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	s.path, s.close = file.Name(), file.Close
+	return s, nil
 }
 
 // New reads the footer of a segment of size bytes.
@@ -335,13 +336,16 @@ func (s *Segment) Beginning(prefix []byte, visit func(Entry) (more bool)) error 
 		e, err := s.byKey(i)
 		return err == nil && bytes.Compare(e.b[:KeySize], prefix) < 0, err
 	})
-	for i := int64(from); err == nil && i < s.foot.rows; i++ {
-		var e Entry
-		if e, err = s.byKey(i); err != nil || !bytes.HasPrefix(e.b[:KeySize], prefix) || !visit(e) {
+	if err != nil {
+		return err
+	}
+	for i := int64(from); i < s.foot.rows; i++ {
+		e, err := s.byKey(i)
+		if err != nil || !bytes.HasPrefix(e.b[:KeySize], prefix) || !visit(e) {
 			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // Find returns the row of a key; ok is false if there is none.
@@ -391,7 +395,10 @@ func (s *Segment) appendMarked(numbers []int, mark uint64) ([]int, error) {
 		return binary.BigEndian.Uint64(b), nil
 	}
 	from, err := search(s.foot.marked, func(i int64) (bool, error) { v, err := value(i); return v < mark, err })
-	for i := int64(from); err == nil && i < s.foot.marked; i++ {
+	if err != nil {
+		return numbers, err
+	}
+	for i := int64(from); i < s.foot.marked; i++ {
 		v, err := value(i)
 		if err != nil || v != mark {
 			return numbers, err
@@ -402,7 +409,7 @@ func (s *Segment) appendMarked(numbers []int, mark uint64) ([]int, error) {
 		}
 		numbers = append(numbers, n)
 	}
-	return numbers, err
+	return numbers, nil
 }
 
 // Shelf returns the rows whose heads begin with the byte shelf, in row order.

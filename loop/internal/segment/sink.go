@@ -55,12 +55,11 @@ func (k *sink) Write(b []byte) (int, error) {
 }
 
 func (k *sink) toMemory() error {
-	_, err := k.file.Seek(0, io.SeekStart)
-	if err == nil {
-		_, err = k.buf.ReadFrom(k.file)
+	defer func() { k.drop(); k.file = nil }()
+	if _, err := k.file.Seek(0, io.SeekStart); err != nil {
+		return err
 	}
-	k.drop()
-	k.file = nil
+	_, err := k.buf.ReadFrom(k.file)
 	return err
 }
 

@@ -185,14 +185,16 @@ func (st *Stack) joinTop(n int, large bool) error {
 					continue
 				}
 				row, err := entry.Row()
-				if err == nil && st.Older(entry.Head()) {
-					seen[entry.Key()] = true
-					err = st.joinOlder(&row, st.segments[i+1:n])
-				}
-				if err == nil {
-					err = w.Add(row)
-				}
 				if err != nil {
+					return err
+				}
+				if st.Older(entry.Head()) {
+					seen[entry.Key()] = true
+					if err := st.joinOlder(&row, st.segments[i+1:n]); err != nil {
+						return err
+					}
+				}
+				if err := w.Add(row); err != nil {
 					return err
 				}
 			}

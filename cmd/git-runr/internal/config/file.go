@@ -58,7 +58,13 @@ func (c *Config) readFile(path string, data []byte) error {
 			return err
 		}
 	}
-	return f.finishTables()
+	for _, path := range f.begun {
+		f.runs = f.tables[strings.Join(path, ".")]
+		if wrong := f.finish(path[0], path[1]); wrong != "" {
+			return f.errorAt(path, "%q %s", strings.Join(path, "."), wrong)
+		}
+	}
+	return nil
 }
 
 // lookUp returns the value of a key.
@@ -88,7 +94,7 @@ func (f *file) entry(path []string, raw any) error {
 	if key == nil && !within {
 		return f.unknownKey(path)
 	}
-	if len(path) > 1 && namesTable(path[0]) {
+	if len(path) > 1 && slices.Contains([]string{"agents", "checks", "steps"}, path[0]) { // the user names these tables
 		if err := f.beginTable(path[0], path[1]); err != nil {
 			return err
 		}
@@ -102,11 +108,6 @@ func (f *file) entry(path []string, raw any) error {
 		return f.errorAt(path, "%q has more than %d entries", strings.Join(path, "."), maxTables)
 	}
 	return nil
-}
-
-// namesTable reports whether the user names the tables of a section, as in [agents.mine].
-func namesTable(section string) bool {
-	return section == "agents" || section == "checks" || section == "steps"
 }
 
 func (f *file) value(path []string, key key, raw any) error {
@@ -163,17 +164,6 @@ func (f *file) beginTable(section, name string) error {
 	f.runs = map[string]any{}
 	f.tables[id], f.begun = f.runs, append(f.begun, path)
 	f.begin(section, name)
-	return nil
-}
-
-// finishTables checks each table as a whole.
-func (f *file) finishTables() error {
-	for _, path := range f.begun {
-		f.runs = f.tables[strings.Join(path, ".")]
-		if wrong := f.finish(path[0], path[1]); wrong != "" {
-			return f.errorAt(path, "%q %s", strings.Join(path, "."), wrong)
-		}
-	}
 	return nil
 }
 

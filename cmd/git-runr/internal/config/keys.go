@@ -112,7 +112,7 @@ var stepKeys = []key{
 	keyOf("steps.NAME.prompt", textKind, "", "what the agent is told before the task",
 		func(c *Config, name, v string) { c.steps[name].Prompt = v }),
 	keyOf("steps.NAME.review", boolKind, "false", "the agent reviews and does not change files",
-		func(c *Config, name string, v bool) { c.steps[name].Kind = agentStep(v) }),
+		func(c *Config, name string, v bool) { c.steps[name].Kind = agentSteps[v] }),
 	keyOf("steps.NAME.check", namesKind, "", "the checks to run; such a step has no agent",
 		func(c *Config, name string, v []string) { c.steps[name].Checks = v }),
 }
@@ -279,13 +279,8 @@ var teamKeys = []key{
 		func(c *Config, name string, v []string) { c.Teams[name] = v })),
 }
 
-// agentStep returns the kind of a step with an agent.
-func agentStep(review bool) runplan.StepKind {
-	if review {
-		return runplan.StepReview
-	}
-	return runplan.StepAgent
-}
+// agentSteps has the kinds of steps with an agent, by whether it reviews.
+var agentSteps = map[bool]runplan.StepKind{true: runplan.StepReview, false: runplan.StepAgent}
 
 // gitSetting is a setting that only git config has.
 type gitSetting struct{ name, means string }

@@ -80,11 +80,11 @@ func repoFile(ctx context.Context, repo *gitstore.Repo) (data []byte, name strin
 // pipe, which would block forever.
 func readRegular(name string) ([]byte, error) {
 	info, err := os.Stat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is no regular file")
-	}
 	if err != nil {
 		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is no regular file")
 	}
 	return os.ReadFile(name)
 }
@@ -321,16 +321,19 @@ func (c *Config) staysBeside(ctx context.Context, place gitstore.TreePlace) erro
 		return err
 	}
 	want, err := filepath.Rel(top, place.Root)
-	for dir := place.Root; err == nil && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		real, gone := filepath.EvalSymlinks(dir)
-		if gone != nil {
+	if err != nil {
+		return err
+	}
+	for dir := place.Root; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil {
 			continue
 		}
 		if is, _ := filepath.Rel(realPath(top), filepath.Join(real, strings.TrimPrefix(place.Root, dir))); is != want {
 			return exit.Problemf(exit.Usage, "%s: %q: symbolic links lead it to %q", place.Name, c.Loop.Worktrees, real).
 				WithHint("git config runr.loop.worktrees PATH")
 		}
-		break
+		return nil
 	}
-	return err
+	return nil
 }

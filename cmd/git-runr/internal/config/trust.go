@@ -253,10 +253,10 @@ func newApprovals(getenv func(string) string) approvals {
 // nil. An unreadable record counts as no approval.
 func (t approvals) status(identity string, canonical []byte) (state TrustState, approved []byte) {
 	record, err := t.read(identity)
-	switch {
-	case err != nil:
+	if err != nil {
 		return Untrusted, nil
-	case record.SHA256 == trustHash(identity, canonical):
+	}
+	if record.SHA256 == trustHash(identity, canonical) {
 		return Trusted, record.Approved
 	}
 	return changed, record.Approved
@@ -336,13 +336,9 @@ func (t approvals) read(identity string) (trustRecord, error) {
 
 // Outside returns the files outside of the repository that determine what runs: the user's configuration and the
 // approvals. They are watched while an agent works.
-func Outside(getenv func(string) string, commonDir string) (files []string) {
-	for _, path := range []string{userPath(getenv), newApprovals(getenv).file(commonDir)} {
-		if filepath.IsAbs(path) {
-			files = append(files, path)
-		}
-	}
-	return files
+func Outside(getenv func(string) string, commonDir string) []string {
+	files := []string{userPath(getenv), newApprovals(getenv).file(commonDir)}
+	return slices.DeleteFunc(files, func(path string) bool { return !filepath.IsAbs(path) })
 }
 
 // file returns the path of the record of a repository. A new approval replaces the old one.
@@ -566,10 +562,15 @@ func (c *Config) Vouch(ctx context.Context, run record.Run) func(gitstore.Landed
 		why, err = c.Stranger(ctx, run.Commit)
 	}
 	return func(landed gitstore.Landed) {
-		if err == nil && why == "" && landed.Old != "" {
-			why, err = c.Stranger(ctx, landed.Old)
+		if err != nil || why != "" {
+			return
 		}
-		if err == nil && why == "" && c.repo.Owns(run.Writer) && landed.Commit != "" {
+		if landed.Old != "" {
+			if why, err := c.Stranger(ctx, landed.Old); err != nil || why != "" {
+				return
+			}
+		}
+		if c.repo.Owns(run.Writer) && landed.Commit != "" {
 			c.trust.clear(c.repo.CommonDir, append([]gitstore.ID{landed.Commit}, c.trust.cleared(c.repo.CommonDir)...))
 		}
 	}

@@ -26,7 +26,7 @@ type valueKind[T any] struct {
 }
 
 var (
-	boolKind      = valueKind[bool]{"true or false", asIs[bool], textTruth}
+	boolKind      = valueKind[bool]{"true or false", parseBool, textTruth}
 	agentKind     = stringKind("a name, or NAME@MODEL", isAgent)
 	reviewersKind = stringKind("a name or NAME@MODEL, or several with commas between", isAgents)
 	textKind      = stringKind("text", isText)
@@ -177,9 +177,8 @@ func parseDollars(raw any) (amount float64, ok bool) {
 	case int64:
 		amount, ok = float64(v), true
 	case string:
-		var err error
-		amount, err = strconv.ParseFloat(v, 64)
-		ok = err == nil && strings.Trim(v, "0123456789.") == ""
+		parsed, err := strconv.ParseFloat(v, 64)
+		amount, ok = parsed, err == nil && strings.Trim(v, "0123456789.") == ""
 	}
 	return amount, ok && 0 <= amount && amount < 1e6
 }
@@ -208,10 +207,7 @@ func parseArgv(raw any) ([]string, bool) {
 	return items, !slices.ContainsFunc(items, func(s string) bool { return strings.Contains(s, "\x00") })
 }
 
-func asIs[T any](raw any) (T, bool) {
-	v, ok := raw.(T)
-	return v, ok
-}
+func parseBool(raw any) (v, ok bool) { v, ok = raw.(bool); return v, ok }
 
 func stringList(raw any) ([]string, bool) {
 	items, ok := raw.([]any)

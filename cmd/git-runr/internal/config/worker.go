@@ -43,10 +43,11 @@ func (c *Config) askMade(ctx context.Context, store *store.Store, commit gitstor
 		return nil
 	}
 	request := c.Request()
-	if request.Subject, err = store.Subject(ctx, string(commit)); err == nil {
-		request.Subject.Spec = commit.Short()
-		_, err = intake.Ask(ctx, store, request, c.Hooks.Skip, c.Batch())
+	if request.Subject, err = store.Subject(ctx, string(commit)); err != nil {
+		return err
 	}
+	request.Subject.Spec = commit.Short()
+	_, err = intake.Ask(ctx, store, request, c.Hooks.Skip, c.Batch())
 	return err
 }
 

@@ -55,27 +55,15 @@ const pollEvery = 300 * time.Millisecond
 // a run it continues until ctx is cancelled, which is not an error. said receives the output of the run's agents.
 func Events(ctx context.Context, store *store.Store, what string, show func(record.Event) error, said io.Writer) error {
 	if what == "" || what == record.Latest {
-		run, err := store.Run(ctx, record.Latest)
-		if err == nil {
+		if run, err := store.Run(ctx, record.Latest); err == nil {
 			what = run.ID
 		}
 	}
 	f := &follower{store: store, what: what, show: show, said: said, seen: map[gitstore.ID]bool{}, chatter: transcripts{read: map[string]int64{}}}
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	over, err := f.turn(ctx)
-	for err == nil && !over {
-		select {
-		case <-ctx.Done():
-			err = ctx.Err()
-		case <-tick.C:
-			over, err = f.turn(ctx)
-		}
+	if err := f.poll(ctx); !errors.Is(err, context.Canceled) { // following ends with ^C
+		return err
 	}
-	if errors.Is(err, context.Canceled) { // following ends with ^C
-		return nil
-	}
-	return err
+	return nil
 }
 
 // News calls tell with everything that any process records from now on, until ctx is cancelled. It retries after read
@@ -114,8 +102,25 @@ type follower struct {
 	chatter transcripts
 }
 
-// turn shows the events since the last turn. A run that is over was read together with its last event.
-func (f *follower) turn(ctx context.Context) (over bool, err error) {
+// poll shows new events until the run is over or ctx ends.
+func (f *follower) poll(ctx context.Context) error {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		over, err := f.showNew(ctx)
+		if err != nil || over {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// showNew shows the events since the last call. A run that is over was read together with its last event.
+func (f *follower) showNew(ctx context.Context) (over bool, err error) {
 	news, tips, err := f.store.EventsSince(ctx, f.tips)
 	if err != nil {
 		return false, err
@@ -149,10 +154,13 @@ func (f *follower) about(ctx context.Context, news []record.Event) ([]record.Eve
 		return news, nil
 	}
 	events, _, err := About(ctx, f.store, f.what)
-	if run, _ := record.FoldRun(events); err == nil && strings.HasPrefix(run.ID, f.what) { // a commit may list a run
+	if err != nil {
+		return events, err
+	}
+	if run, _ := record.FoldRun(events); strings.HasPrefix(run.ID, f.what) { // a commit may list a run
 		f.run = run
 	}
-	return events, err
+	return events, nil
 }
 
 // transcripts copies agents' output from their files as these grow.

@@ -39,8 +39,7 @@ var advice = []struct {
 
 // explain returns err as one line for a model: what is wrong, and what to do.
 func explain(err error) error {
-	var said refusal
-	if errors.As(err, &said) {
+	if said, ok := errors.AsType[refusal](err); ok {
 		return refusal(clip(safetext.Text(said.Error()), 2*maxString))
 	}
 	return refusal(clip(safetext.Line(explanation(err)), maxString))

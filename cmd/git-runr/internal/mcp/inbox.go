@@ -46,7 +46,11 @@ func (s *Server) list(ctx context.Context, c call, in listArgs) (outcome, error)
 		doc["next_cursor"] = in.Cursor
 		more = fmt.Sprintf("(%d more: review_list %s)\n", left, jsonOf(in))
 	}
-	return outcome{text: listText(rows, more), doc: doc}, nil
+	text := "No submitted reviews found."
+	if len(rows) > 0 {
+		text = "## Review Inbox\n" + strings.Join(rows, "\n") + "\n" + more + "\nUse review_get with an id to retrieve full comments."
+	}
+	return outcome{text: text, doc: doc}, nil // agents know this form
 }
 
 // after returns the matching reviews from the cursor on, at least one more than the limit if there are as many, and
@@ -93,14 +97,6 @@ func (c call) wanted(in listArgs) func(record.ReviewSummary) bool {
 		}
 		return asked && (claimer == "" || r.ClaimedBy == claimer)
 	}
-}
-
-// listText formats the list in the form that agents know.
-func listText(rows []string, more string) string {
-	if len(rows) == 0 {
-		return "No submitted reviews found."
-	}
-	return "## Review Inbox\n" + strings.Join(rows, "\n") + "\n" + more + "\nUse review_get with an id to retrieve full comments."
 }
 
 func listLine(r record.ReviewSummary) string {
@@ -160,10 +156,11 @@ func (s *Server) letGo(ctx context.Context, c call, in which, force bool, step f
 		return review, err
 	}
 	review, err = step(ctx, review.ID, record.Hold{Actor: c.actor, Force: force, Claim: s.claims.under(review.ID, c.actor)})
-	if err == nil {
-		s.claims.drop(review.ID)
+	if err != nil {
+		return review, err
 	}
-	return review, err
+	s.claims.drop(review.ID)
+	return review, nil
 }
 
 func (s *Server) release(ctx context.Context, c call, in claimArgs) (outcome, error) {

@@ -329,7 +329,11 @@ func (s *Server) page(ctx context.Context, c call, review record.Review, in getA
 	if doc.Next = next; next != "" {
 		doc.More = moreOf(entries, review.ID, next, in)
 	}
+	var open []string // unanswered findings
 	for _, e := range page {
+		if e.open {
+			open = append(open, e.key)
+		}
 		if e.finding == nil {
 			e.said.Text = e.text
 			doc.Submissions = append(doc.Submissions, e.said)
@@ -339,7 +343,7 @@ func (s *Server) page(ctx context.Context, c call, review record.Review, in getA
 		doc.Findings = append(doc.Findings, e.doc)
 	}
 	text = pageText(facts, page)
-	if open := openOf(page); len(open) > 0 && review.Status != record.ReviewResolved && !s.ReadOnly {
+	if len(open) > 0 && review.Status != record.ReviewResolved && !s.ReadOnly {
 		text += fmt.Sprintf("\nTo answer, all in one review_answer (fixed with the commit, refuted with the reason, or deferred): %s\n", strings.Join(open, ", "))
 	}
 	if doc.More != "" {
@@ -410,16 +414,6 @@ func pageText(facts string, page []entry) string {
 		return facts
 	}
 	return facts + "\n" + safetext.Fence(words.String())
-}
-
-// openOf returns the ids of the unanswered findings on a page.
-func openOf(page []entry) (ids []string) {
-	for _, e := range page {
-		if e.open {
-			ids = append(ids, e.key)
-		}
-	}
-	return ids
 }
 
 // moreOf says what remains from the cursor next on, and how to get it.

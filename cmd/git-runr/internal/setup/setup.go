@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,11 +31,13 @@ func Detect(ctx context.Context, repo *gitstore.Repo) (checks []runplan.Check, g
 	exists := func(name string) bool { _, err := os.Stat(at(name)); return err == nil }
 	read := func(name string) ([]byte, error) { return os.ReadFile(at(name)) }
 	given.Setup = builtin.DetectSetup(exists, read, config.Runnable)
+	checks = append([]runplan.Check{}, builtin.DetectAll(exists, read, config.Runnable)...)
 	tree, err := repo.Checkout()
-	if err == nil {
-		given.Copy, err = tree.IgnoredBy(ctx, ".env*", "*/.env*", "*/*/.env*", "go.work*")
+	if err != nil {
+		return checks, given, err
 	}
-	return append([]runplan.Check{}, builtin.DetectAll(exists, read, config.Runnable)...), given, err
+	given.Copy, err = tree.IgnoredBy(ctx, ".env*", "*/.env*", "*/*/.env*", "go.work*")
+	return checks, given, err
 }
 
 // WriteConfig creates a checkout's .runr.toml, which must not exist, and remembers it.
@@ -107,13 +110,13 @@ func readBefore(repo *gitstore.Repo) (b before, known bool) {
 
 func (b before) save(repo *gitstore.Repo) error {
 	data, err := json.Marshal(b)
-	if err == nil {
-		err = os.MkdirAll(repo.StateDir(), 0o777)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = safefile.WriteDurable(beforePath(repo), append(data, '\n'), 0o666)
+	if err := os.MkdirAll(repo.StateDir(), 0o777); err != nil {
+		return err
 	}
-	return err
+	return safefile.WriteDurable(beforePath(repo), append(data, '\n'), 0o666)
 }
 
 // Remember records the state of the repository, the first time only, before anything is installed.
@@ -249,10 +252,11 @@ func (r *removal) hooks(ctx context.Context, repo *gitstore.Repo) error {
 		return st.State == hooks.Installed || st.State == hooks.Outdated || st.Known
 	}
 	known := repo.Config.Get(hooks.ProgramKey) != "" // for hooks that a person maintains
-	if err == nil && (known || slices.ContainsFunc(statuses, ours)) {
-		r.add("git's hooks that call git-runr", func() error { _, err := hooks.Uninstall(ctx, repo); return err })
+	if err != nil || !known && !slices.ContainsFunc(statuses, ours) {
+		return err
 	}
-	return err
+	r.add("git's hooks that call git-runr", func() error { _, err := hooks.Uninstall(ctx, repo); return err })
+	return nil
 }
 
 func (r *removal) agents(repo *gitstore.Repo) error {
@@ -277,9 +281,7 @@ func (r *removal) records(ctx context.Context, repo *gitstore.Repo) error {
 		if err != nil {
 			return err
 		}
-		for name := range refs {
-			names = append(names, name)
-		}
+		names = slices.AppendSeq(names, maps.Keys(refs))
 	}
 	if notes, err := repo.Ref(ctx, store.NotesRef); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -54,9 +55,10 @@ type typed struct {
 
 func readTyped(path string) (kept typed, err error) {
 	data, err := os.ReadFile(path)
-	if err == nil {
-		err = json.Unmarshal(data, &kept)
+	if err != nil {
+		return kept, err
 	}
+	err = json.Unmarshal(data, &kept)
 	return kept, err
 }
 
@@ -288,10 +290,7 @@ func (m *model) edit(f *field) tea.Cmd {
 	return tea.Exec(&editing{typedLine{ctx: m.ctx, repo: m.Store.Repo}, editor, path}, func(err error) tea.Msg {
 		return func(m *model) tea.Cmd {
 			text, readErr := os.ReadFile(path)
-			if err == nil {
-				err = readErr
-			}
-			if err != nil {
+			if err := cmp.Or(err, readErr); err != nil {
 				m.flash, m.bad = err.Error(), true
 				return nil
 			}

@@ -457,10 +457,11 @@ func (v *reviewed) commentOn(m *model, p *page, c record.Comment) tea.Cmd {
 			said := c
 			said.Comment = text
 			placed, err := locate.AnchorComment(ctx, m.Store, subject, said)
-			if err == nil {
-				d.Add(placed)
+			if err != nil {
+				return err
 			}
-			return err
+			d.Add(placed)
+			return nil
 		})
 	}})
 }

@@ -49,13 +49,9 @@ func (r row) same(other row) bool {
 }
 
 func filtered(rows []row, words string) []row {
-	var kept []row
-	for _, r := range rows {
-		if strings.Contains(strings.ToLower(r.plain()), strings.ToLower(words)) {
-			kept = append(kept, r)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(slices.Clone(rows), func(r row) bool {
+		return !strings.Contains(strings.ToLower(r.plain()), strings.ToLower(words))
+	})
 }
 
 // Attributes by meaning. Bubble Tea omits colours if the terminal or the user wants none; a sign or a word always says
