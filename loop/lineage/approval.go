@@ -409,19 +409,15 @@ func (a approvals) owned(group owners.Group, counted []Approval) OwnerGroup {
 	return result
 }
 
-// onePerson reports whether two identities may be one person: by address, or by name where one has no address.
-func onePerson(a, b people.Person) bool {
-	return people.Same(a, b) || (a.Email == "" || b.Email == "") && strings.EqualFold(a.Name, b.Name)
-}
+// onePerson reports whether two identities may be one person: by address or by full name.
+func onePerson(a, b people.Person) bool { return people.Same(a, b) || strings.EqualFold(a.Name, b.Name) }
 
 // authors are the author and the co-authors of commit, as they are written.
 func authors(commit gitstore.LoggedCommit) []string {
 	at := strings.LastIndex(commit.Author, " ") // the time of the work
 	all := []string{commit.Author[:max(at, 0)]}
-	for line := range strings.Lines(commit.Message) {
-		if name, who, ok := strings.Cut(line, ":"); ok && strings.EqualFold(name, "co-authored-by") {
-			all = append(all, strings.TrimSpace(who))
-		}
+	for _, p := range people.CoAuthors(commit.Message) {
+		all = append(all, p.String())
 	}
 	return all
 }

@@ -87,7 +87,7 @@ func said(reviewer string, verdict reply.Verdict, level Level, minute int) cover
 // TestStanding: each reviewer's newest answer counts, and the worst of these decides. A person's request for changes
 // withdraws the person's earlier approval, and an author's own approval does not count.
 func TestStanding(t *testing.T) {
-	commit := gitstore.LoggedCommit{ID: "c1", Author: "Ada <ada@example.com> 1", Message: "change\n\nCo-authored-by: Bob <bob@example.com>\n"}
+	commit := gitstore.LoggedCommit{ID: "c1", Author: "Ada <ada@example.com> 1", Message: "change\n\nCo-authored-by: Bob <bob@example.com>\nCo-developed-by: Cy <cy@example.com>\n"}
 	approval := func(minute int, by string) cover {
 		c := said(record.Human, reply.Pass, LevelReviewed, minute)
 		c.approvers = []record.Approver{{By: by}}
@@ -123,6 +123,7 @@ func TestStanding(t *testing.T) {
 		"approved":                    {[]cover{approval(1, "Eve <eve@example.com>")}, CoverReviewed, LevelApproved, false},
 		"by the author":               {[]cover{approval(1, "Ada <ada@example.com>")}, CoverReviewed, LevelReviewed, false},
 		"by a co-author's address":    {[]cover{approval(1, "bob@example.com")}, CoverReviewed, LevelReviewed, false},
+		"by another co-author":        {[]cover{approval(1, "Cy <cy@example.com>")}, CoverReviewed, LevelReviewed, false},
 		"approval that is taken back": {[]cover{approval(1, "Eve <eve@example.com>"), said(record.Human, reply.NeedsFix, LevelReviewed, 2)}, CoverReviewed, LevelReviewed, true},
 		"asked for":                   {[]cover{state(CoverPending)}, CoverPending, "", false},
 		"stale and asked again":       {[]cover{state(CoverStale), state(CoverPending)}, CoverStale, "", false},

@@ -122,13 +122,15 @@ func addPeople(all, more []Person) []Person {
 	return all
 }
 
-// CoAuthors returns the people in the Co-authored-by trailers of a commit message.
+// CoAuthors returns the people in the Co-authored-by and Co-developed-by trailers of a commit message.
 func CoAuthors(message string) []Person {
 	var all []Person
 	for line := range strings.Lines(message) {
-		if name, who, ok := strings.Cut(line, ":"); ok && strings.EqualFold(name, "co-authored-by") {
+		if name, who, ok := strings.Cut(line, ":"); ok && slices.Contains(coAuthors, strings.ToLower(name)) {
 			all = append(all, gitstore.ParseIdentity(who))
 		}
 	}
 	return all
 }
+
+var coAuthors = []string{"co-authored-by", "co-developed-by"}
