@@ -109,3 +109,8 @@ func (r *Repo) TreeOf(ctx context.Context, treeish ID) (ID, error) {
 func (r *Repo) ReadBlob(ctx context.Context, id ID) ([]byte, error) {
 	return r.objects.ReadKind(ctx, id, "blob")
 }
+
+// ReadObject reads a commit, tree, blob or tag of at most limit bytes: see odb.Store.ReadLimit.
+func (r *Repo) ReadObject(ctx context.Context, id ID, limit int64) (kind string, data []byte, err error) {
+	return r.objects.ReadLimit(ctx, id, limit)
+}

@@ -1,6 +1,7 @@
 package reviewing
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,6 +19,7 @@ type Change struct {
 	Tree    gitstore.ID // commit or tree
 	Subject record.Subject
 	Patch   []byte   // as git diff prints it; the current part's if there are several
+	Rest    []byte   // the same of the generated and vendored files
 	Files   []string // shown, in the patch's order
 	Parts   []Part   // in the order in which they are shown
 	Census  record.Census
@@ -56,14 +58,16 @@ func readChange(ctx context.Context, s *store.Store, subject record.Subject, lim
 	if err := measure(ctx, s, change); err != nil {
 		return change, err
 	}
-	patch, _, err := s.Repo.Diff(ctx, files.spec)
+	patch, err := s.Repo.DiffWithin(ctx, files.spec, gitstore.PatchBounds)
 	if err != nil {
 		return change, err
 	}
-	if patch, err = without(patch, files.left); err != nil {
+	if patch, change.Rest, err = without(patch, files.left); err != nil {
 		return change, err
 	}
-	change.Census.LeftOut = append(change.Census.LeftOut, insideSubmodules(patch)...)
+	if err := change.leaveOut(ctx, patch, files.kept, limits); err != nil {
+		return change, err
+	}
 	for _, f := range files.kept {
 		if !change.Census.Hides(f.Path) {
 			change.Files = append(change.Files, f.Path)
@@ -76,15 +80,26 @@ func readChange(ctx context.Context, s *store.Store, subject record.Subject, lim
 	return change, nil
 }
 
-// insideSubmodules returns the submodules in a patch: the patch shows their commits only.
-func insideSubmodules(patch []byte) []record.LeftOut {
-	var left []record.LeftOut
+// leaveOut adds to the census what patch does not show: the files of submodules, of which it has the commits only, and
+// the lines of files beyond bounds, which a person opens.
+func (c *Change) leaveOut(ctx context.Context, patch []byte, files []gitstore.FileStat, limits role.Limits) error {
+	cut := map[string]bool{}
 	for f, err := range unidiff.Files(string(patch)) {
-		if err == nil && f.NewMode == gitstore.ModeCommit {
-			left = append(left, record.LeftOut{Path: f.New + "/", Why: record.LeftSubmodule})
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		if f.NewMode == gitstore.ModeCommit {
+			c.Census.LeftOut = append(c.Census.LeftOut, record.LeftOut{Path: f.New + "/", Why: record.LeftSubmodule})
+		}
+		cut[f.Path()] = cut[f.Path()] || f.Cut && !limits.Opens
+	}
+	for _, f := range files {
+		if cut[f.Path] {
+			c.Census.LeaveTooLarge(f.Path)
+			c.Census.SentLines -= f.Added + f.Deleted
 		}
 	}
-	return left
+	return nil
 }
 
 // fileList holds the files of a change: all, those to show, and why others are left out, by path.
