@@ -66,6 +66,12 @@ func (s *secretScan) keyword(rule, at int) bool {
 }
 
 func (s *secretScan) tryAround(r *secretRule, rule, at int) {
+	if r.anchored {
+		if _, end := s.lineOf(at); r.body().applies(s.path) {
+			s.try(r, at, min(end, at+behind))
+		}
+		return
+	}
 	start, end := s.part(at, s.tried[rule])
 	if r.wanted != nil && !r.wanted(s.text[at:end]) {
 		s.tried[rule] = end
@@ -74,10 +80,6 @@ func (s *secretScan) tryAround(r *secretRule, rule, at int) {
 	body := r.body()
 	if !body.applies(s.path) {
 		s.tried[rule] = len(s.text)
-		return
-	}
-	if r.anchored {
-		s.try(r, at, end)
 		return
 	}
 	s.tried[rule] = end
@@ -95,17 +97,15 @@ const (
 	behind       = 4 << 10
 )
 
-// part returns the line around at; of a very long line it returns a window that cuts no word in two.
+// part returns the line around at; of a very long line it returns a window that cuts no word in two,
+// unless the word is very long too.
 func (s *secretScan) part(at, from int) (start, end int) {
-	if at >= s.lineEnd {
-		s.lineStart, s.lineEnd = lineAround(s.text, at)
-	}
-	start, end = s.lineStart, s.lineEnd
+	start, end = s.lineOf(at)
 	if end-start <= wholeLine {
 		return start, end
 	}
-	for low := at - before; start < low && low > at-wholeLine; low-- {
-		if !isTokenByte(s.text[low]) {
+	for low := at - before; start < low; low-- {
+		if !isTokenByte(s.text[low]) || low == at-wholeLine {
 			start = low
 			break
 		}
@@ -117,6 +117,14 @@ func (s *secretScan) part(at, from int) (start, end int) {
 		}
 	}
 	return max(start, min(from, at)), end
+}
+
+// lineOf returns the line at an offset. Offsets do not decrease from call to call.
+func (s *secretScan) lineOf(at int) (start, end int) {
+	if at >= s.lineEnd {
+		s.lineStart, s.lineEnd = lineAround(s.text, at)
+	}
+	return s.lineStart, s.lineEnd
 }
 
 func lineAround(text string, at int) (start, end int) {

@@ -45,7 +45,7 @@ func readChange(ctx context.Context, s *store.Store, subject record.Subject, lim
 	if err != nil {
 		return change, err
 	}
-	files, err := listFiles(ctx, s, gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths}, limits)
+	files, err := listFiles(ctx, s, gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths, LargeBinary: true}, limits)
 	if err != nil {
 		return change, err
 	}
@@ -140,7 +140,7 @@ func listFiles(ctx context.Context, s *store.Store, spec gitstore.DiffSpec, limi
 
 // census counts what a reviewer is shown of the files.
 func (files fileList) census(ctx context.Context, s *store.Store, limits role.Limits) (c record.Census, err error) {
-	var texts map[string]bool
+	var texts map[string]string
 	if !limits.Opens {
 		if texts, err = textsTakenForBinary(ctx, s, files.spec.To, files.kept); err != nil {
 			return c, err
@@ -219,7 +219,7 @@ func unmatched(ctx context.Context, s *store.Store, tree gitstore.ID, limits rol
 
 // census counts the files that are neither excluded nor in left. Making the patch shows whether all of them can be
 // shown.
-func census(all, kept []gitstore.FileStat, left map[string]string, texts map[string]bool, limits role.Limits) record.Census {
+func census(all, kept []gitstore.FileStat, left map[string]string, texts map[string]string, limits role.Limits) record.Census {
 	c := record.Census{Files: len(all)}
 	isKept := map[string]bool{}
 	for _, f := range kept {
@@ -232,8 +232,11 @@ func census(all, kept []gitstore.FileStat, left map[string]string, texts map[str
 			c.LeftOut = append(c.LeftOut, record.LeftOut{Path: f.Path, Why: left[f.Path]})
 		case !isKept[f.Path]:
 			c.LeftOut = append(c.LeftOut, record.LeftOut{Path: f.Path, Why: record.LeftExcluded})
-		case texts[f.Path]:
-			c.LeftOut = append(c.LeftOut, record.LeftOut{Path: f.Path, Why: record.LeftText})
+		case texts[f.Path] != "":
+			c.LeftOut = append(c.LeftOut, record.LeftOut{Path: f.Path, Why: texts[f.Path]})
+			if limits.Binary && texts[f.Path] == record.LeftTooLarge { // its name and size are judged
+				c.SentFiles++
+			}
 		case f.Binary && limits.Binary:
 			c.SentBinary++
 			c.SentFiles++
