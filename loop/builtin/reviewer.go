@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
@@ -38,16 +39,19 @@ func (r Reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAn
 	if in.Said, err = r.said(ctx, job.Subject); err != nil {
 		return role.ReviewAnswer{}, err
 	}
-	search := blobSearch{repo: r.Repo, left: maxBlobs}
+	var answer role.ReviewAnswer
 	for _, f := range slices.Concat(in.Files, in.Rest) {
-		found, err := search.file(ctx, f)
+		found, err := r.hiddenSecrets(ctx, f)
+		if errors.Is(err, gitstore.ErrTooLarge) {
+			answer.Beyond, err = append(answer.Beyond, f.Path), nil
+		}
 		if err != nil {
 			return role.ReviewAnswer{}, err
 		}
 		in.Hidden = append(in.Hidden, found...)
 	}
-	report, err := Review(ctx, in)
-	return role.ReviewAnswer{Report: report, Beyond: search.beyond}, err
+	answer.Report, err = Review(ctx, in)
+	return answer, err
 }
 
 // said reads the commits under review: in the record their messages are shortened.
@@ -55,21 +59,23 @@ func (r Reviewer) said(ctx context.Context, subject record.Subject) ([]Said, err
 	if subject.Commit == "" { // a run's attempt before its commit is made: its message is ours
 		return nil, nil
 	}
-	switch subject.Kind {
-	case record.SubjectCommit:
-		said, err := ReadSaid(ctx, r.Repo, subject.Commit)
-		return []Said{said}, err
-	case record.SubjectRange:
+	ids := []gitstore.ID{subject.Commit}
+	if subject.Kind == record.SubjectRange {
 		commits, err := r.Repo.Commits(ctx, subject.Base, subject.Commit, 0)
-		var said []Said
-		for _, c := range commits {
-			one, err := ReadSaid(ctx, r.Repo, c.ID)
-			if err != nil {
-				return nil, err
-			}
-			said = append(said, one)
+		if err != nil {
+			return nil, err
 		}
-		return said, err
+		ids = ids[:0]
+		for _, c := range commits {
+			ids = append(ids, c.ID)
+		}
 	}
-	return nil, nil
+	said := make([]Said, len(ids))
+	for i, id := range ids {
+		var err error
+		if said[i], err = ReadSaid(ctx, r.Repo, id); err != nil {
+			return nil, err
+		}
+	}
+	return said, nil
 }

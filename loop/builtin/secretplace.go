@@ -110,51 +110,34 @@ func TagSecret(ctx context.Context, repo *gitstore.Repo, id gitstore.ID) (string
 	}
 }
 
-// Limits of the search for secrets in files whose lines a diff does not show, in bytes.
-const (
-	maxBlob  = 16 << 20  // of one file
-	maxBlobs = 256 << 20 // of a change
-)
+// maxBlob is the size in bytes above which the search for secrets does not read a file.
+const maxBlob = 16 << 20
 
-// blobSearch searches whole files for secrets: binary ones, texts that git takes for binary, and those with too many
-// lines.
-type blobSearch struct {
-	repo   *gitstore.Repo
-	left   int
-	beyond []string // files that are too large
-}
-
-// file returns the secrets that the new content of f has and the old one has not.
-func (b *blobSearch) file(ctx context.Context, f File) ([]reply.Finding, error) {
-	if !f.Binary && !f.Cut || f.Deleted || f.ID == "" || f.Submodule() {
-		return nil, nil
+// hiddenSecrets searches the whole of a file whose lines the diff does not show: binary files, texts that git takes for
+// binary, and those with too many lines. It returns the secrets that only the new content has, and ErrTooLarge if that
+// is not read.
+func (r Reviewer) hiddenSecrets(ctx context.Context, f File) (found []reply.Finding, err error) {
+	if !f.Binary && !f.Cut || f.Deleted || f.ID == "" {
+		return nil, ctx.Err()
 	}
-	_, data, err := b.repo.ReadObject(ctx, gitstore.ID(f.ID), int64(min(maxBlob, b.left)))
-	if errors.Is(err, gitstore.ErrTooLarge) {
-		b.beyond = append(b.beyond, f.Path)
-		return nil, nil
-	}
+	_, data, err := r.Repo.ReadObject(ctx, gitstore.ID(f.ID), maxBlob)
 	if err != nil {
 		return nil, err
 	}
-	b.left -= len(data)
-	matches := blobSecrets(ctx, data)
-	if len(matches) == 0 {
-		return nil, ctx.Err()
-	}
-	var old []byte
-	if !f.New {
-		if _, old, err = b.repo.ReadObject(ctx, gitstore.ID(f.OldID), maxBlob); err != nil && !errors.Is(err, gitstore.ErrTooLarge) {
+	matches, before := blobSecrets(ctx, data), map[string]secretMatch{}
+	if len(matches) > 0 && !f.New {
+		_, old, err := r.Repo.ReadObject(ctx, gitstore.ID(f.OldID), maxBlob)
+		if err != nil && !errors.Is(err, gitstore.ErrTooLarge) {
 			return nil, err
 		}
+		before = blobSecrets(ctx, old)
 	}
-	var found []reply.Finding
 	for secret, m := range matches {
-		if !bytes.Contains(old, []byte(secret)) && !bytes.Contains(withoutNUL(old), []byte(secret)) {
+		if _, was := before[secret]; !was {
 			found = append(found, secretFinding(f, kindOf(f), m, secret, 0, 0))
 		}
 	}
-	return found, nil
+	return found, ctx.Err()
 }
 
 // blobSecrets returns the secrets in data, by their text. A NUL byte ends a text, or is the other half of a character
@@ -162,16 +145,14 @@ func (b *blobSearch) file(ctx context.Context, f File) ([]reply.Finding, error) 
 func blobSecrets(ctx context.Context, data []byte) map[string]secretMatch {
 	found := map[string]secretMatch{}
 	scan := secretScan{strict: true, ended: func() bool { return ctx.Err() != nil }}
-	texts := [][]byte{data}
-	if bytes.IndexByte(data, 0) >= 0 {
-		texts = [][]byte{bytes.ReplaceAll(data, []byte{0}, []byte{'\n'}), withoutNUL(data)}
-	}
-	for _, text := range texts {
-		for _, m := range scanSecrets(string(text), scan) {
-			found[string(text[m.start:m.end])] = m
+	for _, instead := range []string{"\n", ""} {
+		text := strings.ReplaceAll(string(data), "\x00", instead)
+		for _, m := range scanSecrets(text, scan) {
+			found[text[m.start:m.end]] = m
+		}
+		if bytes.IndexByte(data, 0) < 0 {
+			break
 		}
 	}
 	return found
 }
-
-func withoutNUL(data []byte) []byte { return bytes.ReplaceAll(data, []byte{0}, nil) }

@@ -26,7 +26,8 @@ type Gated struct {
 const Named = 10
 
 // Gate returns the commits that were not looked at as far as bar says, and those that a finding blocks, oldest first.
-// partial are commits that pass although a part of them could not be looked at. A skipped commit counts as not looked at: neither a commit nor a file of the repository may let itself through.
+// partial are commits that pass although a part of them could not be looked at. A skipped commit counts as not looked
+// at: neither a commit nor a file of the repository may let itself through.
 // secretIn describes a secret in a commit itself. It is asked where no review saw the message and the header: a review
 // is carried to a commit that says something else, and of an empty change there is none.
 func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar lineage.Bar, skip Skip, branch string,
@@ -51,8 +52,11 @@ func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, 
 				if err != nil {
 					return nil, nil, err
 				}
-				gated.Unread = unreadOf(review)
-				partial = append(partial, gated)
+				at := slices.IndexFunc(review.Submissions, func(sub record.Submission) bool { return sub.Outcome == record.OutcomePartial })
+				if at >= 0 {
+					gated.Unread = review.Submissions[at].Census.Unread()
+					partial = append(partial, gated)
+				}
 			}
 			continue
 		}
@@ -71,16 +75,6 @@ func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, 
 		held = append(held, gated)
 	}
 	return held, partial, nil
-}
-
-// unreadOf names the files that nobody who answered could look at.
-func unreadOf(review record.Review) string {
-	for _, sub := range review.Submissions {
-		if sub.Outcome == record.OutcomePartial {
-			return sub.Census.Unread()
-		}
-	}
-	return "a part of it"
 }
 
 // worstOf returns the worst open finding of a review, on one line.
