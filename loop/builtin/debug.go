@@ -129,7 +129,8 @@ func debugLines(f File, k kind, lang *syntax.Language, lines []codeLine) []reply
 	}
 	found := lineRules("debug", debugRules()[lang.ID], f, k, lines)
 	builtIn := func(found reply.Finding) bool { return found.Issue == goPrint }
-	if slices.ContainsFunc(found, builtIn) && slices.ContainsFunc(lines, func(l codeLine) bool { return ownPrint().MatchString(l.code) }) {
+	defines := func(l codeLine) bool { return ownPrint().MatchString(l.code) }
+	if slices.ContainsFunc(found, builtIn) && slices.ContainsFunc(lines, defines) {
 		found = slices.DeleteFunc(found, builtIn)
 	}
 	return found

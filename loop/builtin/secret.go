@@ -213,7 +213,8 @@ const allowWord = "gitleaks:allow"
 func (r *secretRule) isToken(secret string) bool {
 	words := isWordy(secret) && countBytes(secret, isLower) > 0
 	text := countBytes(secret, func(c byte) bool { return c >= ' ' && c < 0x7f || c == '\n' || c == '\r' })
-	return containsAny(string(lowerASCII(secret)), r.Keywords) && len(secret) >= 20 && text == len(secret) && entropy(secret) >= 3 && !words
+	known := containsAny(string(lowerASCII(secret)), r.Keywords)
+	return known && len(secret) >= 20 && text == len(secret) && entropy(secret) >= 3 && !words
 }
 
 // merged sorts the matches and joins overlapping ones. The most specific rule names the

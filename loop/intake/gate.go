@@ -31,7 +31,7 @@ const Named = 10
 // secretIn describes a secret in a commit itself. It is asked where no review saw the message and the header: a review
 // is carried to a commit that says something else, and of an empty change there is none.
 func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar lineage.Bar, skip Skip, branch string,
-	secretIn func(ctx context.Context, repo *gitstore.Repo, commit gitstore.ID) (string, error)) (held, partial []Gated, err error) {
+	secretIn func(context.Context, *gitstore.Repo, gitstore.ID) (string, error)) (held, partial []Gated, err error) {
 	covered, err := lineage.CoverageBy(ctx, s, commits, bar)
 	if err != nil {
 		return nil, nil, err
@@ -52,8 +52,8 @@ func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, 
 				if err != nil {
 					return nil, nil, err
 				}
-				at := slices.IndexFunc(review.Submissions, func(sub record.Submission) bool { return sub.Outcome == record.OutcomePartial })
-				if at >= 0 {
+				isPartial := func(sub record.Submission) bool { return sub.Outcome == record.OutcomePartial }
+				if at := slices.IndexFunc(review.Submissions, isPartial); at >= 0 {
 					gated.Unread = review.Submissions[at].Census.Unread()
 					partial = append(partial, gated)
 				}

@@ -45,7 +45,8 @@ func readChange(ctx context.Context, s *store.Store, subject record.Subject, lim
 	if err != nil {
 		return change, err
 	}
-	files, err := listFiles(ctx, s, gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths, LargeBinary: true}, limits)
+	spec := gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths, LargeBinary: true}
+	files, err := listFiles(ctx, s, spec, limits)
 	if err != nil {
 		return change, err
 	}
