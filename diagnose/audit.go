@@ -250,6 +250,9 @@ func coverText(c lineage.Covered) string {
 	if c.LeftOut > 0 {
 		of += ", " + prose.Count(c.LeftOut, "file") + " left out"
 	}
+	if c.Outcome == record.OutcomePartial {
+		of += ", a part was not looked at"
+	}
 	switch c.State {
 	case lineage.CoverNothing:
 		return "there is nothing in it to review"

@@ -26,6 +26,7 @@ type DiffSpec struct {
 	// IgnoreSpace ignores lines that differ only in white space. It is for patches that people
 	// read: counts, records and reviews include every line.
 	IgnoreSpace bool
+	LargeBinary bool // describe files of more than PatchBounds.FileBytes as binary: git would hold all their lines
 	NoRenames   bool // show a moved file as a deletion and an addition, with all its lines
 }
 
@@ -72,6 +73,9 @@ func (r *Repo) diffTree(ctx context.Context, out io.Writer, spec DiffSpec, optio
 	args := append([]string{"--no-literal-pathspecs", "diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color"}, options...)
 	if spec.NoRenames {
 		args = append(args, "--no-renames")
+	}
+	if spec.LargeBinary {
+		args = slices.Insert(args, 0, "-c", fmt.Sprintf("core.bigFileThreshold=%d", PatchBounds.FileBytes))
 	}
 	args = append(args, "--end-of-options", string(r.orEmptyTree(spec.From)), string(spec.To), "--")
 	_, err := r.dir.Call(ctx, gitdir.Call{Args: append(args, spec.pathspecs()...), Stdout: out, Env: r.noAttributes()})

@@ -109,3 +109,21 @@ func (r *Repo) TreeOf(ctx context.Context, treeish ID) (ID, error) {
 func (r *Repo) ReadBlob(ctx context.Context, id ID) ([]byte, error) {
 	return r.objects.ReadKind(ctx, id, "blob")
 }
+
+// BlobHead returns the first n bytes of the file at path in a tree or commit, however large it is.
+func (r *Repo) BlobHead(ctx context.Context, treeish ID, path string, n int64) ([]byte, error) {
+	entry, err := r.File(ctx, treeish, path)
+	if err != nil {
+		return nil, err
+	}
+	out := &gitdir.LimitWriter{Left: n}
+	if _, err = r.dir.Call(ctx, gitdir.Call{Args: []string{"cat-file", "blob", string(entry.ID)}, Stdout: out}); out.Full {
+		err = nil // git was stopped
+	}
+	return out.Kept.Bytes(), err
+}
+
+// ReadObject reads a commit, tree, blob or tag of at most limit bytes: see odb.Store.ReadLimit.
+func (r *Repo) ReadObject(ctx context.Context, id ID, limit int64) (kind string, data []byte, err error) {
+	return r.objects.ReadLimit(ctx, id, limit)
+}

@@ -66,7 +66,7 @@ func (s *session) agentGate(store *store.Store) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	held, err := intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch, builtin.MessageSecret)
+	held, _, err := intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch, builtin.MessageSecret)
 	if err != nil || len(held) == 0 {
 		return "", err
 	}

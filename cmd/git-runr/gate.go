@@ -69,12 +69,19 @@ func (s *session) gate(store *store.Store, conf *config.Config) error {
 	if err != nil {
 		return err
 	}
+	tags, err := s.secretTags(store.Repo, pushed.code)
+	if err != nil {
+		return err
+	}
 	bar, held, err := s.held(store, conf, pushed.code, commits)
-	if err != nil || len(held)+len(pushed.private)+len(pushed.opaque) == 0 {
+	if err != nil || len(held)+len(tags)+len(pushed.private)+len(pushed.opaque) == 0 {
 		return err
 	}
 	if len(held) > 0 {
 		writeHeldUp(s.out, bar, len(commits), held)
+	}
+	for _, tag := range tags {
+		safetext.Fprintf(s.out, "git runr: %s\n", tag)
 	}
 	writeOpaque(s.out, pushed.opaque)
 	if len(pushed.private) > 0 {
@@ -88,7 +95,22 @@ func (s *session) gate(store *store.Store, conf *config.Config) error {
 	return exit.With(exit.NotPassed)
 }
 
-// held returns the pushed commits that do not pass, and the bar that they were compared with.
+// secretTags names the pushed tags that hold a secret in their message or header, each with what to type.
+func (s *session) secretTags(repo *gitstore.Repo, refs []hooks.Push) (found []string, err error) {
+	for _, ref := range refs {
+		secret, err := builtin.TagSecret(s.ctx, repo, ref.New)
+		if err != nil {
+			return nil, err
+		}
+		if secret != "" {
+			found = append(found, fmt.Sprintf("%s: %s; make it anew: git tag -f -a", ref.Remote, secret))
+		}
+	}
+	return found, nil
+}
+
+// held returns the pushed commits that do not pass, and the bar that they were compared with. It prints which of the
+// others nobody could look at in the whole.
 func (s *session) held(store *store.Store, conf *config.Config, code []hooks.Push, commits []gitstore.LoggedCommit) (bar lineage.Bar, held []intake.Gated, err error) {
 	if len(commits) == 0 {
 		return bar, nil, nil
@@ -105,7 +127,10 @@ func (s *session) held(store *store.Store, conf *config.Config, code []hooks.Pus
 	if err != nil {
 		return bar, nil, err
 	}
-	held, err = intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch, builtin.MessageSecret)
+	held, partial, err := intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch, builtin.MessageSecret)
+	for _, c := range partial {
+		safetext.Fprintf(s.out, "git runr: %s passes, and of it was not looked at: %s\n", c.Commit.Short(), c.Unread)
+	}
 	return bar, held, err
 }
 

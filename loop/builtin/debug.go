@@ -83,7 +83,7 @@ var debugRules = sync.OnceValue(func() map[string]ruleSet {
 	}
 	return map[string]ruleSet{
 		"go": {[]string{"rint", "Dump", "Breakpoint"}, []lineRule{
-			{regexp.MustCompile(`^\s*print(?:ln)?\(`), "the built-in print was left in", "remove it, or log it on purpose", gradeGoPrint},
+			{regexp.MustCompile(`^\s*print(?:ln)?\(`), goPrint, "remove it, or log it on purpose", nil},
 			stops(`\bspew\.Dump\(`, "a dump of a value"),
 			stops(`\bruntime\.Breakpoint\(\)`, "a breakpoint"),
 			{regexp.MustCompile(`\bdebug\.PrintStack\(\)`), "a debug print of the stack was left in", "remove it", gradePrintStack},
@@ -127,7 +127,13 @@ func debugLines(f File, k kind, lang *syntax.Language, lines []codeLine) []reply
 	if strings.Contains(strings.ToLower(f.Path), "debug") {
 		return nil
 	}
-	return lineRules("debug", debugRules()[lang.ID], f, k, lines)
+	found := lineRules("debug", debugRules()[lang.ID], f, k, lines)
+	builtIn := func(found reply.Finding) bool { return found.Issue == goPrint }
+	defines := func(l codeLine) bool { return ownPrint().MatchString(l.code) }
+	if slices.ContainsFunc(found, builtIn) && slices.ContainsFunc(lines, defines) {
+		found = slices.DeleteFunc(found, builtIn)
+	}
+	return found
 }
 
 var (
@@ -153,12 +159,10 @@ func unlessAny(lines []codeLine, excuses func(codeLine) bool) reply.Severity {
 	return reply.Warning
 }
 
-var ownPrint = lazy(`\bfunc print(?:ln)?\(|\bprint(?:ln)?\s*:?=|\bprint(?:ln)?\s+func\b`)
+// goPrint is about Go's print, unless the diff shows a print function of the package's own.
+const goPrint = "the built-in print was left in"
 
-// gradeGoPrint accepts calls of the package's own print function, if the diff shows it.
-func gradeGoPrint(m lineMatch) reply.Severity {
-	return unlessAny(m.lines, func(l codeLine) bool { return ownPrint().MatchString(l.code) })
-}
+var ownPrint = lazy(`\bfunc print(?:ln)?\(|\bprint(?:ln)?\s*:?=|\bprint(?:ln)?\s+func\b`)
 
 // gradePrintStack accepts a print of the stack in the handler of a panic.
 func gradePrintStack(m lineMatch) reply.Severity {

@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"cmp"
+	"context"
 	"strings"
 
 	"github.com/git-runr/git-runr/loop/unidiff"
@@ -16,8 +18,11 @@ type File struct {
 	Binary  bool
 	Mode    string // "100644"; empty if the diff does not say
 	OldMode string
-	Size    int64 // bytes of the new content; -1 if the diff does not say
-	OldSize int64 // bytes of the old content; -1 if the diff does not say
+	Cut     bool   // too large: the diff does not show its lines
+	OldID   string // blob of the old content; "" if the diff does not say
+	ID      string // blob of the new content
+	Size    int64  // bytes of the new content; -1 if the diff does not say
+	OldSize int64  // bytes of the old content; -1 if the diff does not say
 
 	Added   []Line // added lines, by line number
 	Context []Line // unchanged lines that the diff shows, by line number
@@ -41,10 +46,10 @@ func (f File) Symlink() bool { return f.Mode == "120000" }
 func (f File) Submodule() bool { return f.Mode == "160000" || f.OldMode == "160000" }
 
 // parseDiff reads a patch as unidiff.Files does. A patch that cannot be read to its end is an error.
-func parseDiff(patch []byte) ([]File, error) {
+func parseDiff(ctx context.Context, patch []byte) ([]File, error) {
 	var files []File
 	for f, err := range unidiff.Files(string(patch)) {
-		if err != nil {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
 		files = append(files, fileOf(f))
@@ -55,6 +60,7 @@ func parseDiff(patch []byte) ([]File, error) {
 func fileOf(d unidiff.File) File {
 	f := File{
 		Path: d.Path(), New: d.Old == "", Named: d.New != "" && d.New != d.Old, Deleted: d.New == "", Binary: d.Binary,
+		Cut: d.Cut, OldID: d.OldID, ID: d.NewID,
 		Mode: d.NewMode, OldMode: d.OldMode, Size: d.NewSize, OldSize: d.OldSize,
 	}
 	if !f.Submodule() {
@@ -65,7 +71,7 @@ func fileOf(d unidiff.File) File {
 		f.Size = 0
 	case f.New:
 		f.OldSize = 0
-		if !f.Binary && f.Size < 0 {
+		if !f.Binary && !f.Cut && f.Size < 0 {
 			f.Size = f.textSize()
 		}
 	}

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -134,7 +135,7 @@ func TestParseDiffRenameModeAndLink(t *testing.T) {
 	if !last.Symlink() || !last.New {
 		t.Errorf("link: %+v", last)
 	}
-	wantFound(t, Review(Input{Files: files}))
+	wantFound(t, reviewed(Input{Files: files}))
 }
 
 func TestParseDiffSubmodule(t *testing.T) {
@@ -143,11 +144,11 @@ func TestParseDiffSubmodule(t *testing.T) {
 	r.commit()
 	id := strings.TrimSpace(string(r.git("rev-parse", "HEAD")))
 	r.git("update-index", "--add", "--cacheinfo", "160000,"+id+",sub")
-	files, err := parseDiff(r.git("diff", "--cached", "--full-index"))
+	files, err := parseDiff(context.Background(), r.git("diff", "--cached", "--full-index"))
 	if err != nil || len(files) != 1 || !files[0].Submodule() || len(files[0].Added) != 0 {
 		t.Fatalf("%+v, %v", files, err)
 	}
-	wantFound(t, Review(Input{Files: files}))
+	wantFound(t, reviewed(Input{Files: files}))
 }
 
 func TestParseDiffRefuses(t *testing.T) {
@@ -164,7 +165,7 @@ func TestParseDiffRefuses(t *testing.T) {
 	r.write("f", "both\n")
 	r.git("add", "-A")
 	r.git("commit", "-q", "--amend", "-m", "merge")
-	if _, err := parseDiff(r.git("show", "--cc")); !errors.Is(err, unidiff.ErrCombined) {
+	if _, err := parseDiff(context.Background(), r.git("show", "--cc")); !errors.Is(err, unidiff.ErrCombined) {
 		t.Errorf("combined diff: %v", err)
 	}
 	head := "diff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n"
@@ -183,11 +184,11 @@ func TestParseDiffRefuses(t *testing.T) {
 		"what is it":     head + "@@ -1 +1 @@\n-a\n+b\nnonsense\n",
 		"counts too low": head + "@@ -1 +1,1 @@\n-a\n+b\n+c\n",
 	} {
-		if files, err := parseDiff([]byte(patch)); err == nil {
+		if files, err := parseDiff(context.Background(), []byte(patch)); err == nil {
 			t.Errorf("%s: no error, %+v", name, files)
 		}
 	}
-	if files, err := parseDiff(nil); err != nil || len(files) != 0 {
+	if files, err := parseDiff(context.Background(), nil); err != nil || len(files) != 0 {
 		t.Errorf("nothing: %v, %v", files, err)
 	}
 }
@@ -198,7 +199,7 @@ func FuzzParseDiff(f *testing.F) {
 	f.Add([]byte("diff --git a/a b/b\nsimilarity index 90%\nrename from a\nrename to b\n"))
 	f.Add([]byte("diff --git a/x b/x b/x b/x\nold mode 100644\nnew mode 120000\nBinary files a/x and b/x differ\n"))
 	f.Fuzz(func(t *testing.T, patch []byte) {
-		files, err := parseDiff(patch)
+		files, err := parseDiff(context.Background(), patch)
 		if err != nil {
 			return
 		}
@@ -221,6 +222,6 @@ func FuzzParseDiff(f *testing.F) {
 		if lines > strings.Count(string(patch), "\n")+1 {
 			t.Fatalf("%d lines from a patch of %d bytes", lines, len(patch))
 		}
-		Review(Input{Files: files})
+		reviewed(Input{Files: files})
 	})
 }

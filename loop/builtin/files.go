@@ -48,7 +48,7 @@ func unwanted(f File, k kind) []reply.Finding {
 	case isArtefact(base, f.Binary):
 		return fileFinding(f, severity, "build-artefact", "a file that a build or the system makes",
 			"remove it from the commit and ignore "+artefactPattern(base))
-	case f.Binary && !isAsset(base):
+	case f.Binary && !isAsset(base) && f.Size <= maxBlob:
 		return fileFinding(f, reply.Note, "binary-file", "a binary file that cannot be reviewed is added", "")
 	}
 	return nil
@@ -58,6 +58,9 @@ func tooLarge(f File) []reply.Finding {
 	limit, what := int64(maxText), "text"
 	if f.Binary {
 		limit, what = maxBinary, "binary"
+	}
+	if f.Size > maxBlob { // git shows no lines of it, whatever it is
+		what = "single"
 	}
 	grew := f.New || (f.OldSize >= 0 && f.OldSize <= limit)
 	if !grew || f.Size <= limit {

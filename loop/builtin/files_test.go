@@ -101,7 +101,7 @@ func TestDeletedFilesAreNotJudged(t *testing.T) {
 
 func TestSizeIsAskedFor(t *testing.T) {
 	f := File{Path: "model.bin", New: true, Binary: true, Size: -1}
-	r := Review(Input{Files: []File{f}, Sizes: map[string]int64{"model.bin": 3 << 20, "other": 1}})
+	r := reviewed(Input{Files: []File{f}, Sizes: map[string]int64{"model.bin": 3 << 20, "other": 1}})
 	wantFound(t, r, "warning large-file 0", "note binary-file 0")
 	if !strings.Contains(r.Findings[0].Issue, "3.0 MiB") {
 		t.Errorf("issue %q", r.Findings[0].Issue)

@@ -1,11 +1,14 @@
 package builtin
 
-import "testing"
+import (
+	"context"
+	"testing"
+)
 
 // diffOf returns the files of a patch in git's format.
 func diffOf(t *testing.T, patch string) []File {
 	t.Helper()
-	files, err := parseDiff([]byte(patch))
+	files, err := parseDiff(context.Background(), []byte(patch))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,14 +50,14 @@ func TestLockFiles(t *testing.T) {
 		{"go.mod", mod, map[string]int64{"go.sum": 9}, []string{"warning lock-file 4"}},
 	} {
 		files := diffOf(t, c.patch)
-		t.Run(c.name, func(t *testing.T) { wantFound(t, Review(Input{Files: files, Sizes: c.tree}), c.want...) })
+		t.Run(c.name, func(t *testing.T) { wantFound(t, reviewed(Input{Files: files, Sizes: c.tree}), c.want...) })
 	}
 	for _, line := range []string{`"version": "2.0.0",`, `"node": ">=18",`, `"test": "jest",`} { // no dependency is locked here
 		files := []File{{Path: "package.json", Mode: "100644", Added: []Line{{Number: 3, Text: "  " + line}}}}
-		wantFound(t, Review(Input{Files: files, Sizes: map[string]int64{"package-lock.json": 1}}))
+		wantFound(t, reviewed(Input{Files: files, Sizes: map[string]int64{"package-lock.json": 1}}))
 	}
 	moved := []File{{Path: "go.mod", Mode: "100644", Added: []Line{{Number: 3, Text: "\tx.org/a v1.0.0"}}, Removed: []Line{{Number: 9, Text: "\tx.org/a v1.0.0 // indirect"}}}}
-	wantFound(t, Review(Input{Files: moved, Sizes: map[string]int64{"go.sum": 1}}))
+	wantFound(t, reviewed(Input{Files: moved, Sizes: map[string]int64{"go.sum": 1}}))
 }
 
 func TestCodeFromText(t *testing.T) {

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,7 +23,15 @@ func newText(path, text string) File {
 	return f
 }
 
-func review(files ...File) reply.Report { return Review(Input{Files: files}) }
+func review(files ...File) reply.Report { return reviewed(Input{Files: files, Shown: len(files)}) }
+
+func reviewed(in Input) reply.Report {
+	r, err := Review(context.Background(), in)
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
 
 // found formats findings as "severity rule line".
 func found(r reply.Report) []string {
@@ -90,7 +99,7 @@ func (r gitRepo) diff(options ...string) []File {
 	r.t.Helper()
 	r.git("add", "-A")
 	args := append([]string{"diff", "--cached", "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index"}, options...)
-	files, err := parseDiff(r.git(args...))
+	files, err := parseDiff(r.t.Context(), r.git(args...))
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"context"
 	"strings"
 
 	"github.com/git-runr/git-runr/loop/syntax"
@@ -18,12 +19,12 @@ type codeLine struct {
 }
 
 // takeApart splits the lines that the diff shows, in order. The gaps between hunks are
-// unknown, so each run of lines is assumed to begin in code.
-func takeApart(lang *syntax.Language, f File) []codeLine {
+// unknown, so each run of lines is assumed to begin in code. It ends early when ctx does.
+func takeApart(ctx context.Context, lang *syntax.Language, f File) []codeLine {
 	lines := make([]codeLine, 0, len(f.Added)+len(f.Context))
 	var scan *syntax.Scanner
 	a, c := f.Added, f.Context
-	for len(a)+len(c) > 0 {
+	for len(a)+len(c) > 0 && ctx.Err() == nil {
 		var l codeLine
 		if len(c) == 0 || (len(a) > 0 && a[0].Number < c[0].Number) {
 			l, a = codeLine{Line: a[0], added: true}, a[1:]

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"context"
 	"testing"
 
 	"github.com/git-runr/git-runr/loop/syntax"
@@ -13,7 +14,7 @@ func TestTakeApartBeginsAnywhere(t *testing.T) {
 }
 
 func TestTakeApartStrings(t *testing.T) {
-	lines := takeApart(syntax.Reviewed("a.py"), newText("a.py", "x = '''a\nb\nc''' + 'd' # e\n"))
+	lines := takeApart(context.Background(), syntax.Reviewed("a.py"), newText("a.py", "x = '''a\nb\nc''' + 'd' # e\n"))
 	for i, want := range []struct {
 		code, comment    string
 		inString, opened bool

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,22 +19,31 @@ const maxFindings = 200
 // Input is the material of a review.
 type Input struct {
 	Files  []File
+	Rest   []File               // generated and vendored files, searched for secrets only
+	Shown  int                  // files of the change that are examined
 	Sizes  map[string]int64     // bytes of the new content by path, if the diff does not say, and of lock files
 	Checks []record.CheckResult // on the change, judged
-	Said   []Said               // by the commits under review
+	Said   []Said               // the commits under review
+	Hidden []reply.Finding      // secrets in what the diff does not show
 }
 
 // Review reviews the diff and the checks' results. Its verdict is CRITICAL for a critical
 // finding, NEEDS_FIX for a warning or a failing check, PASS_WITH_NOTES for notes only, else
-// PASS. A diff without files is NEEDS_FIX: nothing was seen, so nothing can pass.
-func Review(in Input) reply.Report {
-	var found []reply.Finding
+// PASS. A diff without files is NEEDS_FIX: nothing was seen, so nothing can pass. The error is that of ctx.
+func Review(ctx context.Context, in Input) (reply.Report, error) {
+	found := slices.Clone(in.Hidden)
 	before := removedLines(in.Files)
 	for _, f := range in.Files {
 		if n, known := in.Sizes[f.Path]; known && f.Size < 0 {
 			f.Size = n
 		}
-		found = append(found, slices.DeleteFunc(reviewFile(f), before.hold(f))...)
+		found = append(found, slices.DeleteFunc(reviewFile(ctx, f), before.hold(f))...)
+	}
+	for _, f := range in.Rest {
+		found = append(found, secrets(ctx, f, kind{exempt: true, fixture: kindOf(f).fixture}, nil)...)
+	}
+	if ctx.Err() != nil {
+		return reply.Report{}, ctx.Err()
 	}
 	found = append(append(found, lockFiles(in)...), deletedTests(in.Files)...)
 	for _, said := range in.Said {
@@ -49,7 +59,7 @@ func Review(in Input) reply.Report {
 		found = append(found, reply.Finding{Severity: reply.Note, Rule: record.RuleLimit,
 			Issue: fmt.Sprintf("%d more findings were left out", left)})
 	}
-	return report(in, found, failing)
+	return report(in, found, failing), nil
 }
 
 // lineSet is a set of lines, compared without their blanks.
@@ -84,17 +94,20 @@ func (s lineSet) hold(f File) func(reply.Finding) bool {
 // codeRules are the rules of reviewCode.
 var codeRules = []string{"debug", "stub", "focused-test", "skipped-test", "code-from-text", "sql-from-text"}
 
-// reviewFile applies the rules to one file.
-func reviewFile(f File) []reply.Finding {
+// reviewFile applies the rules to one file. It ends early when ctx does.
+func reviewFile(ctx context.Context, f File) []reply.Finding {
+	if ctx.Err() != nil {
+		return nil
+	}
 	k := kindOf(f)
 	lang := syntax.Reviewed(f.Path)
 	if lang == nil {
 		lang = &syntax.Language{}
 	}
-	lines := takeApart(lang, f)
+	lines := takeApart(ctx, lang, f)
 	found := conflictMarkers(f, k, lines)
-	found = append(found, secrets(f, k, lines)...)
-	if k.exempt {
+	found = append(found, secrets(ctx, f, k, lines)...)
+	if k.exempt || ctx.Err() != nil {
 		return found
 	}
 	found = append(append(found, wholeFile(f, k)...), executableBit(f)...)
@@ -231,7 +244,7 @@ func summary(in Input, found []reply.Finding, failing []string) string {
 	for _, f := range in.Files {
 		added += len(f.Added)
 	}
-	said += fmt.Sprintf(" in %s, %s", prose.Count(len(in.Files), "file"), prose.Count(added, "added line"))
+	said += fmt.Sprintf(" in %s, %s", prose.Count(in.Shown, "file"), prose.Count(added, "added line"))
 	if len(failing) > 0 {
 		said += "; failing: " + oneLine(strings.Join(failing, ", "), 200)
 	}

@@ -63,7 +63,8 @@ func TestVerdicts(t *testing.T) {
 		{"nothing but checks", Input{Checks: []record.CheckResult{{Name: "test"}}}, reply.NeedsFix, "nothing to review"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := Review(c.in)
+			c.in.Shown = len(c.in.Files)
+			r := reviewed(c.in)
 			if r.Verdict != c.verdict || r.Effective != c.verdict || r.Approved != c.verdict.Passed() || r.Format != "builtin" {
 				t.Errorf("%+v", r)
 			}
@@ -111,7 +112,7 @@ func TestFindingsAreInOrderAndHaveIDs(t *testing.T) {
 
 func TestFindingsAreLimited(t *testing.T) {
 	check := record.CheckResult{Name: "test", ExitCode: 1, Output: "broke"}
-	r := Review(Input{Files: []File{newText("a.go", strings.Repeat("\tpanic(\"TODO\")\n", 300))}, Checks: []record.CheckResult{check}})
+	r := reviewed(Input{Files: []File{newText("a.go", strings.Repeat("\tpanic(\"TODO\")\n", 300))}, Checks: []record.CheckResult{check}})
 	if len(r.Findings) != maxFindings+2 {
 		t.Fatalf("%d findings", len(r.Findings))
 	}

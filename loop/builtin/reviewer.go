@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
@@ -20,37 +21,61 @@ func (Reviewer) NeedsCheckout() bool { return false }
 
 // Review never returns a Failure.
 func (r Reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAnswer, error) {
-	files, err := parseDiff(job.Patch)
-	if err != nil {
+	in := Input{Shown: len(job.Files), Checks: job.Checks}
+	var err error
+	if in.Files, err = parseDiff(ctx, job.Patch); err != nil {
 		return role.ReviewAnswer{}, err
 	}
-	sizes, err := r.Repo.FileSizes(ctx, job.Tree, slices.Concat(locksBeside(job.Files), job.Files))
-	if err != nil {
+	if in.Rest, err = parseDiff(ctx, job.Rest); err != nil {
 		return role.ReviewAnswer{}, err
 	}
-	said, err := r.said(ctx, job.Subject)
-	if err != nil {
+	paths := locksBeside(job.Files)
+	for _, f := range in.Files {
+		paths = append(paths, f.Path)
+	}
+	if in.Sizes, err = r.Repo.FileSizes(ctx, job.Tree, paths); err != nil {
 		return role.ReviewAnswer{}, err
 	}
-	return role.ReviewAnswer{Report: Review(Input{Files: files, Sizes: sizes, Checks: job.Checks, Said: said})}, nil
+	if in.Said, err = r.said(ctx, job.Subject); err != nil {
+		return role.ReviewAnswer{}, err
+	}
+	var answer role.ReviewAnswer
+	for _, f := range slices.Concat(in.Files, in.Rest) {
+		found, err := r.hiddenSecrets(ctx, f)
+		if errors.Is(err, gitstore.ErrTooLarge) {
+			answer.Beyond, err = append(answer.Beyond, f.Path), nil
+		}
+		if err != nil {
+			return role.ReviewAnswer{}, err
+		}
+		in.Hidden = append(in.Hidden, found...)
+	}
+	answer.Report, err = Review(ctx, in)
+	return answer, err
 }
 
-// said reads the messages of the commits under review from the commits: in the record they are shortened.
+// said reads the commits under review: in the record their messages are shortened.
 func (r Reviewer) said(ctx context.Context, subject record.Subject) ([]Said, error) {
 	if subject.Commit == "" { // a run's attempt before its commit is made: its message is ours
 		return nil, nil
 	}
-	switch subject.Kind {
-	case record.SubjectCommit:
-		commit, err := r.Repo.ReadCommit(ctx, subject.Commit)
-		return []Said{{subject.Commit, commit.Message}}, err
-	case record.SubjectRange:
+	ids := []gitstore.ID{subject.Commit}
+	if subject.Kind == record.SubjectRange {
 		commits, err := r.Repo.Commits(ctx, subject.Base, subject.Commit, 0)
-		var said []Said
-		for _, c := range commits {
-			said = append(said, Said{c.ID, c.Message})
+		if err != nil {
+			return nil, err
 		}
-		return said, err
+		ids = ids[:0]
+		for _, c := range commits {
+			ids = append(ids, c.ID)
+		}
 	}
-	return nil, nil
+	said := make([]Said, len(ids))
+	for i, id := range ids {
+		var err error
+		if said[i], err = ReadSaid(ctx, r.Repo, id); err != nil {
+			return nil, err
+		}
+	}
+	return said, nil
 }

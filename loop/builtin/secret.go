@@ -3,6 +3,7 @@ package builtin
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,9 +21,11 @@ type secretMatch struct {
 
 // secretScan searches one text for secrets.
 type secretScan struct {
-	path     string // "": free text; rules for certain files do not apply
-	freeing  bool   // the text is about to be stored: a doubtful match counts as a secret
-	sureOnly bool   // skip the rules that guess, because hashes would match them
+	path     string      // "": free text; rules for certain files do not apply
+	freeing  bool        // the text is about to be stored: a doubtful match counts as a secret
+	sureOnly bool        // skip the rules that guess, because hashes would match them
+	strict   bool        // accept only tokens with a known beginning that look random: see isToken
+	ended    func() bool // whether to stop; nil: never
 
 	rules *secretRules
 	text  string
@@ -36,7 +39,7 @@ type secretScan struct {
 func scanSecrets(text string, s secretScan) []secretMatch {
 	s.rules, s.text, s.tried = loadSecretRules(), text, map[int]int{}
 	if s.rules.pathAllowed(s.path) {
-		return nil
+		s.path, s.strict = "", true
 	}
 	s.rules.keywords.each(lowerASCII(text), s.keyword)
 	return s.merged()
@@ -53,13 +56,20 @@ func lowerASCII(text string) []byte {
 	return lower
 }
 
-// keyword tries a rule on the text around its keyword.
-func (s *secretScan) keyword(rule, at int) {
-	if at < s.tried[rule] {
-		return
-	}
+// keyword tries a rule on the text around its keyword. It returns false to stop.
+func (s *secretScan) keyword(rule, at int) bool {
 	r := s.rules.rules[rule]
-	if s.sureOnly && r.rank() < 2 {
+	if at >= s.tried[rule] && !((s.sureOnly || s.strict) && r.rank() < 2) {
+		s.tryAround(r, rule, at)
+	}
+	return s.ended == nil || !s.ended()
+}
+
+func (s *secretScan) tryAround(r *secretRule, rule, at int) {
+	if r.anchored {
+		if _, end := s.lineOf(at); r.body().applies(s.path) {
+			s.try(r, at, min(end, at+behind))
+		}
 		return
 	}
 	start, end := s.part(at, s.tried[rule])
@@ -72,45 +82,49 @@ func (s *secretScan) keyword(rule, at int) {
 		s.tried[rule] = len(s.text)
 		return
 	}
-	if body.multiline {
-		start, end = 0, len(s.text)
-	}
-	if r.anchored {
-		s.try(r, at, end)
-		return
-	}
 	s.tried[rule] = end
+	if body.multiline {
+		start, end = max(0, at-wholeLine), min(len(s.text), at+2*severalLines)
+		s.tried[rule] = at + severalLines
+	}
 	s.try(r, start, end)
 }
 
 const (
-	wholeLine = 4 << 10 // longer lines are tried in parts
-	before    = 256
-	behind    = 4 << 10
+	wholeLine    = 4 << 10  // longer lines are tried in parts
+	severalLines = 32 << 10 // the longest match of a pattern for several lines, from its keyword on
+	before       = 256
+	behind       = 4 << 10
 )
 
-// part returns the line around at; of a very long line it returns a window that cuts no word in two.
+// part returns the line around at; of a very long line it returns a window that cuts no word in two,
+// unless the word is very long too.
 func (s *secretScan) part(at, from int) (start, end int) {
-	if at >= s.lineEnd {
-		s.lineStart, s.lineEnd = lineAround(s.text, at)
-	}
-	start, end = s.lineStart, s.lineEnd
+	start, end = s.lineOf(at)
 	if end-start <= wholeLine {
 		return start, end
 	}
 	for low := at - before; start < low; low-- {
-		if !isTokenByte(s.text[low]) {
+		if !isTokenByte(s.text[low]) || low == at-wholeLine {
 			start = low
 			break
 		}
 	}
 	for high := at + behind; high < end; high++ {
-		if !isTokenByte(s.text[high]) {
+		if !isTokenByte(s.text[high]) || high == at+2*behind {
 			end = high
 			break
 		}
 	}
 	return max(start, min(from, at)), end
+}
+
+// lineOf returns the line at an offset. Offsets do not decrease from call to call.
+func (s *secretScan) lineOf(at int) (start, end int) {
+	if at >= s.lineEnd {
+		s.lineStart, s.lineEnd = lineAround(s.text, at)
+	}
+	return s.lineStart, s.lineEnd
 }
 
 func lineAround(text string, at int) (start, end int) {
@@ -160,9 +174,10 @@ func secretGroup(m []int, group int) (from, to int) {
 
 // lines extends a range to whole lines, up to a limit.
 func (s *secretScan) lines(start, end int) string {
-	low, _ := lineAround(s.text, start)
-	_, high := lineAround(s.text, end)
-	return s.text[max(low, start-wholeLine):min(high, end+wholeLine)]
+	from, to := max(0, start-wholeLine), min(len(s.text), end+wholeLine)
+	low, _ := lineAround(s.text[from:], start-from)
+	_, high := lineAround(s.text[:to], end)
+	return s.text[from+low : high]
 }
 
 // documentedJWT is the signature of the example token at jwt.io, which many tests use.
@@ -170,7 +185,7 @@ const documentedJWT = "SflKxwRJSMeKKF2QT4fwpM"
 
 func (s *secretScan) judge(r *secretRule, c candidate) strength {
 	body := r.body()
-	if !s.freeing && strings.Contains(c.line, "gitleaks:allow") {
+	if s.strict && !r.isToken(c.secret) {
 		return none
 	}
 	if strings.Contains(c.secret, redactedMark) || strings.Contains(c.secret, documentedJWT) || (body.Entropy > 0 && entropy(c.secret) <= body.Entropy) {
@@ -180,10 +195,26 @@ func (s *secretScan) judge(r *secretRule, c candidate) strength {
 	if slices.ContainsFunc(s.rules.Allowlists, allows) || slices.ContainsFunc(body.Allowlists, allows) {
 		return none
 	}
+	grade := strong
 	if r.accept != nil {
-		return r.accept(c)
+		grade = r.accept(c)
 	}
-	return strong
+	if grade != none && !s.freeing && strings.Contains(c.line, allowWord) {
+		return allowed
+	}
+	return grade
+}
+
+// allowWord in a line says that what looks like a secret in it is none. The review notes what it suppresses.
+const allowWord = "gitleaks:allow"
+
+// isToken reports whether a match is certain wherever it stands, in compressed bytes too: the rule's keyword is a part
+// of it, and the rest is text that looks random and is not made of words.
+func (r *secretRule) isToken(secret string) bool {
+	words := isWordy(secret) && countBytes(secret, isLower) > 0
+	text := countBytes(secret, func(c byte) bool { return c >= ' ' && c < 0x7f || c == '\n' || c == '\r' })
+	known := containsAny(string(lowerASCII(secret)), r.Keywords)
+	return known && len(secret) >= 20 && text == len(secret) && entropy(secret) >= 3 && !words
 }
 
 // merged sorts the matches and joins overlapping ones. The most specific rule names the
@@ -197,7 +228,7 @@ func (s *secretScan) merged() []secretMatch {
 			out = append(out, m)
 			continue
 		}
-		if m.rule.rank() > out[last].rule.rank() {
+		if m.strength != allowed && (m.rule.rank() > out[last].rule.rank() || out[last].strength == allowed) {
 			out[last].rule, out[last].strength = m.rule, m.strength
 		}
 		out[last].end = max(out[last].end, m.end)
@@ -245,7 +276,7 @@ func visible(text string) (clean string, back []int) {
 }
 
 // secrets finds secrets in the name of a file and in the added lines; those of a symbolic link are its target.
-func secrets(f File, k kind, lines []codeLine) []reply.Finding {
+func secrets(ctx context.Context, f File, k kind, lines []codeLine) []reply.Finding {
 	prose := proseLines(lines)
 	found := append(secretFile(f, k), pathSecrets(f, k)...)
 	for run := range runs(f.Added) {
@@ -254,9 +285,12 @@ func secrets(f File, k kind, lines []codeLine) []reply.Finding {
 			text.WriteString(l.Text + "\n")
 		}
 		clean, _ := visible(text.String())
-		for _, m := range scanSecrets(clean, secretScan{path: f.Path, sureOnly: k.exempt || f.Symlink()}) {
-			line := run[0].Number + strings.Count(clean[:m.start], "\n")
-			end := run[0].Number + strings.Count(clean[:m.end-1], "\n")
+		line, counted := run[0].Number, 0
+		ended := func() bool { return ctx.Err() != nil }
+		for _, m := range scanSecrets(clean, secretScan{path: f.Path, sureOnly: k.exempt || f.Symlink(), ended: ended}) {
+			line += strings.Count(clean[counted:m.start], "\n")
+			counted = m.start
+			end := line + strings.Count(clean[m.start:m.end-1], "\n")
 			at := k
 			at.docs = k.docs || prose[line]
 			found = append(found, secretFinding(f, at, m, clean[m.start:m.end], line, end))
@@ -294,6 +328,9 @@ func runs(lines []Line) func(yield func([]Line) bool) {
 }
 
 func secretFinding(f File, k kind, m secretMatch, secret string, line, end int) reply.Finding {
+	if m.strength == allowed {
+		return allowedFinding(f.Path, line, m.rule.ID, "its line")
+	}
 	severity := reply.Critical
 	switch {
 	case (k.fixture || k.docs) && m.strength == weak:
@@ -308,8 +345,14 @@ func secretFinding(f File, k kind, m secretMatch, secret string, line, end int) 
 		Severity: severity, File: f.Path, Line: line, EndLine: end, Rule: record.RuleSecret,
 		Issue: fmt.Sprintf("a secret is in the change: %s%s", m.rule.ID, hint(secret)),
 		Fix: "take it out of the commit itself, revoke it, and read it from the environment or a secret store; " +
-			"if it is none, end the line with the comment gitleaks:allow",
+			"if it is none, end the line with the comment " + allowWord + ", which the review notes",
 	}
+}
+
+// allowedFinding notes what the comment gitleaks:allow suppresses, so that whoever reads the review can judge it.
+func allowedFinding(path string, line int, rule, where string) reply.Finding {
+	return reply.Finding{Severity: reply.Note, File: path, Line: line, Rule: "secret-allowed",
+		Issue: fmt.Sprintf("what looks like a secret (%s) is not reported: %s has %s", rule, where, allowWord)}
 }
 
 // hint returns the start of a long secret, enough to find it; "" for a short one.

@@ -89,7 +89,7 @@ func TestFindingsDoNotHoldTheSecret(t *testing.T) {
 	for _, secret := range []string{awsKey, ghToken, pass, stripe} {
 		f := newText("a.go", "password := \""+secret+"\"\n")
 		check := record.CheckResult{Name: "test", ExitCode: 1, Output: "a.go:1:1: bad password=\"" + secret + "\"\n"}
-		r := Review(Input{Files: []File{f}, Checks: []record.CheckResult{Judge(check, nil, nil)}})
+		r := reviewed(Input{Files: []File{f}, Checks: []record.CheckResult{Judge(check, nil, nil)}})
 		if len(r.Findings) < 2 {
 			t.Fatalf("%+v", r.Findings)
 		}

@@ -1,17 +1,39 @@
 package builtin
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// Said is what a commit says of itself.
+// Said is what a commit or a tag says of itself, with its header: authors, taggers and signatures.
 type Said struct {
-	Commit  gitstore.ID
-	Message string
+	What string // "commit 1a2b3c4", "tag 1a2b3c4"
+	Text string
+	next gitstore.ID // what a tag names
+}
+
+// maxSaid is the size of a commit or a tag in bytes above which it is not read.
+const maxSaid = 8 << 20
+
+// ReadSaid reads a commit or a tag. Of anything else there is nothing to say: the zero Said.
+func ReadSaid(ctx context.Context, repo *gitstore.Repo, id gitstore.ID) (Said, error) {
+	kind, data, err := repo.ReadObject(ctx, id, maxSaid)
+	if err != nil || kind != "commit" && kind != "tag" {
+		return Said{}, err
+	}
+	said := Said{What: kind + " " + id.Short(), Text: string(data)}
+	if target, ok := strings.CutPrefix(said.Text, "object "); ok && kind == "tag" {
+		line, _, _ := strings.Cut(target, "\n")
+		said.next = gitstore.ID(line)
+	}
+	return said, nil
 }
 
 // pathSecrets finds secrets in the path of a file that is new or renamed.
@@ -23,33 +45,114 @@ func pathSecrets(f File, k kind) []reply.Finding {
 	clean, _ := visible(f.Path)
 	for _, m := range scanSecrets(clean, secretScan{sureOnly: true}) {
 		finding := secretFinding(f, k, m, "", 0, 0)
-		finding.Issue = fmt.Sprintf("a secret is in the name of a file: %s%s", m.rule.ID, hint(clean[m.start:m.end]))
+		if m.strength != allowed {
+			finding.Issue = fmt.Sprintf("a secret is in the name of a file: %s%s", m.rule.ID, hint(clean[m.start:m.end]))
+		}
 		found = append(found, finding)
 	}
 	return found
 }
 
-// messageSecrets finds secrets in the message of a commit. The findings have no file: their place is the commit.
+// messageSecrets finds secrets in a commit or a tag. The findings have no file: their place is the object.
 func messageSecrets(said Said) []reply.Finding {
-	if !mayHoldSecret(said.Message) {
+	if !mayHoldSecret(said.Text) {
 		return nil
 	}
 	var found []reply.Finding
-	clean, _ := visible(said.Message)
+	clean, _ := visible(said.Text)
+	header, _, _ := strings.Cut(clean, "\n\n")
 	for _, m := range scanSecrets(clean, secretScan{sureOnly: true}) {
+		where := "message"
+		if m.start < len(header) {
+			where = "header"
+		}
+		if m.strength == allowed {
+			found = append(found, allowedFinding("", 0, m.rule.ID, "the "+where+" of "+said.What))
+			continue
+		}
 		found = append(found, reply.Finding{
 			Severity: reply.Critical, Rule: record.RuleSecret,
-			Issue: fmt.Sprintf("a secret is in the message of commit %s: %s%s", said.Commit.Short(), m.rule.ID, hint(clean[m.start:m.end])),
-			Fix:   "reword the commit (git commit --amend, git rebase -i) and revoke the secret; if it is none, end the line with gitleaks:allow",
+			Issue: fmt.Sprintf("a secret is in the %s of %s: %s%s", where, said.What, m.rule.ID, hint(clean[m.start:m.end])),
+			Fix: "make it anew without the secret (git commit --amend --reset-author, git rebase -i, git tag -f) and revoke that; " +
+				"if it is none, end the line with " + allowWord + ", which the review notes",
 		})
 	}
 	return found
 }
 
-// MessageSecret describes the first secret in the message of a commit as a finding; "" if there is none.
-func MessageSecret(commit gitstore.ID, message string) string {
-	for _, f := range messageSecrets(Said{commit, message}) {
-		return fmt.Sprintf("%s %s", f.Severity, f.Issue)
+// secret describes the first secret in s as a finding; "" if there is none.
+func (s Said) secret() string {
+	for _, f := range messageSecrets(s) {
+		if f.Severity != reply.Note {
+			return fmt.Sprintf("%s %s", f.Severity, f.Issue)
+		}
 	}
 	return ""
+}
+
+// MessageSecret describes the first secret in the message or the header of a commit as a finding; "" if there is none.
+func MessageSecret(ctx context.Context, repo *gitstore.Repo, commit gitstore.ID) (string, error) {
+	said, err := ReadSaid(ctx, repo, commit)
+	return said.secret(), err
+}
+
+// TagSecret is MessageSecret of a tag and of the tags that it names. It is "" if id is anything else.
+func TagSecret(ctx context.Context, repo *gitstore.Repo, id gitstore.ID) (string, error) {
+	for {
+		said, err := ReadSaid(ctx, repo, id)
+		if err != nil || said.next == "" {
+			return "", err
+		}
+		if secret := said.secret(); secret != "" {
+			return secret, nil
+		}
+		id = said.next
+	}
+}
+
+// maxBlob is the size in bytes above which the search for secrets does not read a file.
+const maxBlob = 16 << 20
+
+// hiddenSecrets searches the whole of a file whose lines the diff does not show: binary files, texts that git takes for
+// binary, and those with too many lines. It returns the secrets that only the new content has, and ErrTooLarge if that
+// is not read.
+func (r Reviewer) hiddenSecrets(ctx context.Context, f File) (found []reply.Finding, err error) {
+	if !f.Binary && !f.Cut || f.Deleted || f.ID == "" {
+		return nil, ctx.Err()
+	}
+	_, data, err := r.Repo.ReadObject(ctx, gitstore.ID(f.ID), maxBlob)
+	if err != nil {
+		return nil, err
+	}
+	matches, before := blobSecrets(ctx, data), map[string]secretMatch{}
+	if len(matches) > 0 && !f.New {
+		_, old, err := r.Repo.ReadObject(ctx, gitstore.ID(f.OldID), maxBlob)
+		if err != nil && !errors.Is(err, gitstore.ErrTooLarge) {
+			return nil, err
+		}
+		before = blobSecrets(ctx, old)
+	}
+	for secret, m := range matches {
+		if _, was := before[secret]; !was {
+			found = append(found, secretFinding(f, kindOf(f), m, secret, 0, 0))
+		}
+	}
+	return found, ctx.Err()
+}
+
+// blobSecrets returns the secrets in data, by their text. A NUL byte ends a text, or is the other half of a character
+// in UTF-16.
+func blobSecrets(ctx context.Context, data []byte) map[string]secretMatch {
+	found := map[string]secretMatch{}
+	scan := secretScan{strict: true, ended: func() bool { return ctx.Err() != nil }}
+	for _, instead := range []string{"\n", ""} {
+		text := strings.ReplaceAll(string(data), "\x00", instead)
+		for _, m := range scanSecrets(text, scan) {
+			found[text[m.start:m.end]] = m
+		}
+		if bytes.IndexByte(data, 0) < 0 {
+			break
+		}
+	}
+	return found
 }

@@ -198,8 +198,8 @@ func (t *keywordTable) add(word string, rule int) {
 	t.words[i] = append(t.words[i], keyword{word, []int{rule}})
 }
 
-// each calls hit for every keyword of every rule in lower, in order of position.
-func (t *keywordTable) each(lower []byte, hit func(rule, at int)) {
+// each calls hit for every keyword of every rule in lower, in order of position, until it returns false.
+func (t *keywordTable) each(lower []byte, hit func(rule, at int) bool) {
 	for i := 0; i+1 < len(lower); i++ {
 		if !t.seen[int(lower[i])<<8|int(lower[i+1])] {
 			continue
@@ -209,7 +209,9 @@ func (t *keywordTable) each(lower []byte, hit func(rule, at int)) {
 				continue
 			}
 			for _, rule := range k.rules {
-				hit(rule, i)
+				if !hit(rule, i) {
+					return
+				}
 			}
 		}
 	}
@@ -219,8 +221,9 @@ func (t *keywordTable) each(lower []byte, hit func(rule, at int)) {
 type strength int
 
 const (
-	none strength = iota
-	weak          // a short or guessable value: weighs less in tests and documents
+	none    strength = iota
+	allowed          // suppressed by allowWord
+	weak             // a short or guessable value: weighs less in tests and documents
 	strong
 )
 

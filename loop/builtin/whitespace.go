@@ -19,7 +19,9 @@ func whitespace(f File, k kind, lines []codeLine) []reply.Finding {
 	markdown := hasAnySuffix(strings.ToLower(f.Path), ".md", ".mdx", ".markdown")
 	content := map[int]bool{}
 	for _, l := range lines {
-		content[l.Number] = l.leftOpen
+		if l.leftOpen {
+			content[l.Number] = true
+		}
 	}
 	var found []reply.Finding
 	add := func(issue, fix string, bad func(Line) bool) {

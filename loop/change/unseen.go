@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -71,13 +72,13 @@ func (s Source) showsAll(ctx context.Context, id gitstore.ID, whole deeds, hidde
 
 // deedsOf are those of the change between two trees.
 func (s Source) deedsOf(ctx context.Context, from, to gitstore.ID, hidden func(path string) bool) (deeds, error) {
-	patch, _, err := s.Repo.Diff(ctx, gitstore.DiffSpec{From: from, To: to})
+	patch, err := s.Repo.DiffWithin(ctx, gitstore.DiffSpec{From: from, To: to}, gitstore.PatchBounds)
 	if err != nil {
 		return deeds{}, err
 	}
 	d := deeds{added: map[string]bool{}}
 	for file, err := range unidiff.Files(string(patch)) {
-		if err != nil {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return d, err
 		}
 		d.files++
@@ -95,12 +96,8 @@ func (s Source) deedsOf(ctx context.Context, from, to gitstore.ID, hidden func(p
 
 // take adds what a file's part of a patch adds.
 func (d deeds) take(file unidiff.File) {
-	if len(file.Hunks) == 0 {
-		for line := range strings.Lines(file.Text) {
-			if _, to, ok := strings.Cut(line, ".."); ok && strings.HasPrefix(line, "index ") {
-				d.added["blob "+to[:min(len(to), 40)]] = true
-			}
-		}
+	if len(file.Hunks) == 0 && file.NewID != "" {
+		d.added["blob "+file.NewID] = true
 	}
 	for _, h := range file.Hunks {
 		for _, l := range h.Lines {

@@ -19,47 +19,62 @@ type Gated struct {
 	lineage.Covered
 	Skipped string `json:"skipped,omitempty"` // why no review was requested
 	Finding string `json:"finding,omitempty"` // the worst finding that blocks it
+	Unread  string `json:"unread,omitempty"`  // of a commit that passes: the files that could not be looked at
 }
 
 // Named is the maximum number of held commits that people are shown. Gate does not read the findings of the others.
 const Named = 10
 
-// Gate returns the commits that were not looked at as far as bar says, and those that a finding blocks, oldest first. A
-// skipped commit counts as not looked at: neither a commit nor a file of the repository may let itself through.
-// secretIn describes a secret in the message of a commit. It is asked where no review saw the message: a review is
-// carried to a commit that says something else, and of an empty change there is none.
+// Gate returns the commits that were not looked at as far as bar says, and those that a finding blocks, oldest first.
+// partial are commits that pass although a part of them could not be looked at. A skipped commit counts as not looked
+// at: neither a commit nor a file of the repository may let itself through.
+// secretIn describes a secret in a commit itself. It is asked where no review saw the message and the header: a review
+// is carried to a commit that says something else, and of an empty change there is none.
 func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar lineage.Bar, skip Skip, branch string,
-	secretIn func(commit gitstore.ID, message string) string) (held []Gated, err error) {
+	secretIn func(context.Context, *gitstore.Repo, gitstore.ID) (string, error)) (held, partial []Gated, err error) {
 	covered, err := lineage.CoverageBy(ctx, s, commits, bar)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i, c := range slices.Backward(covered) {
 		gated := Gated{Covered: c}
 		if c.State == lineage.CoverCarried || c.State == lineage.CoverNothing {
-			gated.Finding = secretIn(c.Commit, commits[i].Message)
+			if gated.Finding, err = secretIn(ctx, s.Repo, c.Commit); err != nil {
+				return nil, nil, err
+			}
 		}
 		if gated.Finding != "" {
 			gated.Refused, gated.Verdict, gated.Review = true, reply.CriticalFail, ""
 		}
 		if !gated.Refused && c.Meets(bar.Level) {
+			if c.Outcome == record.OutcomePartial && c.Review != "" && len(partial) < Named {
+				review, err := s.Review(ctx, c.Review)
+				if err != nil {
+					return nil, nil, err
+				}
+				isPartial := func(sub record.Submission) bool { return sub.Outcome == record.OutcomePartial }
+				if at := slices.IndexFunc(review.Submissions, isPartial); at >= 0 {
+					gated.Unread = review.Submissions[at].Census.Unread()
+					partial = append(partial, gated)
+				}
+			}
 			continue
 		}
 		if c.State == lineage.CoverUnreviewed {
 			if gated.Skipped, err = skip.Why(ctx, s, commits[i], branch); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		if c.Refused && c.Review != "" && len(held) < Named {
 			review, err := s.Review(ctx, c.Review)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			gated.Finding = worstOf(review)
 		}
 		held = append(held, gated)
 	}
-	return held, nil
+	return held, partial, nil
 }
 
 // worstOf returns the worst open finding of a review, on one line.

@@ -59,6 +59,13 @@ const (
 	LeftTooLarge  = "too_large"
 )
 
+// LeaveTooLarge adds a file that is too large, whatever other reason it was left out for. It still counts as sent: its
+// name, mode and size were shown.
+func (c *Census) LeaveTooLarge(path string) {
+	c.LeftOut = slices.DeleteFunc(c.LeftOut, func(l LeftOut) bool { return l.Path == path })
+	c.LeftOut = append(c.LeftOut, LeftOut{Path: path, Why: LeftTooLarge})
+}
+
 // String describes what was left out and why, for people. The path is not escaped.
 func (l LeftOut) String() string {
 	why := strings.ReplaceAll(l.Why, "_", " ")

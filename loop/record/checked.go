@@ -85,7 +85,7 @@ func (p checkedPayload) submission() Submission {
 	report := EmptyReport()
 	report.Format, report.Verdict, report.Effective, report.Summary = "builtin", reply.Checked, reply.Checked, p.Summary
 	if p.Summary == "" {
-		report.Summary = "no problem in " + prose.Count(p.Files, "file")
+		report.Summary = "no problem in " + prose.Count(p.census().SentFiles, "file")
 	}
 	return Submission{
 		Reviewer: Builtin, Looked: LookedRules, Report: report, Outcome: OutcomePassed, Commit: p.Commit, Tree: p.Commit, Change: p.Change,

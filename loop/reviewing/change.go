@@ -1,6 +1,7 @@
 package reviewing
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,6 +19,7 @@ type Change struct {
 	Tree    gitstore.ID // commit or tree
 	Subject record.Subject
 	Patch   []byte   // as git diff prints it; the current part's if there are several
+	Rest    []byte   // the same of the generated and vendored files
 	Files   []string // shown, in the patch's order
 	Parts   []Part   // in the order in which they are shown
 	Census  record.Census
@@ -43,7 +45,8 @@ func readChange(ctx context.Context, s *store.Store, subject record.Subject, lim
 	if err != nil {
 		return change, err
 	}
-	files, err := listFiles(ctx, s, gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths}, limits)
+	spec := gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths, LargeBinary: true}
+	files, err := listFiles(ctx, s, spec, limits)
 	if err != nil {
 		return change, err
 	}
@@ -56,14 +59,16 @@ func readChange(ctx context.Context, s *store.Store, subject record.Subject, lim
 	if err := measure(ctx, s, change); err != nil {
 		return change, err
 	}
-	patch, _, err := s.Repo.Diff(ctx, files.spec)
+	patch, err := s.Repo.DiffWithin(ctx, files.spec, gitstore.PatchBounds)
 	if err != nil {
 		return change, err
 	}
-	if patch, err = without(patch, files.left); err != nil {
+	if patch, change.Rest, err = without(patch, files.left); err != nil {
 		return change, err
 	}
-	change.Census.LeftOut = append(change.Census.LeftOut, insideSubmodules(patch)...)
+	if err := change.leaveOut(ctx, patch, files.kept, limits); err != nil {
+		return change, err
+	}
 	for _, f := range files.kept {
 		if !change.Census.Hides(f.Path) {
 			change.Files = append(change.Files, f.Path)
@@ -76,15 +81,26 @@ func readChange(ctx context.Context, s *store.Store, subject record.Subject, lim
 	return change, nil
 }
 
-// insideSubmodules returns the submodules in a patch: the patch shows their commits only.
-func insideSubmodules(patch []byte) []record.LeftOut {
-	var left []record.LeftOut
+// leaveOut adds to the census what patch does not show: the files of submodules, of which it has the commits only, and
+// the lines of files beyond bounds, which a person opens.
+func (c *Change) leaveOut(ctx context.Context, patch []byte, files []gitstore.FileStat, limits role.Limits) error {
+	cut := map[string]bool{}
 	for f, err := range unidiff.Files(string(patch)) {
-		if err == nil && f.NewMode == gitstore.ModeCommit {
-			left = append(left, record.LeftOut{Path: f.New + "/", Why: record.LeftSubmodule})
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		if f.NewMode == gitstore.ModeCommit {
+			c.Census.LeftOut = append(c.Census.LeftOut, record.LeftOut{Path: f.New + "/", Why: record.LeftSubmodule})
+		}
+		cut[f.Path()] = cut[f.Path()] || f.Cut && !limits.Opens
+	}
+	for _, f := range files {
+		if cut[f.Path] {
+			c.Census.LeaveTooLarge(f.Path)
+			c.Census.SentLines -= f.Added + f.Deleted
 		}
 	}
-	return left
+	return nil
 }
 
 // fileList holds the files of a change: all, those to show, and why others are left out, by path.
@@ -125,7 +141,7 @@ func listFiles(ctx context.Context, s *store.Store, spec gitstore.DiffSpec, limi
 
 // census counts what a reviewer is shown of the files.
 func (files fileList) census(ctx context.Context, s *store.Store, limits role.Limits) (c record.Census, err error) {
-	var texts map[string]bool
+	var texts map[string]string
 	if !limits.Opens {
 		if texts, err = textsTakenForBinary(ctx, s, files.spec.To, files.kept); err != nil {
 			return c, err
@@ -204,7 +220,7 @@ func unmatched(ctx context.Context, s *store.Store, tree gitstore.ID, limits rol
 
 // census counts the files that are neither excluded nor in left. Making the patch shows whether all of them can be
 // shown.
-func census(all, kept []gitstore.FileStat, left map[string]string, texts map[string]bool, limits role.Limits) record.Census {
+func census(all, kept []gitstore.FileStat, left map[string]string, texts map[string]string, limits role.Limits) record.Census {
 	c := record.Census{Files: len(all)}
 	isKept := map[string]bool{}
 	for _, f := range kept {
@@ -217,8 +233,11 @@ func census(all, kept []gitstore.FileStat, left map[string]string, texts map[str
 			c.LeftOut = append(c.LeftOut, record.LeftOut{Path: f.Path, Why: left[f.Path]})
 		case !isKept[f.Path]:
 			c.LeftOut = append(c.LeftOut, record.LeftOut{Path: f.Path, Why: record.LeftExcluded})
-		case texts[f.Path]:
-			c.LeftOut = append(c.LeftOut, record.LeftOut{Path: f.Path, Why: record.LeftText})
+		case texts[f.Path] != "":
+			c.LeftOut = append(c.LeftOut, record.LeftOut{Path: f.Path, Why: texts[f.Path]})
+			if limits.Binary && texts[f.Path] == record.LeftTooLarge { // its name and size are judged
+				c.SentFiles++
+			}
 		case f.Binary && limits.Binary:
 			c.SentBinary++
 			c.SentFiles++

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
 )
 
@@ -15,11 +16,12 @@ import (
 const (
 	textSize  = 1 << 20
 	textFiles = 500
+	headBytes = 8000 // in which git looks for a NUL byte
 )
 
 // textsTakenForBinary returns the files of a change, as they are in tree, that are text although git treats them as
-// binary: one NUL byte would hide a script from every reviewer.
-func textsTakenForBinary(ctx context.Context, s *store.Store, tree gitstore.ID, files []gitstore.FileStat) (map[string]bool, error) {
+// binary, with the reason: one NUL byte would hide a script from every reviewer, and a large text has no lines to show.
+func textsTakenForBinary(ctx context.Context, s *store.Store, tree gitstore.ID, files []gitstore.FileStat) (map[string]string, error) {
 	var binary []string
 	for _, f := range files {
 		if f.Binary && len(binary) < textFiles {
@@ -30,9 +32,19 @@ func textsTakenForBinary(ctx context.Context, s *store.Store, tree gitstore.ID, 
 	if err != nil {
 		return nil, err
 	}
-	texts := map[string]bool{}
+	texts := map[string]string{}
 	for _, path := range binary {
-		if size, there := sizes[path]; !there || size > textSize {
+		size, there := sizes[path]
+		if size > int64(gitstore.PatchBounds.FileBytes) {
+			head, err := s.Repo.BlobHead(ctx, tree, path, headBytes)
+			if err != nil {
+				return nil, err
+			}
+			if bytes.IndexByte(head, 0) < 0 {
+				texts[path] = record.LeftTooLarge
+			}
+		}
+		if !there || size > textSize {
 			continue
 		}
 		data, err := s.Repo.Blob(ctx, tree, path)
@@ -40,7 +52,7 @@ func textsTakenForBinary(ctx context.Context, s *store.Store, tree gitstore.ID, 
 			return nil, err
 		}
 		if readsAsText(data) {
-			texts[path] = true
+			texts[path] = record.LeftText
 		}
 	}
 	return texts, nil
@@ -54,7 +66,7 @@ func readsAsText(data []byte) bool {
 			return true
 		}
 	}
-	data = data[:min(len(data), 8000)]
+	data = data[:min(len(data), headBytes)]
 	text := bytes.ReplaceAll(data, []byte{0}, nil)
 	if len(text) == 0 || len(text)*2 < len(data) {
 		return false // mostly NUL: the rest proves nothing

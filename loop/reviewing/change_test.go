@@ -51,17 +51,34 @@ func TestCensus(t *testing.T) {
 	}
 }
 
-func TestInsideSubmodules(t *testing.T) {
+func TestLeaveOut(t *testing.T) {
 	patch := "diff --git a/a.go b/a.go\nindex 1111111..2222222 100644\n--- a/a.go\n+++ b/a.go\n@@ -1 +1 @@\n-a\n+b\n" +
 		"diff --git a/gone b/gone\ndeleted file mode 160000\nindex 1111111..0000000\n--- a/gone\n+++ /dev/null\n" +
 		"@@ -1 +0,0 @@\n-Subproject commit 1111111\n" +
 		"diff --git a/sub b/sub\nindex 1111111..2222222 160000\n--- a/sub\n+++ b/sub\n" +
 		"@@ -1 +1 @@\n-Subproject commit 1111111\n+Subproject commit 2222222\n"
-	got := insideSubmodules([]byte(patch))
+	got := leftOut(t, patch, role.Limits{})
 	if want := []record.LeftOut{{Path: "sub/", Why: record.LeftSubmodule}}; !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+	cut := "diff --git a/large b/large\nindex 1111111..2222222 100644\n--- a/large\n+++ b/large\n" + patch
+	want := []record.LeftOut{{Path: "sub/", Why: record.LeftSubmodule}, {Path: "large", Why: record.LeftTooLarge}}
+	if got := leftOut(t, cut, role.Limits{}); !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got := leftOut(t, cut, role.Limits{Opens: true}); len(got) != 1 {
+		t.Errorf("a person opens the file: got %+v", got)
 	}
 	if c := (record.Census{Files: 1, SentFiles: 1, SentLines: 2, LeftOut: got}); c.Unseen() || c.Partial() || c.Hides("sub") {
 		t.Error("what a submodule holds is another repository's change, and the submodule itself is shown")
 	}
+}
+
+func leftOut(t *testing.T, patch string, limits role.Limits) []record.LeftOut {
+	t.Helper()
+	var c Change
+	if err := c.leaveOut(t.Context(), []byte(patch), []gitstore.FileStat{{Path: "a.go"}, {Path: "large"}}, limits); err != nil {
+		t.Fatal(err)
+	}
+	return c.Census.LeftOut
 }

@@ -64,19 +64,21 @@ func is(value string, other bool) bool {
 	return true
 }
 
-// without returns patch without the files in left.
-func without(patch []byte, left map[string]string) ([]byte, error) {
+// without returns the parts of patch about files that are not in left, and about those that are.
+func without(patch []byte, left map[string]string) (kept, rest []byte, err error) {
 	if len(left) == 0 {
-		return patch, nil
+		return patch, nil, nil
 	}
-	kept := make([]byte, 0, len(patch))
+	kept = make([]byte, 0, len(patch))
 	for f, err := range unidiff.Files(string(patch)) {
-		if err != nil {
-			return nil, err
-		}
-		if left[f.Path()] == "" {
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case left[f.Path()] == "":
 			kept = append(kept, f.Text...)
+		default:
+			rest = append(rest, f.Text...)
 		}
 	}
-	return kept, nil
+	return kept, rest, nil
 }

@@ -30,12 +30,12 @@ func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, ask
 			return role.ReviewAnswer{}, err
 		}
 		prompt.Patch, prompt.Nonce, prompt.Part, prompt.PartFiles, prompt.PartLines, prompt.PartPieces = part.Patch, nonce, i+1, part.Files, part.Lines, part.Pieces
-		subject := change.Subject
+		subject, rest := change.Subject, change.Rest
 		if i > 0 {
-			subject = record.Subject{}
+			subject, rest = record.Subject{}, nil
 		}
 		answer, err := reviewer.Review(ctx, role.ReviewJob{
-			Subject: subject, Patch: part.Patch, Tree: change.Tree, Files: change.Files, Checks: asked.Checks, Dir: asked.dir,
+			Subject: subject, Patch: part.Patch, Rest: rest, Tree: change.Tree, Files: change.Files, Checks: asked.Checks, Dir: asked.dir,
 			Prompt: prompt.Text, Nonce: nonce, Block: true, Transcript: asked.Transcript, OnLine: progress.Line,
 		})
 		made = append(made, answer.Calls...)

@@ -45,6 +45,14 @@ type Inquiry struct {
 // returns the answer, the census of the change and the results of the checks. The answer is empty if there is nothing
 // to review.
 func (q Inquiry) Answer(ctx context.Context) (answer role.ReviewAnswer, census record.Census, checks []record.CheckResult, err error) {
+	answer, census, checks, err = q.answer(ctx)
+	for _, path := range answer.Beyond {
+		census.LeaveTooLarge(path)
+	}
+	return answer, census, checks, err
+}
+
+func (q Inquiry) answer(ctx context.Context) (answer role.ReviewAnswer, census record.Census, checks []record.CheckResult, err error) {
 	limits := q.Reviewer.Limits()
 	limits.Exclude, limits.ExcludedBy = slices.Concat(limits.Exclude, q.Exclude), q.ExcludedBy
 	limits.Generated = q.All

@@ -46,6 +46,7 @@ type Limits struct {
 // ReviewJob is everything that a reviewer may look at: a change, or one part of it.
 type ReviewJob struct {
 	Patch      []byte         // unified, as git diff prints it
+	Rest       []byte         // patch of the generated and vendored files, which are not shown but may hold a secret
 	Tree       gitstore.ID    // commit or tree that the patch leads to
 	Files      []string       // files shown, in all parts
 	Subject    record.Subject // of which the change is; zero in all parts but the first, and where files alone are examined
@@ -66,6 +67,7 @@ type ReviewAnswer struct {
 	Usage   spend.Usage  // includes the usage of a failed call
 	Calls   []spend.Call // the calls made, if there may be several
 	Told    *record.Instructions
+	Beyond  []string // files too large to be searched for secrets
 }
 
 // Implementer does an attempt's work in a directory.

@@ -45,7 +45,9 @@ func (h *header) line(line string) (known bool, err error) {
 
 // index parses "old..new mode"; git writes the mode there if it did not change.
 func (h *header) index(value string) error {
-	if _, mode, ok := strings.Cut(value, " "); ok {
+	ids, mode, ok := strings.Cut(value, " ")
+	h.OldID, h.NewID, _ = strings.Cut(ids, "..")
+	if ok {
 		h.OldMode, h.NewMode = mode, mode
 	}
 	return nil

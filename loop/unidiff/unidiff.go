@@ -26,8 +26,10 @@ var (
 type File struct {
 	Old, New         string // names, slash-separated, unquoted; "" on a side without the file
 	OldMode, NewMode string // "100644"; "" if the patch does not say
+	OldID, NewID     string // blobs, from the index line; "" without one
 	OldSize, NewSize int64  // size of the content in a binary patch, in bytes; -1 if unknown
 	Binary           bool
+	Cut              bool // its lines were left out: see gitstore.Repo.DiffWithin
 	Hunks            []Hunk
 	Text             string // the part of the patch
 	Row              int    // index of its first line in the patch
@@ -143,6 +145,7 @@ func (p *parser) file() (File, error) {
 	}
 	if err == nil {
 		err = p.body(&h.File)
+		h.Cut = len(h.Hunks) == 0 && !h.Binary && h.oldName+h.newName != ""
 	}
 	h.Text = whole[:len(whole)-len(p.rest)]
 	return h.File, err

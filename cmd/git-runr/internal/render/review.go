@@ -464,7 +464,7 @@ func writeSubmission(w io.Writer, r record.Review, at int) {
 	writePassedOver(w, "  ", sub.Spent)
 	if sub.Outcome == record.OutcomePartial {
 		safetext.Fprintf(w, "This is no pass of the whole change. Not reviewed: %s\n", sub.Census.Unread())
-		if sub.Census.Left(record.LeftTooLarge) != "" {
+		if sub.Reviewer != record.Builtin && sub.Census.Left(record.LeftTooLarge) != "" {
 			fmt.Fprintln(w, "  git config runr.review.maxBytes 10000000   sends up to 10 MB at once; then ask again with git runr review")
 		}
 	}
