@@ -40,7 +40,7 @@ func messageSecrets(said Said) []reply.Finding {
 		found = append(found, reply.Finding{
 			Severity: reply.Critical, Rule: record.RuleSecret,
 			Issue: fmt.Sprintf("a secret is in the message of commit %s: %s%s", said.Commit.Short(), m.rule.ID, hint(clean[m.start:m.end])),
-			Fix:   "reword the commit (git commit --amend, git rebase -i) and revoke the secret; if it is none, end the line with gitleaks:allow",
+			Fix:   "reword the commit (git commit --amend, git rebase -i) and revoke the secret; if it is not one, end the line with gitleaks:allow",
 		})
 	}
 	return found
