@@ -42,7 +42,7 @@ func everywhere() []key {
 		{"shift+down", "", "extend the range down", extend(1)},
 		{"shift+up", "", "extend the range up", extend(-1)},
 		{"/", "", "show only lines with some words", askFilter},
-		{":", "", "run any git runr command", askCommand},
+		{":", "", "run any command of git runr", askCommand},
 		{"y", "", "copy the line", copyLine},
 		{"?", "", "all keys", func(m *model, p *page) tea.Cmd { return m.push(m.helpPage(p)) }},
 		{"esc", "", "back", func(m *model, p *page) tea.Cmd {

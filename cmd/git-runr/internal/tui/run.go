@@ -147,7 +147,7 @@ func (m *model) fix(review string) tea.Cmd {
 		args := []string{"run", "--review", review, "--detached"}
 		out, status := m.Do(m.ctx, args...)
 		for _, line := range lines(out) {
-			if id, begun := strings.CutSuffix(strings.TrimPrefix(line, "Run "), " has begun."); begun {
+			if id, begun := strings.CutSuffix(strings.TrimPrefix(line, "Run "), " started."); begun {
 				return func(m *model) tea.Cmd {
 					m.flash = ""
 					return m.push(m.runPage(id))
