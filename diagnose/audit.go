@@ -292,7 +292,7 @@ func (a *auditor) infer(c gitstore.LoggedCommit) AuditedCommit {
 	if run := a.looks[looksLike(c.Subject, c.Files)]; run != "" {
 		return AuditedCommit{Class: AuditInferred, Run: run, Why: "subject and files are those of run " + run}
 	}
-	return AuditedCommit{Class: AuditGap, Why: "nothing is recorded of it"}
+	return AuditedCommit{Class: AuditGap, Why: "nothing is recorded about it"}
 }
 
 // named returns the first known run that a text mentions.
@@ -401,7 +401,7 @@ func CoverLine(n lineage.CoverCounts) string {
 		line += fmt.Sprintf(", %d waiting for review", n.Pending)
 	}
 	if n.Unshown > 0 {
-		line += fmt.Sprintf(", %d of which nothing was shown", n.Unshown)
+		line += fmt.Sprintf(", %d with nothing shown", n.Unshown)
 	}
 	if n.Nothing > 0 {
 		line += fmt.Sprintf(", %d with nothing to review", n.Nothing)

@@ -69,7 +69,7 @@ func TestBlockSaysWhereAndWhen(t *testing.T) {
 	run.Stop.LastActivity = run.Stop.At.Add(-10 * time.Minute)
 	got := Block(run, Place{Tree: "my tree/it's", Width: 60})
 	for _, part := range []string{
-		"  The agent said nothing for longer than its idle limit and\n  was ended.\n  no output for 10m0s\n",
+		"  The agent printed nothing for longer than its idle limit\n  and was stopped.\n  no output for 10m0s\n",
 		"  Last activity: 2026-01-07T12:50:00Z, 10m0s before the stop\n", `  Working tree: 'my tree/it'\''s'` + "\n",
 		"    1. Resume: git runr resume " + runID + "\n    2. Log: git runr log " + runID + "\n    3. Abort: git runr abort " + runID + "\n",
 	} {

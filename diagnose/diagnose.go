@@ -203,8 +203,8 @@ const editsShown = 10
 func edits(run record.Run, stop record.Stop, files []string) []Action {
 	why := map[string]string{
 		record.ReasonScope:          "outside of the run's scope: undo the change, or allow it under [scope] in .runr.toml",
-		record.ReasonRevertConflict: "changed since the attempt: bring it to what it is to be",
-		record.ReasonUnclaimed:      "changed while the agent worked, and not by its account: yours to keep or to undo",
+		record.ReasonRevertConflict: "changed since the attempt: give it the content it should have",
+		record.ReasonUnclaimed:      "changed while the agent worked, but not reported by it: keep it or undo it",
 	}[stop.Reason]
 	var actions []Action
 	for _, f := range files {

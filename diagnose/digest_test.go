@@ -56,7 +56,7 @@ git runr intervene 20260107120000-abcdef --reason review_loop \
 
 ` + "```sh" + `
 git runr resume 20260107120000-abcdef  # let the loop go on, with fresh counters
-git runr intervene 20260107120000-abcdef --reason review_loop --note "..."  # record what you did; the next prompt says it
+git runr intervene 20260107120000-abcdef --reason review_loop --note "..."  # record what you did, for the next prompt
 git runr audit --run 20260107120000-abcdef  # see which commits are accounted for
 ` + "```\n"
 	if got := Digest(run, *run.Stop); got != want {

@@ -180,7 +180,7 @@ func provided(run record.Run, known proof) []string {
 		lines = append(lines, "implementer: "+claim)
 	}
 	for _, f := range last.Unchanged {
-		lines = append(lines, "said to be changed but is not: "+oneLine(f))
+		lines = append(lines, "reported as changed, but unchanged: "+oneLine(f))
 	}
 	return lines
 }

@@ -57,7 +57,7 @@ func TestWasOfEachState(t *testing.T) {
 func TestProvidedTellsWhatTheImplementerClaims(t *testing.T) {
 	run := stoppedRun()
 	run.Attempts[2].Verification, run.Attempts[2].Unchanged = "I ran it\nand it worked", []string{"ghost.txt"}
-	want := []string{"typecheck: 3 errors", "test: 65%, need 80%", "lint: ok", "implementer: I ran it and it worked", "said to be changed but is not: ghost.txt"}
+	want := []string{"typecheck: 3 errors", "test: 65%, need 80%", "lint: ok", "implementer: I ran it and it worked", "reported as changed, but unchanged: ghost.txt"}
 	if got := provided(run, proofOf(run)); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}

@@ -103,7 +103,7 @@ func (d Diagnosis) limitLine() string {
 // spentLine returns what the run's agents used, or returns "" if no budget ended the run.
 func (d Diagnosis) spentLine() string {
 	if took := d.Spending.String(); took != "" {
-		return "The agents took " + oneLine(took)
+		return "The agents used " + oneLine(took)
 	}
 	return ""
 }

@@ -53,7 +53,7 @@ func Footer(run record.Run, place Place) string {
 func (d Diagnosis) checkpoint(run record.Run) string {
 	switch c := d.Checkpoint; {
 	case c == nil && len(run.Attempts) > 0 && run.LastAttempt().Unseen():
-		return "No checkpoint (nobody has looked at what the attempt changed, for git was not run after it)"
+		return "No checkpoint (the changes of the attempt were not examined, because git was not run after it)"
 	case c == nil:
 		return fmt.Sprintf("No checkpoint (nothing differs from %s)", run.Plan.Base.Short())
 	case c.Intervention > 0:

@@ -155,10 +155,10 @@ func (e *ReportEntry) attemptLines(a record.Attempt) (lines []string) {
 	}
 	lines = appendMore(lines, max(len(e.Files), len(a.Files)), "file")
 	if len(a.Unclaimed) > 0 {
-		lines = append(lines, "changed, but not said: "+shortList(a.Unclaimed))
+		lines = append(lines, "changed, but not reported: "+shortList(a.Unclaimed))
 	}
 	if len(a.Unchanged) > 0 {
-		lines = append(lines, "said, but not changed: "+shortList(a.Unchanged))
+		lines = append(lines, "reported, but not changed: "+shortList(a.Unchanged))
 	}
 	for _, w := range a.Warnings {
 		lines = append(lines, "note: "+w)

@@ -15,7 +15,7 @@ func (r Report) outcomeLine() string {
 	case r.Outcome == outcomeUnknown:
 		return "unknown: the start of this run has not arrived in this clone"
 	case r.Outcome == record.RunRunning && !r.Live:
-		line += ", but no process on this machine carries it out"
+		line += ", but no process on this machine runs it"
 	case r.Outcome == record.RunCompleted:
 		line += ": " + r.Result
 	}

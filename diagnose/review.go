@@ -27,7 +27,7 @@ func OfReview(review record.Review, checks []runplan.Check, fix string) (Diagnos
 	case reason == record.ReasonReviewNotPassed:
 		d.Explanation = "The review asks for changes that nobody has made yet."
 		if review.Request.Subject.Commit != "" {
-			d.NextSteps = slices.Insert(d.NextSteps, 0, record.NextStep{Command: fix, What: "let an implementer fix what was found"})
+			d.NextSteps = slices.Insert(d.NextSteps, 0, record.NextStep{Command: fix, What: "let an implementer fix the findings"})
 		}
 	case unfinished(review):
 		d.NextSteps = append(retrySteps(*review.Failure), d.NextSteps...)

@@ -38,13 +38,13 @@ const (
 // UnmetCodes returns all codes.
 func UnmetCodes() []UnmetCode {
 	return []UnmetCode{
-		{"CHECK" + outputMissing, "asked for, and the check was never run"},
+		{"CHECK" + outputMissing, "requested, but the check was never run"},
 		{"CHECK" + checkFailed, "the check ran on the newest tree and failed"},
-		{"CHECK" + outputStale, "asked for, and the check ran only before the last change"},
-		{coverageMissing, "coverage was asked for, and no evidence gives a figure"},
-		{coverageLow, "coverage was reported and is below what is wanted"},
-		{fileMissing + "PATH", "a file was asked for, and the run has not written it"},
-		{evidenceIncomplete, "evidence was asked for that no configured check gives"},
+		{"CHECK" + outputStale, "requested, but the check ran only before the last change"},
+		{coverageMissing, "coverage was requested, but no evidence gives a figure"},
+		{coverageLow, "coverage was reported, but is too low"},
+		{fileMissing + "PATH", "a file was requested, but the run has not written it"},
+		{evidenceIncomplete, "evidence was requested that no configured check gives"},
 	}
 }
 

@@ -34,7 +34,7 @@ const (
 // context.DeadlineExceeded.
 func (r *Repo) Blame(ctx context.Context, commit ID, path string, ranges [][2]int) (map[int]*Blame, error) {
 	if !r.objects.ValidID(commit) {
-		return nil, fmt.Errorf("blame %q: %q is no commit", path, commit)
+		return nil, fmt.Errorf("blame %q: %q is not a commit", path, commit)
 	}
 	args := []string{"blame", "--porcelain", "--no-textconv", "--no-progress"}
 	for _, lines := range ranges {

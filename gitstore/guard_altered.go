@@ -303,7 +303,7 @@ func said(what string, err error) PutBack {
 	return PutBack{What: what}
 }
 
-var errIndexGone = errors.New("what it said before is not kept: git diff --cached shows it, git runr guard accept keeps it")
+var errIndexGone = errors.New("its former content is not kept: git diff --cached shows the changes, git runr guard accept keeps it")
 
 var errSince = errors.New("it was changed again since")
 
@@ -364,7 +364,7 @@ func setAll(ctx context.Context, file, key string, values []string) error {
 // writeBack restores the old content of the file without following links.
 func (c FileChange) writeBack() error {
 	if c.Part {
-		return fmt.Errorf("it was not kept: it is no regular file, or larger than %d KiB", guardedSize>>10)
+		return fmt.Errorf("it was not kept: it is not a regular file, or larger than %d KiB", guardedSize>>10)
 	}
 	at := c.At
 	if c.WasLink != "" && c.WasLink == c.IsLink {

@@ -157,7 +157,7 @@ func (r *Repo) record(ctx context.Context, op Operation, branch string, before, 
 			return last, nil
 		}
 		if number, err = strconv.Atoi(newest[strings.LastIndex(newest, "/")+1:]); err != nil {
-			return Recorded{}, fmt.Errorf("record %s: %q is no number of an operation", op.Kind, newest)
+			return Recorded{}, fmt.Errorf("record %s: %q is not the number of an operation", op.Kind, newest)
 		}
 	}
 	tree, err := r.EmptyTree(ctx)

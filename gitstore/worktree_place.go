@@ -196,7 +196,7 @@ func (r *Repo) makePlace(ctx context.Context, trees TreePlace) error {
 			err = os.MkdirAll(place, 0o700)
 		}
 	} else if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%q is no directory", place)
+		err = fmt.Errorf("%q is not a directory", place)
 	}
 	if err == nil {
 		err = os.Chmod(place, 0o700) // fails if somebody else created it before

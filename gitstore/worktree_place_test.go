@@ -64,7 +64,7 @@ func TestPlaceIsRefused(t *testing.T) {
 	var told []string
 	repo.PutTrees(TreePlace{Root: root, Tell: func(line string) { told = append(told, line) }})
 	w, err := repo.AddWorktree(ctx, "w1", "", testHead(t, repo))
-	if err != nil || filepath.Dir(w.Dir) != repo.stateTrees() || len(told) != 1 || !strings.Contains(told[0], "is no directory") {
+	if err != nil || filepath.Dir(w.Dir) != repo.stateTrees() || len(told) != 1 || !strings.Contains(told[0], "is not a directory") {
 		t.Errorf("%+v, %v, told %q", w, err, told)
 	}
 }

@@ -36,7 +36,7 @@ func (s *site) lookConfig(p *place) {
 	case s.byConfig && there:
 		p.inConfig(s, name, text)
 	case there && !file:
-		p.State, p.Detail, p.Snippet = Dead, "git's configuration has it, and this git runs no hooks of its configuration", ""
+		p.State, p.Detail, p.Snippet = Dead, "git's configuration has it, but this git runs no hooks of its configuration", ""
 	case s.byConfig && !file && !s.idle:
 		p.State, p.Detail, p.Snippet = Absent, "", ""
 	}

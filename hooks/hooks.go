@@ -57,7 +57,7 @@ func Install(ctx context.Context, repo *gitstore.Repo, setup Setup) ([]Status, e
 		setup.Program = ""
 	}
 	if strings.ContainsAny(setup.Program, "\n\r\x00") {
-		return nil, fmt.Errorf("install hooks: a script cannot hold the program path %q", setup.Program)
+		return nil, fmt.Errorf("install hooks: a script cannot contain the program path %q", setup.Program)
 	}
 	s, err := survey(ctx, repo, setup.Gate)
 	if err != nil {
@@ -271,7 +271,7 @@ func without(worktrees []string, path, hook string) []string {
 
 func (p place) install(program string) error {
 	if p.idle {
-		return fmt.Errorf("nothing was installed, for no commit is made here: %w", gitstore.ErrBare)
+		return fmt.Errorf("nothing was installed, because no commit is made here: %w", gitstore.ErrBare)
 	}
 	if p.State == Installed && !p.editable {
 		return nil
@@ -437,7 +437,7 @@ func eachLine(in io.Reader, take func(words []string) bool) error {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		if words := strings.Fields(lines.Text()); len(words) > 0 && !take(words) {
-			return fmt.Errorf("read what git feeds the hook: %.80q", lines.Text())
+			return fmt.Errorf("read what git passes to the hook: %.80q", lines.Text())
 		}
 	}
 	return lines.Err()

@@ -57,7 +57,7 @@ func look(repo *gitstore.Repo, dir gitstore.HooksDir, hook string) (place, error
 	p := place{Status: Status{Hook: hook, Path: filepath.Join(dir.Path, hook)}}
 	if info, err := os.Stat(dir.Path); err == nil && !info.IsDir() {
 		p.Path, p.untouchable = dir.Path, true
-		p.State, p.Detail = Dead, fmt.Sprintf("hooks are switched off: core.hooksPath leads to %q, which is no directory", dir.Path)
+		p.State, p.Detail = Dead, fmt.Sprintf("hooks are switched off: core.hooksPath leads to %q, which is not a directory", dir.Path)
 		return p, nil
 	}
 	var err error
@@ -160,7 +160,7 @@ func (p *place) missing(repo *gitstore.Repo) {
 	f, err := readFile(old)
 	if span, _ := findBlock(f.text); err == nil && span != nil {
 		p.State = Dead
-		p.Detail = fmt.Sprintf("git does not look at %q, for core.hooksPath points to %q", old, filepath.Dir(p.Path))
+		p.Detail = fmt.Sprintf("git does not look at %q, because core.hooksPath points to %q", old, filepath.Dir(p.Path))
 	}
 }
 

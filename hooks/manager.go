@@ -328,7 +328,7 @@ func addToLefthook(configs []string, hooks []string) error {
 	entries := ""
 	for _, hook := range union(hooks, had) {
 		if _, there := before[hook]; there {
-			return fmt.Errorf("%q says something of %s already: %w", path, hook, ErrByHand)
+			return fmt.Errorf("%q already mentions %s: %w", path, hook, ErrByHand)
 		}
 		entries += lefthookEntry(hook)
 	}
@@ -380,7 +380,7 @@ func sameYAML(a, b map[string]any) bool {
 }
 
 func unedited(path string) error {
-	return fmt.Errorf("%q is written in a way that is not edited here: %w", path, ErrByHand)
+	return fmt.Errorf("%q has a form that git-runr does not edit: %w", path, ErrByHand)
 }
 
 const installTypes = "default_install_hook_types"

@@ -72,6 +72,6 @@ func (s *session) agentGate(store *store.Store) (string, error) {
 	}
 	var b strings.Builder
 	writeHeldUp(&b, bar, len(commits), held)
-	b.WriteString("The push is refused until they are; do not go around that.\n")
+	b.WriteString("The push is refused until they are; do not bypass the gate.\n")
 	return b.String(), nil
 }

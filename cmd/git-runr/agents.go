@@ -25,10 +25,14 @@ import (
 
 func (p *program) agentsCommand() *cli.Command {
 	return &cli.Command{
-		Name: "agents", Usage: "which agents are installed here, and what is known of them", ArgsUsage: "[NAME…]",
-		Description: "Lists the built-in agents and those of [agents.NAME]: the version of the program, whether somebody is\nsigned in as far as variables and files tell without a call, and where its arguments are from: proven with\nthe real tool, or from its documentation; and what its calls for this repository took so far.\n--check asks each that is installed, or those that are named, for one word, which is a real call and\nends after 60 s.\nExit status: 0, with --check 30 where one did not answer.",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "check", Usage: "make one small real call, and say what came back"}},
-		Action:      p.action(agents),
+		Name: "agents", Usage: "list agents: installed or not, version, sign-in, use so far", ArgsUsage: "[NAME…]",
+		Description: `Lists the built-in agents and those in [agents.NAME]: the version of the program, whether files
+and variables suggest that you are signed in, where its arguments come from (tested with the tool itself, or from its
+documentation), and what its calls in this repository used so far. --check asks each installed agent, or each NAME, for
+one word. That is a real call, of 60 s at most.
+Exit status: 0; with --check, 30 if one did not answer.`,
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "check", Usage: "make one small real call, and print the answer"}},
+		Action: p.action(agents),
 	}
 }
 
@@ -184,7 +188,7 @@ func writeAgent(w io.Writer, a agentDoc, widest int) {
 		safetext.Fprintf(w, "    %s; model: %s; arguments %s\n", signedIn, modelText(a.Tool), a.Arguments)
 	}
 	if a.Took.Calls > 0 {
-		safetext.Fprintf(w, "    so far here: %s in %s\n", cmp.Or(a.Took.String(), "it does not tell what it took"), prose.Count(a.Took.Calls, "call"))
+		safetext.Fprintf(w, "    so far here: %s in %s\n", cmp.Or(a.Took.String(), "use not reported"), prose.Count(a.Took.Calls, "call"))
 	}
 	switch {
 	case a.Check == nil:

@@ -24,21 +24,21 @@ const auditLimit = 50
 
 func (p *program) auditCommand() *cli.Command {
 	return &cli.Command{
-		Name: "audit", Usage: "which commits are accounted for, and by what", ArgsUsage: "[A..B|REV]",
-		Description: "Without a range: the newest 50 commits of what is checked out. Each commit is a checkpoint (a run made\n" +
-			"it), an intervention (a person made it for a run), attributed (it names its run, or was reviewed),\n" +
-			"inferred (it looks like a run's work) or a gap. --require asks two things of each commit: that exactly\n" +
-			"its change was looked at so far, here or in a commit that it was made from, and that no NEEDS_FIX or CRITICAL\n" +
-			"stands against it that nobody answered. checked: rules looked; reviewed: an agent or a person answered for all\n" +
-			"of it; approved: a person approved it who is none of its authors; approved=2: two people.\n" +
-			"Exit status: 1 when there is less than is asked for.",
+		Name: "audit", Usage: "list commits and the run or review that accounts for each", ArgsUsage: "[A..B|REV]",
+		Description: `Without a range: the newest 50 commits of HEAD. Each commit is a checkpoint (made by a run), an
+intervention (made by a person for a run), attributed (it names its run, or was reviewed), inferred (it looks like a
+run's work) or a gap. --require demands two things of each commit: exactly its change was checked, reviewed or
+approved, here or on a commit that it was made from, and no NEEDS_FIX or CRITICAL against it is unanswered. checked:
+rules looked at it; reviewed: an agent or a person answered for all of it; approved: a person who is not one of its
+authors approved it; approved=2: two people did.
+Exit status: 1 if a requirement is not met.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "run", Usage: "the commits of `RUN`: its own, and those that people made for it"},
-			&cli.Float64Flag{Name: "fail-under", DefaultText: "none", Usage: "end with 1 when less than `N` percent are accounted for"},
-			&cli.Float64Flag{Name: "fail-under-with-inferred", DefaultText: "none", Usage: "the same for `N` percent, with those inferred"},
-			&cli.StringFlag{Name: "require", Usage: "end with 1 when a commit is not `checked`, reviewed or approved, or something refuses it"},
+			&cli.StringFlag{Name: "run", Usage: "only the commits of `RUN`: its own, and those that people made for it"},
+			&cli.Float64Flag{Name: "fail-under", DefaultText: "none", Usage: "exit with 1 if less than `N` percent are accounted for"},
+			&cli.Float64Flag{Name: "fail-under-with-inferred", DefaultText: "none", Usage: "the same, with inferred ones included, for `N` percent"},
+			&cli.StringFlag{Name: "require", Usage: "exit with 1 if a commit is not `checked`, reviewed or approved, or has an unanswered NEEDS_FIX or CRITICAL"},
 			deepenFlag(),
-			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: auditLimit, Usage: "the newest `N`; 0 for all"},
+			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: auditLimit, Usage: "only the newest `N`; 0 for all"},
 		},
 		Action: p.inRepo(audit),
 	}

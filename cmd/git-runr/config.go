@@ -23,11 +23,12 @@ import (
 
 func (p *program) configCommand() *cli.Command {
 	return &cli.Command{
-		Name: "config", Usage: "what is configured, and where each value comes from; KEY VALUE sets one", ArgsUsage: "[KEY [VALUE]]",
-		Description: "Prints every key with the value that counts, and which file and line, which scope of git config or which\n" +
-			"variable gives it. KEY is a key, a section such as review, or a table such as agents.mine; of one key it also\n" +
-			"says what it means. KEY VALUE sets it in the repository's git config, for this clone; a line in .runr.toml is for all.",
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "changed", Usage: "leave out what is as by default"}},
+		Name: "config", Usage: "show all settings and where each comes from; KEY VALUE sets one", ArgsUsage: "[KEY [VALUE]]",
+		Description: `Prints every key with its effective value and the file and line, the scope of git config or the
+variable that sets it. KEY is a key, a section such as review, or a table such as agents.mine; for a single key, its
+meaning is printed as well. KEY VALUE sets a key in the repository's git config, for this clone. To set it for
+everybody, edit .runr.toml.`,
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "changed", Usage: "only keys that differ from their default"}},
 		Action: p.withConfig(showConfig),
 	}
 }
@@ -61,14 +62,17 @@ func showConfig(s *session, _ *store.Store, conf *config.Config) error {
 
 func (p *program) trustCommand() *cli.Command {
 	return &cli.Command{
-		Name: "trust", Usage: "approve the commands that this repository's .runr.toml names, and whose code they may run",
-		Description: "Shows the commands and asks on a terminal; elsewhere it needs --yes. What is approved is remembered\noutside the repository, exactly as it is: any change asks again. Without configured checks the standard ones\nof the project are meant.\n" +
-			"A command runs what the commit has. So checks run on the code that is checked out when you trust, and on what\nyou commit in this clone after that. For everybody else's it takes --code-of NAME, by the name or address that commits\nclaim, or --code-of all.",
+		Name: "trust", Usage: "approve the commands in .runr.toml, and whose code they may run",
+		Description: `Shows the commands and asks on a terminal; elsewhere it needs --yes. The approval is stored
+outside the repository and covers exactly these commands: any change asks again. Without configured checks it covers
+the project's standard ones. A check runs code of the commit that it checks. So checks run on the code that is checked
+out now, and on what you commit in this clone from now on. For other people's commits add --code-of NAME, a name or
+address that the commits claim, or --code-of all.`,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "show", Usage: "show the commands and whether they are trusted, and no more"},
+			&cli.BoolFlag{Name: "show", Usage: "show the commands and whether they are trusted; change nothing"},
 			&cli.BoolFlag{Name: "yes", Usage: "approve without asking"},
-			&cli.StringSliceFlag{Name: "code-of", Usage: "let checks run on the commits of `NAME` as well, or of all; may be given again"},
-			&cli.BoolFlag{Name: "revoke", Usage: "take the approval back, or with --code-of that alone"},
+			&cli.StringSliceFlag{Name: "code-of", Usage: "also let checks run on the commits of `NAME`, or of all; may be given again"},
+			&cli.BoolFlag{Name: "revoke", Usage: "withdraw the approval, or with --code-of only that consent"},
 		},
 		Action: p.withConfig(trust),
 	}
@@ -172,13 +176,13 @@ func writeTrust(w io.Writer, doc trustJSON) {
 		render.Lines(w, doc.Standard)
 	}
 	if len(doc.Commands)+len(doc.Standard) == 0 {
-		safetext.Fprintf(w, "Commands that you have trusted meet code that is new here.\n")
+		safetext.Fprintf(w, "Trusted commands would run on code that is new here.\n")
 	}
 }
 
 func (p *program) checkCommand() *cli.Command {
 	return &cli.Command{
-		Name: "check", Usage: "run the configured checks here and now", ArgsUsage: "[NAME…]",
+		Name: "check", Usage: "run the configured checks in this checkout", ArgsUsage: "[NAME…]",
 		Action: p.withConfig(check),
 	}
 }
@@ -244,7 +248,7 @@ func chosenChecks(all []runplan.Check, names []string) ([]runplan.Check, error) 
 			}
 		}
 		if !found {
-			return nil, exit.Problemf(exit.NotFound, "no check is called %q", name)
+			return nil, exit.Problemf(exit.NotFound, "there is no check %q", name)
 		}
 	}
 	return chosen, nil

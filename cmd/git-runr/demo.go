@@ -10,8 +10,8 @@ import (
 
 func (p *program) demoCommand() *cli.Command {
 	return &cli.Command{
-		Name: "demo", Usage: "the whole loop on a scratch repository with scripted agents, in a few seconds",
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "keep", Usage: "leave the scratch repository for a look around"}},
+		Name: "demo", Usage: "show the whole loop in a scratch repository, with scripted agents",
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "keep", Usage: "keep the scratch repository"}},
 		Action: p.action(func(s *session) error { return demo.Run(s.ctx, s.out, s.Bool("keep")) }),
 	}
 }
@@ -29,18 +29,18 @@ func (p *program) demoAgentCommand() *cli.Command {
 
 func (p *program) parseCommand() *cli.Command {
 	review := &cli.Command{
-		Name: "review", Usage: "what the parser makes of a reviewer's answer, as JSON", ArgsUsage: "[FILE]",
+		Name: "review", Usage: "print what is read from a reviewer's answer, as JSON", ArgsUsage: "[FILE]",
 		Flags: []cli.Flag{&cli.StringFlag{Name: "nonce", Usage: "the nonce that a tagged answer must carry"}},
 		Action: p.action(func(s *session) error {
 			return parse(s, func(text string) any { return reply.ParseReview(text, s.String("nonce")) })
 		}),
 	}
 	executor := &cli.Command{
-		Name: "executor", Usage: "what the parser makes of an implementer's report, as JSON", ArgsUsage: "[FILE]",
+		Name: "executor", Usage: "print what is read from an implementer's report, as JSON", ArgsUsage: "[FILE]",
 		Action: p.action(func(s *session) error { return parse(s, func(text string) any { return reply.ParseExecutor(text) }) }),
 	}
 	return &cli.Command{
-		Name: "parse", Usage: "try the parsers on a text", ArgsUsage: "review|executor [FILE]",
+		Name: "parse", Usage: "try how an agent's answer is read", ArgsUsage: "review|executor [FILE]",
 		Subcommands: []*cli.Command{review, executor},
 	}
 }

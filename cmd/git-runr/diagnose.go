@@ -22,11 +22,11 @@ import (
 
 func (p *program) diagnoseCommand() *cli.Command {
 	return &cli.Command{
-		Name: "diagnose", Usage: "why a run stopped, what is unmet and what to type", ArgsUsage: "[RUN|REVIEW|COMMIT]",
-		Description: "The newest run without an argument. A commit is looked up in its notes (refs/notes/runr) and leads\n" +
-			"to the runs and reviews that speak of it. --json is the document that a stop leaves behind as\n" +
-			"stop_diagnostics.json, --md its review_digest.md. The codes of unmet checks: git runr help stop-reasons.",
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "md", Usage: "as Markdown"}},
+		Name: "diagnose", Usage: "explain why a run stopped, what is unmet, what to type", ArgsUsage: "[RUN|REVIEW|COMMIT]",
+		Description: `Without an argument: the newest run. For a COMMIT, the runs and reviews that mention it, found
+through its notes (refs/notes/runr). --json prints the document that a stop stores as stop_diagnostics.json, --md its
+review_digest.md. For the codes of unmet checks: git runr help stop-reasons.`,
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "md", Usage: "print Markdown"}},
 		Action: p.inRepo(diagnoseStop),
 	}
 }
@@ -53,7 +53,7 @@ func diagnoseStop(s *session, store *store.Store) error {
 		return s.showNote(about.Commit, about.Note)
 	}
 	commit := about.Commit.Short()
-	return exit.Problemf(exit.NotFound, "commit %s has no stopped run and no open review", commit).WithHint("git runr log " + commit + "   (what is recorded of it)")
+	return exit.Problemf(exit.NotFound, "commit %s has no stopped run and no open review", commit).WithHint("git runr log " + commit + "   (what is recorded about it)")
 }
 
 // diagnoseRun shows why run stopped, or its state if it did not.

@@ -88,10 +88,10 @@ func (s *session) gate(store *store.Store, conf *config.Config) error {
 		writePrivate(s.out, remote, slices.Contains(store.Repo.Remotes(), remote), pushed.private)
 	}
 	if conf.Hooks.PrePush == "warn" {
-		fmt.Fprintln(s.out, "It is pushed all the same: hooks.pre_push is warn.")
+		fmt.Fprintln(s.out, "Pushed anyway: hooks.pre_push is warn.")
 		return nil
 	}
-	fmt.Fprintln(s.out, "Refused; to push all the same: git push --no-verify")
+	fmt.Fprintln(s.out, "Refused; to push anyway: git push --no-verify")
 	return exit.With(exit.NotPassed)
 }
 
@@ -158,7 +158,7 @@ func (s *session) pushedOnto(store *store.Store, code []hooks.Push) (gitstore.ID
 
 // closed refuses a push because the gate itself failed.
 func (s *session) closed(err error) error {
-	safetext.Fprintf(s.out, "git runr: the gate before a push cannot be asked: %v\nRefused; to push all the same: git push --no-verify\n", err)
+	safetext.Fprintf(s.out, "git runr: the gate before a push failed: %v\nRefused; to push anyway: git push --no-verify\n", err)
 	return exit.With(exit.NotPassed)
 }
 
@@ -219,7 +219,7 @@ func isPrivate(ref string) bool {
 // writeOpaque lists the refs that lead to no commit, and what to type to read them.
 func writeOpaque(w io.Writer, refs []hooks.Push) {
 	for _, ref := range refs[:min(len(refs), intake.Named)] {
-		safetext.Fprintf(w, "git runr: %s leads to no commit, so that no review covers it; read it: git show %s\n", ref.Remote, ref.New.Short())
+		safetext.Fprintf(w, "git runr: %s is not a commit, so no review covers it; to see it: git show %s\n", ref.Remote, ref.New.Short())
 	}
 	render.More(w, "  ", len(refs)-intake.Named)
 }
@@ -236,7 +236,7 @@ func writePrivate(w io.Writer, remote string, named bool, refs []string) {
 		argv = append(argv, "-c", "remote."+remote+".mirror=false")
 	}
 	argv = append(argv, "push", "--prune", remote, "+refs/*:refs/*", "^refs/runr-local/*", "^refs/runr-remotes/*")
-	safetext.Fprintf(w, "git runr: %s of this clone alone; to push all other refs:\n", what)
+	safetext.Fprintf(w, "git runr: %s private to this clone; to push all other refs:\n", what)
 	if line, ok := safetext.CommandLine(argv...); ok {
 		render.Lines(w, []string{line})
 	}
@@ -262,7 +262,7 @@ func writeHeldUp(w io.Writer, bar lineage.Bar, all int, held []intake.Gated) {
 	if all == maxPushed {
 		of += " or more"
 	}
-	safetext.Fprintf(w, "git runr: %d of %s commits that are pushed: %s\n", len(held), of, what)
+	safetext.Fprintf(w, "git runr: %d of %s pushed commits: %s\n", len(held), of, what)
 	for _, c := range held[:min(len(held), intake.Named)] {
 		why := ""
 		switch {

@@ -16,17 +16,17 @@ import (
 )
 
 func (p *program) guardCommand() *cli.Command {
-	all := &cli.BoolFlag{Name: "all", Usage: "also what may have been a person"}
+	all := &cli.BoolFlag{Name: "all", Usage: "also changes that a person may have made"}
 	return &cli.Command{
-		Name: "guard", Usage: "what changed in the repository while an agent worked",
-		Description: "Shows settings, hooks, refs, indexes and operations of git that changed while an agent, a check or a hook ran, until\n" +
-			"they are accepted or put back. \"restore\" puts back what stopped the work, where it is still as it was made:\n" +
-			"what came later stays, and so does what may have been a person. While a setting stands that git would run,\n" +
-			"this program makes no call of git that could run something; lists, show, diagnose and abort work.",
+		Name: "guard", Usage: "show what changed in the repository while an agent worked",
+		Description: `Lists settings, hooks, refs, indexes and git operations that changed while an agent, a check or a
+hook ran, until you accept or restore them. "restore" puts back what stopped the work, unless it changed again since;
+it leaves what a person may have changed. While a changed setting remains that git would execute, git-runr makes no git
+call that could execute it; lists, show, diagnose and abort work.`,
 		Action: p.inRepo(guard),
 		Subcommands: []*cli.Command{
-			{Name: "restore", Usage: "put it back", Flags: []cli.Flag{all}, Action: p.action(guardRestore)},
-			{Name: "accept", Usage: "leave it as it is: it was you", Action: p.action(guardAccept)},
+			{Name: "restore", Usage: "put the changes back", Flags: []cli.Flag{all}, Action: p.action(guardRestore)},
+			{Name: "accept", Usage: "keep the changes: you made them", Action: p.action(guardAccept)},
 		},
 	}
 }
@@ -59,7 +59,7 @@ func guard(s *session, store *store.Store) error {
 
 func (s *session) writeGuard(w io.Writer, repo *gitstore.Repo, doc guardJSON) {
 	if len(doc.Alterations) == 0 {
-		fmt.Fprintln(w, "Nothing changed here while an agent worked that is not accepted.")
+		fmt.Fprintln(w, "Nothing changed here while an agent worked, or all of it is accepted.")
 		return
 	}
 	for _, a := range doc.Alterations {
@@ -74,15 +74,15 @@ func (s *session) writeGuard(w io.Writer, repo *gitstore.Repo, doc guardJSON) {
 			}
 		}
 	}
-	fmt.Fprintln(w, "\nTo put back what stopped the work, with --all everything:\n  git runr guard restore")
-	fmt.Fprintln(w, "To leave it as it is:\n  git runr guard accept")
+	fmt.Fprintln(w, "\nTo put back what stopped the work (everything with --all):\n  git runr guard restore")
+	fmt.Fprintln(w, "To keep the changes:\n  git runr guard accept")
 }
 
 // byPerson returns an error if an agent, a check or a hook started this command, because only a person may decide. An
 // agent has the rights of its user, so this stops a careless one; what a determined one forges, a signature shows.
 func (s *session) byPerson(store *store.Store) error {
 	if depth := s.getenv(agent.DepthVar); depth != "" && depth != "0" {
-		return exit.Problemf(exit.Untrusted, "git-runr started this (%s is set): only a person says so", agent.DepthVar)
+		return exit.Problemf(exit.Untrusted, "git-runr started this process (%s is set): only a person can do this", agent.DepthVar)
 	}
 	if checking.AgentAbove(store) {
 		return exit.Problemf(exit.Untrusted, "an agent, a check or a hook that git-runr runs here started this: only a person says so")
@@ -127,7 +127,7 @@ func guardRestore(s *session) error {
 	for _, back := range done {
 		if back.Left != "" {
 			left++
-			s.say("left as it is: %s: %s", back.What, back.Left)
+			s.say("left alone: %s: %s", back.What, back.Left)
 			continue
 		}
 		s.say("put back: %s", back.What)
@@ -138,7 +138,7 @@ func guardRestore(s *session) error {
 	rest, restErr := store.Repo.Alterations(s.ctx)
 	switch {
 	case restErr == nil && len(rest) > left && !s.Bool("all"):
-		s.say("the rest may have been a person, and is as it is: git runr guard; git runr guard restore --all")
+		s.say("a person may have changed the rest, so it was left alone: git runr guard; git runr guard restore --all")
 	case len(done) == 0:
 		s.say("there was nothing to put back")
 	}

@@ -27,17 +27,17 @@ import (
 // program's own tables.
 func topics() []manual.Topic {
 	return append(manual.Written(),
-		manual.Topic{Name: "config", Usage: "every key of the configuration", Text: config.Help},
-		manual.Topic{Name: "exit-status", Usage: "what the program ends with", Text: exit.Help},
-		manual.Topic{Name: "stop-reasons", Usage: "why runs stop, and what to do then", Text: stopReasonsHelp},
+		manual.Topic{Name: "config", Usage: "every configuration key", Text: config.Help},
+		manual.Topic{Name: "exit-status", Usage: "what each exit status means", Text: exit.Help},
+		manual.Topic{Name: "stop-reasons", Usage: "why runs stop, and what to do", Text: stopReasonsHelp},
 	)
 }
 
 func (p *program) helpCommand() *cli.Command {
 	return &cli.Command{
-		Name: "help", Usage: "help on a command or a topic; alone it lists the commands", ArgsUsage: "[COMMAND|TOPIC…]",
-		Description: "What COMMAND -h says, or a topic.",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "all commands, options and topics"}},
+		Name: "help", Usage: "show help for a command or a topic, or list the commands", ArgsUsage: "[COMMAND|TOPIC…]",
+		Description: "Prints what COMMAND -h prints, or the topic.",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "list all commands, options and topics"}},
 		Action:      p.action(help),
 	}
 }
@@ -152,7 +152,7 @@ func stopReasonsHelp() string {
 			safetext.Fprintf(&b, "    %s\n        %s\n", step.Command, step.What)
 		}
 	}
-	b.WriteString("\nWhat a stop calls unmet. CHECK is typecheck, test, build, lint, format, docs, security or a check's name:\n")
+	b.WriteString("\nCodes of unmet checks. CHECK is typecheck, test, build, lint, format, docs, security or a check's name:\n")
 	for _, u := range diagnose.UnmetCodes() {
 		safetext.Fprintf(&b, "%s\n    %s\n", u.Code, u.Meaning)
 	}
@@ -164,8 +164,9 @@ func splitLines(s string) []string { return strings.Split(strings.TrimRight(s, "
 func (p *program) manCommand() *cli.Command {
 	return &cli.Command{
 		Name: "man", Usage: "print the manual page, for man(1)",
-		Description: "The page is made of the commands and of the topics of git runr help. git runr install-extras puts it where\ngit runr --help and git help runr find it; without\nit: git runr man, piped into man -l -",
-		Action:      p.action(man),
+		Description: `The page contains the commands and the topics of git runr help. git runr install-extras installs
+it for git runr --help and git help runr. To read it without installing it: git runr man, piped into man -l -`,
+		Action: p.action(man),
 	}
 }
 
@@ -192,7 +193,7 @@ func buildNow() build.Build {
 
 func (p *program) versionCommand() *cli.Command {
 	return &cli.Command{
-		Name: "version", Usage: "print the version, with --json its commit and date each by itself, as --version does",
+		Name: "version", Usage: "print the version; with --json, also its commit and date",
 		Action: p.action(showVersion),
 	}
 }
@@ -205,9 +206,9 @@ func showVersion(s *session) error {
 
 func (p *program) completionCommand() *cli.Command {
 	return &cli.Command{
-		Name: "completion", Usage: "print the completion script of a shell", ArgsUsage: "bash|zsh|fish",
-		Description: "bash: eval \"$(git-runr completion bash)\". zsh: source <(git-runr completion zsh), after compinit. fish:\n" +
-			"git-runr completion fish | source. git runr install-extras puts all of them where shells look.",
+		Name: "completion", Usage: "print a shell's completion script", ArgsUsage: "bash|zsh|fish",
+		Description: `bash: eval "$(git-runr completion bash)". zsh: source <(git-runr completion zsh), after compinit.
+fish: git-runr completion fish | source. git runr install-extras installs all three.`,
 		Action: p.action(func(s *session) error {
 			shell := s.Args().First()
 			script, err := complete.Scripts.ReadFile(shell + "." + map[bool]string{true: "fish", false: "sh"}[shell == "fish"])
@@ -223,8 +224,8 @@ func (p *program) completionCommand() *cli.Command {
 // completeCommand returns the hidden command that the shells' completion scripts call.
 func (p *program) completeCommand() *cli.Command {
 	return &cli.Command{
-		Name: "complete", Hidden: true, Usage: "print what the last word may be", ArgsUsage: "-- WORD…",
-		Description: "A line for each: the word, a tab, what it means. A line \":files\" or \":dirs\" asks the shell for those.",
+		Name: "complete", Hidden: true, Usage: "print the completions of the last word", ArgsUsage: "-- WORD…",
+		Description: "Prints a line for each word: the word, a tab, its meaning. A line \":files\" or \":dirs\" asks the shell for those.",
 		Action:      p.action(completeWord),
 	}
 }

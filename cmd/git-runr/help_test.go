@@ -82,7 +82,7 @@ func TestNoSuchDirectory(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct{ dir, want string }{{filepath.Join(dir, "none"), "does not exist"}, {file, "is no directory"}} {
+	for _, c := range []struct{ dir, want string }{{filepath.Join(dir, "none"), "does not exist"}, {file, "is not a directory"}} {
 		got, status := outputOf(t, "-C", c.dir, "status")
 		if status != int(exit.NotFound) || !strings.Contains(got, c.want) || !strings.Contains(got, c.dir) || strings.Contains(got, "should not happen") {
 			t.Errorf("%s: %d\n%s", c.dir, status, got)

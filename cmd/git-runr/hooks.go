@@ -28,19 +28,19 @@ import (
 
 func (p *program) hooksCommand() *cli.Command {
 	return &cli.Command{
-		Name: "hooks", Usage: "install, uninstall or status of git's hooks that call git-runr",
-		Description: "post-commit and post-merge ask for reviews of what you make, post-rewrite says where reviewed commits\n" +
-			"went when they are amended or rebased. None of them fails or waits for a review. pre-push is a gate and\n" +
-			"off: set hooks.pre_push to warn or refuse and install again. Where another tool manages the hooks, what to\n" +
-			"add to its files is printed, and --write adds it to those of husky, lefthook and pre-commit. Where git\n" +
-			"has hooks in its configuration (2.54 and later) they are used and no file is written.\n" +
-			"Exit status of status: 1 when git would not run one that is meant to be there.",
+		Name: "hooks", Usage: "install or remove the git hooks that call git-runr",
+		Description: `post-commit and post-merge request reviews of your commits; post-rewrite records where reviewed
+commits went after an amend or rebase. They never fail, and never wait for a review. pre-push is a gate, off by
+default: set hooks.pre_push to warn or refuse, and install again. If another tool manages the hooks, install prints
+what to add to its files; --write adds it for husky, lefthook and pre-commit. If git supports hooks in its
+configuration (2.54 and later), they are set there and no file is written.
+Exit status of status: 1 if git would not run a hook that should be installed.`,
 		Subcommands: []*cli.Command{
-			{Name: "install", Usage: "review every commit in the background", Action: p.action(installHooks), Flags: []cli.Flag{
+			{Name: "install", Usage: "install the hooks, which review every commit in the background", Action: p.action(installHooks), Flags: []cli.Flag{
 				&cli.BoolFlag{Name: "write", Usage: "also add the calls to the files of husky, lefthook or pre-commit"},
 			}},
-			{Name: "uninstall", Usage: "take the hooks out again", Action: p.action(uninstallHooks)},
-			{Name: "status", Usage: "whether git would run them", Action: p.action(statusOfHooks)},
+			{Name: "uninstall", Usage: "remove the hooks", Action: p.action(uninstallHooks)},
+			{Name: "status", Usage: "show whether git would run them", Action: p.action(statusOfHooks)},
 			{Name: "agent", Hidden: true, Usage: "what agent tools call, with their JSON on standard input", ArgsUsage: "TOOL EVENT", Action: p.action(agentHook)},
 			{Name: "run", Hidden: true, Usage: "what the hooks call", ArgsUsage: "HOOK", Action: p.action(hookRun)},
 		},
@@ -118,7 +118,7 @@ func hookAction(s *session, do func(repo *gitstore.Repo, gate bool) ([]hooks.Sta
 // writeWithout lists the worktrees that do not have the hook.
 func writeWithout(w io.Writer, st hooks.Status) {
 	for _, top := range st.Without {
-		safetext.Fprintf(w, "  core.hooksPath is relative, so this worktree has hooks of its own, without it: %s\n", top)
+		safetext.Fprintf(w, "  core.hooksPath is relative, so this worktree has its own hooks, without this one: %s\n", top)
 		if line, ok := safetext.CommandLine("git", "-C", top, "runr", "hooks", "install"); ok {
 			safetext.Fprintf(w, "    %s\n", line)
 		}

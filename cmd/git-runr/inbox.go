@@ -22,17 +22,19 @@ const inboxLimit = 50
 
 func (p *program) inboxCommand() *cli.Command {
 	list := &cli.Command{
-		Name: "list", Usage: "what waits for somebody, what needs a person first",
-		Description: "First what needs a person most: critical findings, then what did not pass, reviewers that could not\nbe run, what a person was asked for, what was seen in part or commented on, notes, and last what waits\nfor an agent; of equals the newest. The columns: what came of it, findings without an answer by\nseverity (✗ critical, ! warning, · note), id, commit, age, title.",
+		Name: "list", Usage: "list waiting reviews; what needs a person comes first",
+		Description: `The order: critical findings, other reviews that did not pass, reviewers that could not run,
+requests to a person, partial reviews and comments, notes, and last what waits for an agent; the newest first within
+each. The columns: result, unanswered findings by severity (✗ critical, ! warning, · note), id, commit, age, title.`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "status", Value: record.StatusWaiting, Usage: "waiting (open, submitted, claimed), inbox (submitted, claimed), all, open, submitted, claimed, resolved or cancelled"},
-			&cli.BoolFlag{Name: "archived", Usage: "also what git runr gc has dropped from the lists"},
-			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: inboxLimit, Usage: "at most `N`; 0 for all"},
+			&cli.BoolFlag{Name: "archived", Usage: "also reviews that git runr gc dropped from the lists"},
+			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: inboxLimit, Usage: "list at most `N`; 0 for all"},
 		}, filterFlags()...),
 		Action: p.inRepo(inboxList),
 	}
 	return &cli.Command{
-		Name: "inbox", Usage: "reviews: list, comment, submit, claim, resolve …", Flags: list.Flags, Action: p.inRepo(inboxList),
+		Name: "inbox", Usage: "list reviews; comment, submit, claim, resolve …", Flags: list.Flags, Action: p.inRepo(inboxList),
 		Subcommands: []*cli.Command{
 			list, p.inboxCommentCommand(), p.inboxSubmitCommand(), p.inboxClaimCommand(), p.inboxReleaseCommand(), p.inboxGiveCommand(),
 			p.inboxResolveCommand(), p.inboxCancelCommand(), p.inboxReopenCommand(), p.inboxAnswerCommand(), p.inboxReplyCommand(), p.inboxApplyCommand(),
@@ -52,7 +54,7 @@ func inboxList(s *session, store *store.Store) error {
 		return err
 	}
 	if filter.Limit = s.Int("limit"); filter.Limit < 0 {
-		return exit.Problemf(exit.Usage, "--limit %d is below 0", filter.Limit)
+		return exit.Problemf(exit.Usage, "--limit %d is negative; 0 means all", filter.Limit)
 	}
 	reviews, total, err := store.Reviews(s.ctx, filter)
 	if err != nil {
@@ -80,20 +82,20 @@ func (s *session) listStyle() render.ListStyle {
 
 // filterFlags returns the flags that select reviews, for lists and for --all.
 func filterFlags() []cli.Flag {
-	return append([]cli.Flag{&cli.StringFlag{Name: "reviewer", Usage: "only what `NAME`, an agent or a person, was asked for"}}, changeFlags()...)
+	return append([]cli.Flag{&cli.StringFlag{Name: "reviewer", Usage: "only reviews that `NAME`, an agent or a person, was asked for"}}, changeFlags()...)
 }
 
 // changeFlags returns filterFlags without --reviewer.
 func changeFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "claimed-by", Usage: "only what `ACTOR` holds"},
-		&cli.BoolFlag{Name: "mine", Usage: "only what you asked for, are asked for or hold"},
-		&cli.StringFlag{Name: "verdict", Usage: "only those with this `VERDICT`: critical, needs_fix, " +
+		&cli.StringFlag{Name: "claimed-by", Usage: "only reviews claimed by `ACTOR`"},
+		&cli.BoolFlag{Name: "mine", Usage: "only reviews that you requested, were asked for or claimed"},
+		&cli.StringFlag{Name: "verdict", Usage: "only reviews with this `VERDICT`: critical, needs_fix, " +
 			"pass_with_notes, pass, checked, partial, commented, nothing, unreadable, or none while nobody gave one"},
-		&cli.StringFlag{Name: "branch", Usage: "only what was asked for on `BRANCH`"},
-		&cli.StringFlag{Name: "since", Usage: "only what was asked for since `TIME`: a duration such as 2d or 3h, or a date such as 2026-01-31 or 2026-01-31T15:04Z"},
-		&cli.StringFlag{Name: "author", Usage: "only commits of an author whose name or address has `TEXT` in it"},
-		&cli.StringFlag{Name: "file", Usage: "only changes of files that `PATH`, a directory or a glob as in .gitignore, names"},
+		&cli.StringFlag{Name: "branch", Usage: "only reviews requested on `BRANCH`"},
+		&cli.StringFlag{Name: "since", Usage: "only reviews requested since `TIME`: a duration such as 2d or 3h, or a date such as 2026-01-31 or 2026-01-31T15:04Z"},
+		&cli.StringFlag{Name: "author", Usage: "only commits whose author's name or address contains `TEXT`"},
+		&cli.StringFlag{Name: "file", Usage: "only changes to `PATH`, a directory or a glob as in .gitignore"},
 	}
 }
 
@@ -145,10 +147,11 @@ func (s *session) inboxFilter(records *store.Store, status string) (store.Filter
 
 func (p *program) inboxReplyCommand() *cli.Command {
 	return &cli.Command{
-		Name: "reply", Usage: "say something in the thread of a finding or comment, or of the whole", ArgsUsage: "ID [FINDING]",
-		Description: "Markdown, at any time, in any clone. It closes nothing: git runr inbox answer does.",
-		Flags:       []cli.Flag{&cli.StringFlag{Name: "m", Usage: "what you say; - reads standard input"}, asFlag()},
-		Action:      p.inRepo(inboxReply),
+		Name: "reply", Usage: "reply to a finding, to a comment or to the whole review", ArgsUsage: "ID [FINDING]",
+		Description: `The text is Markdown. You can reply at any time, in any clone. A reply closes nothing; git runr
+inbox answer does.`,
+		Flags:  []cli.Flag{&cli.StringFlag{Name: "m", Usage: "the text; - reads standard input"}, asFlag()},
+		Action: p.inRepo(inboxReply),
 	}
 }
 
@@ -182,14 +185,13 @@ func inboxReply(s *session, store *store.Store) (err error) {
 
 func (p *program) inboxAnswerCommand() *cli.Command {
 	return &cli.Command{
-		Name: "answer", Usage: "say what became of one finding or comment", ArgsUsage: "ID FINDING ANSWER",
-		Description: "ANSWER is fixed, refuted, deferred, gone, open or confirmed. fixed and gone need --commit REV, refuted\n" +
-			"needs the reason (-m). What is fixed is claimed fixed until who\n" +
-			"objected, a rule or git runr verify confirms it, and a critical finding stays open until then; open takes an\n" +
-			"answer back. Once all is answered in a review in which a person asked for changes, it goes back to that person,\n" +
-			"who says confirmed or open. The ids are in git runr show ID.",
+		Name: "answer", Usage: "record what became of a finding or comment", ArgsUsage: "ID FINDING ANSWER",
+		Description: `ANSWER is fixed, refuted, deferred, gone, open or confirmed. fixed and gone need --commit REV,
+refuted needs the reason (-m). fixed is a claim until its reporter, a rule or git runr verify confirms it; a critical
+finding stays open until then. open withdraws an answer. When all findings of a review in which a person asked for
+changes are answered, it goes back to that person, who answers confirmed or open. git runr show ID lists the ids.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "commit", Usage: "the commit `REV` that fixed it, or in which the code is gone"},
+			&cli.StringFlag{Name: "commit", Usage: "the commit, `REV`, that fixed it or removed the code"},
 			&cli.StringFlag{Name: "m", Usage: "the reason; - reads standard input"}, asFlag(), forceFlag(),
 		},
 		Action: p.inRepo(inboxAnswer),

@@ -18,11 +18,14 @@ import (
 
 func (p *program) inboxApplyCommand() *cli.Command {
 	return &cli.Command{
-		Name: "apply", Usage: "commit what comments suggest, on a branch of its own", ArgsUsage: "ID FINDING… | ID --all",
-		Description: "A fenced block of the language suggestion, in a comment or finding, holds the lines that it wants in\nplace of those that it speaks of. Each becomes a commit of yours on runr/suggestions/…, which begins\nat the code of the review; what does not fit there any more is left out (exit status 3). Neither HEAD\nnor a working tree is touched, and no branch is moved that is checked out. Of a comment with several,\nFINDING.2 is the second. git runr undo takes it back.",
+		Name: "apply", Usage: "commit the suggestions of comments, on a separate branch", ArgsUsage: "ID FINDING… | ID --all",
+		Description: `A suggestion is a fenced block of the language suggestion, in a comment or finding; it replaces
+the lines that the comment is on. Each becomes a commit of yours on runr/suggestions/…, a branch that starts at the
+reviewed code. Suggestions that no longer fit are left out (exit status 3). HEAD, working trees and checked-out
+branches are not touched. If a comment has several, FINDING.2 is the second. git runr undo takes them back.`,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "all", Usage: "what every finding suggests that is not settled"},
-			&cli.StringFlag{Name: "onto", Usage: "to `BRANCH`, which is not checked out; it is made where there is none"},
+			&cli.BoolFlag{Name: "all", Usage: "all suggestions of findings that are not settled"},
+			&cli.StringFlag{Name: "onto", Usage: "commit to `BRANCH`, which must not be checked out; a missing one is created"},
 		},
 		Action: p.inRepo(inboxApply),
 	}
@@ -54,7 +57,7 @@ type refusedOne struct {
 
 func inboxApply(s *session, store *store.Store) error {
 	if s.IsSet("onto") && s.String("onto") == "" {
-		return exit.Problemf(exit.Usage, "--onto names no branch")
+		return exit.Problemf(exit.Usage, "--onto needs a branch")
 	}
 	review, err := store.Review(s.ctx, s.Args().First())
 	if err != nil {

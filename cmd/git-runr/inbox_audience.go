@@ -15,9 +15,10 @@ import (
 
 func (p *program) inboxShareCommand() *cli.Command {
 	return &cli.Command{
-		Name: "share", Usage: "copy a private review to where others see it", ArgsUsage: "ID",
-		Description: "Copies what was asked, said and answered into the log that git runr sync sends to the elected remote. The copy\nhas an id of its own, and leaves out what was redacted. The private review is closed.",
-		Flags:       []cli.Flag{asFlag(), &cli.StringFlag{Name: "remote", Usage: "for those at `REMOTE` instead"}},
+		Name: "share", Usage: "make a private review visible to others, as a copy", ArgsUsage: "ID",
+		Description: `Copies the request, the comments and the answers into the log that git runr sync sends to the
+elected remote. The copy has its own id, and leaves out what was redacted. The private review is closed.`,
+		Flags: []cli.Flag{asFlag(), &cli.StringFlag{Name: "remote", Usage: "send it to `REMOTE` instead"}},
 		Action: p.inRepo(func(s *session, store *store.Store) error {
 			actor, err := s.actor(store)
 			if err != nil {
@@ -51,9 +52,11 @@ type sharedJSON struct {
 
 func (p *program) inboxRedactCommand() *cli.Command {
 	return &cli.Command{
-		Name: "redact", Usage: "take back what was said in a review", ArgsUsage: "ID [FINDING|TEXT]",
-		Description: "Replaces all that was said in it, the thread of a finding or comment, or whatever has TEXT in it, with [redacted]:\nhere, and in each clone that has synced since. Severity, place and state stay. The event itself stays in the log,\nand whoever has it can read it: git runr help security.",
-		Flags:       []cli.Flag{asFlag()},
+		Name: "redact", Usage: "withdraw text of a review", ArgsUsage: "ID [FINDING|TEXT]",
+		Description: `Replaces text with [redacted], here and in each clone that has synced since: the whole review,
+the thread of a finding or comment, or every text that contains TEXT. Severity, place and state stay. The event stays
+in the log, and whoever has the log can read it: git runr help security.`,
+		Flags: []cli.Flag{asFlag()},
 		Action: p.inRepo(func(s *session, store *store.Store) error {
 			actor, err := s.actor(store)
 			if err != nil {

@@ -28,10 +28,13 @@ import (
 
 func (p *program) inboxClaimCommand() *cli.Command {
 	return &cli.Command{
-		Name: "claim", Usage: "take a review, open to review it or submitted to address it, so that nobody else does", ArgsUsage: "ID… | --all",
-		Description: "Whoever claims first has it until it is released, resolved, or its lease runs out; claiming again\nrenews the lease. Exit status 12: somebody else has it. A person is known by the address, whatever\nthe terminal; a program must set GIT_RUNR_ACTOR or use --as. --all claims every submitted review that the filters fit.",
+		Name: "claim", Usage: "reserve a review, to answer it or to address its findings", ArgsUsage: "ID… | --all",
+		Description: `The first to claim a review holds it until it is released or resolved, or the lease runs out;
+claiming again renews the lease. A person is known by address, on whatever terminal; a program must set GIT_RUNR_ACTOR
+or use --as. --all claims every submitted review that the filters match.
+Exit status: 12 if somebody else holds it.`,
 		Flags: append([]cli.Flag{
-			asFlag(), &cli.StringFlag{Name: "lease", Usage: "let others take over after `DURATION`, such as 2h (default: never)"}, forceFlag(),
+			asFlag(), &cli.StringFlag{Name: "lease", Usage: "let others claim it after `DURATION`, such as 2h (default: never)"}, forceFlag(),
 			&cli.BoolFlag{Name: "local", Usage: "do not ask the remote, which decides between clones"},
 		}, eachFlags()...),
 		Action: p.onReviews("submitted", "Claim", inboxClaim, func(w io.Writer, done actorDone) {
@@ -56,9 +59,10 @@ func inboxClaim(s *session, store *store.Store, id, actor string) (record.Review
 
 func (p *program) inboxGiveCommand() *cli.Command {
 	return &cli.Command{
-		Name: "give", Usage: "ask other people for a review that nobody has answered", ArgsUsage: "ID NAME…",
-		Description: "NAME is as with git runr review --reviewer: a person's name or address, or a team. A claim ends by it.",
-		Flags:       []cli.Flag{asFlag(), forceFlag()},
+		Name: "give", Usage: "hand a request that nobody has answered to other people", ArgsUsage: "ID NAME…",
+		Description: `NAME is a person's name or address, or a team, as in git runr review --reviewer. Giving ends a
+claim.`,
+		Flags: []cli.Flag{asFlag(), forceFlag()},
 		Action: p.withConfig(func(s *session, store *store.Store, conf *config.Config) error {
 			return s.give(store, conf)
 		}),
@@ -102,9 +106,11 @@ func (p *program) inboxReleaseCommand() *cli.Command {
 
 func (p *program) inboxResolveCommand() *cli.Command {
 	return &cli.Command{
-		Name: "resolve", Usage: "close a review that is dealt with", ArgsUsage: "ID… | --all",
-		Description: "--all resolves what was submitted or claimed, as far as the filters fit, such as\ngit runr inbox resolve --all --verdict pass_with_notes --since 7d. A line for each; the exit\nstatus is the worst.",
-		Flags:       append([]cli.Flag{&cli.StringFlag{Name: "m", Usage: "what became of it; - reads standard input"}, asFlag(), claimFlag(), forceFlag()}, eachFlags()...),
+		Name: "resolve", Usage: "close a review that needs nothing more", ArgsUsage: "ID… | --all",
+		Description: `--all resolves every submitted or claimed review that the filters match, as in git runr inbox
+resolve --all --verdict pass_with_notes --since 7d, and prints a line for each.
+Exit status: the worst of all.`,
+		Flags: append([]cli.Flag{&cli.StringFlag{Name: "m", Usage: "what became of it; - reads standard input"}, asFlag(), claimFlag(), forceFlag()}, eachFlags()...),
 		Action: p.onReviews("inbox", "Resolve", func(s *session, store *store.Store, id, actor string) (record.Review, error) {
 			return s.steps(store).Resolve(s.ctx, id, s.hold(actor), s.note)
 		}, func(w io.Writer, done actorDone) {
@@ -119,7 +125,7 @@ func (p *program) inboxResolveCommand() *cli.Command {
 func (p *program) inboxCancelCommand() *cli.Command {
 	return &cli.Command{
 		Name: "cancel", Usage: "withdraw a request that nobody has answered", ArgsUsage: "ID… | --all",
-		Description: "--all withdraws every open request that the filters fit.",
+		Description: "--all cancels every open request that the filters match.",
 		Flags:       append([]cli.Flag{&cli.StringFlag{Name: "m", Usage: "why; - reads standard input"}, asFlag()}, eachFlags()...),
 		Action: p.onReviews("open", "Cancel", func(s *session, store *store.Store, id, actor string) (record.Review, error) {
 			return store.CancelReview(s.ctx, id, actor, s.note)
@@ -129,7 +135,7 @@ func (p *program) inboxCancelCommand() *cli.Command {
 
 func (p *program) inboxReopenCommand() *cli.Command {
 	return &cli.Command{
-		Name: "reopen", Usage: "take a resolution or a cancellation back", ArgsUsage: "ID", Flags: []cli.Flag{asFlag()},
+		Name: "reopen", Usage: "undo a resolution or a cancellation", ArgsUsage: "ID", Flags: []cli.Flag{asFlag()},
 		Action: p.onReview(func(s *session, store *store.Store, id, actor string) (record.Review, error) {
 			return s.steps(store).Reopen(s.ctx, id, actor)
 		}, func(w io.Writer, done actorDone) {
@@ -218,7 +224,7 @@ func pastClaim(err error, review record.Review, line string) error {
 	if review.Claim != nil && !review.Claim.Until.IsZero() {
 		claimed = claimed.WithHint(strings.TrimSpace(render.Until(review.Claim)))
 	}
-	return claimed.WithHint(line + "   although somebody else has it")
+	return claimed.WithHint(line + "   even if somebody else has claimed it")
 }
 
 // actorDone is the result of claim, give, release, resolve, cancel, reopen and answer.
@@ -244,8 +250,8 @@ type inboxStep struct {
 // eachFlags returns the flags of a step that can be taken on several reviews at once.
 func eachFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.BoolFlag{Name: "all", Usage: "every review that these filters fit; asks once"},
-		&cli.BoolFlag{Name: "yes", Usage: "do not ask: for --all where nobody can answer"},
+		&cli.BoolFlag{Name: "all", Usage: "every review that the filters match; asks once"},
+		&cli.BoolFlag{Name: "yes", Usage: "do not ask; required for --all without a terminal"},
 	}, filterFlags()...)
 }
 
@@ -365,7 +371,7 @@ func (s *session) agreed(found []record.ReviewSummary, step inboxStep) error {
 	show := func(tty io.Writer) { render.Inbox(tty, found[:min(len(found), inboxLimit)], len(found), s.listStyle()) }
 	switch yes, asked := s.askPerson(show, what+"?"); {
 	case !asked:
-		return exit.Problemf(exit.Usage, "%s: nobody can be asked here", what).WithHint("the same with --yes does it")
+		return exit.Problemf(exit.Usage, "%s: cannot ask: not a terminal", what).WithHint("repeat the command with --yes")
 	case !yes:
 		return exit.Problemf(exit.Conflict, "nothing was done")
 	}

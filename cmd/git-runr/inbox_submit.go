@@ -27,13 +27,14 @@ import (
 
 func (p *program) inboxSubmitCommand() *cli.Command {
 	return &cli.Command{
-		Name: "submit", Usage: "hand in your comments and your verdict", ArgsUsage: "ID",
-		Description: "Submits your draft of a review together with the comments of --file, a JSON list of\n{\"file\", \"startLine\", \"endLine\", \"selectedText\", \"comment\"}. Without a verdict it only comments.",
+		Name: "submit", Usage: "submit your comments and your verdict", ArgsUsage: "ID",
+		Description: `Submits your draft of a review, together with the comments in --file, a JSON list of {"file",
+"startLine", "endLine", "selectedText", "comment"}. Without a verdict it only comments.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "m", Usage: "what to say on the whole, in Markdown; - reads standard input"},
-			&cli.BoolFlag{Name: "approve", Usage: "the change is good"},
-			&cli.BoolFlag{Name: "request-changes", Usage: "the change is not good yet"},
-			&cli.StringFlag{Name: "file", Usage: "JSON list of comments from `FILE`, or - for standard input"},
+			&cli.StringFlag{Name: "m", Usage: "a comment on the whole change, in Markdown; - reads standard input"},
+			&cli.BoolFlag{Name: "approve", Usage: "verdict: the change is good"},
+			&cli.BoolFlag{Name: "request-changes", Usage: "verdict: the change needs work"},
+			&cli.StringFlag{Name: "file", Usage: "read a JSON list of comments from `FILE`, or - for standard input"},
 			asFlag(),
 		},
 		Action: p.inRepo(inboxSubmit),
@@ -76,7 +77,7 @@ func inboxSubmit(s *session, records *store.Store) error {
 	return s.print(render.NewReviewDocument(review), func(w io.Writer) {
 		writeSubmitted(w, review, person.Actor)
 		if run := review.Request.Run; run != "" && person.Decision != record.CommentOnly {
-			safetext.Fprintf(w, "Run %s goes on from it: git runr resume %s\n", run, run)
+			safetext.Fprintf(w, "Continue run %s with it: git runr resume %s\n", run, run)
 		}
 	})
 }
@@ -158,14 +159,15 @@ func (s *session) readCommentsFile(name string) ([]byte, error) {
 func (p *program) inboxCommentCommand() *cli.Command {
 	return &cli.Command{
 		Name: "comment", Usage: "add a comment to your draft of a review", ArgsUsage: "ID [FILE[:LINE[-END]]]",
-		Description: "Without lines the comment is on the file, without a file on the whole. The text is that of -m,\nor standard input. Nobody sees it before git runr inbox submit ID.",
+		Description: `Without LINE the comment is on the file, without FILE on the whole change. The text comes from -m
+or standard input. Nobody sees it before git runr inbox submit ID.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "m", Usage: "the comment, in Markdown; - reads standard input"},
 			&cli.StringFlag{Name: "side", Value: string(record.SideNew), Usage: "new, or old: the file as it was before the change"},
 			&cli.StringFlag{Name: "severity", Usage: "critical, warning or note"},
 			&cli.BoolFlag{Name: "edit", Usage: "write comments into the diff in your editor, and submit them with your draft"},
 			asFlag(), &cli.BoolFlag{Name: "list", Usage: "show your draft"},
-			&cli.StringFlag{Name: "drop", Usage: "take the comment `COMMENT_ID` out of your draft"},
+			&cli.StringFlag{Name: "drop", Usage: "remove the comment `COMMENT_ID` from your draft"},
 		},
 		Action: p.inRepo(inboxComment),
 	}
@@ -191,7 +193,7 @@ func inboxComment(s *session, records *store.Store) error {
 	}
 	switch {
 	case (s.Bool("list") || s.IsSet("drop")) && s.NArg() > 1, s.Bool("list") && s.IsSet("drop"):
-		return exit.Problemf(exit.Usage, "use --list or --drop COMMENT_ID with a review alone")
+		return exit.Problemf(exit.Usage, "--list and --drop take only a review")
 	case s.Bool("edit"):
 		return s.editInbox(records, review, person)
 	case s.Bool("list"):
@@ -272,7 +274,7 @@ func (c *console) showDraft(review record.Review, draft store.Draft, added *reco
 // notWritten returns the error for an editor session in which the person wrote nothing.
 func notWritten() error {
 	return exit.Problemf(exit.Nothing, "nothing was written, so nothing is recorded").
-		WithHint("an editor that returns at once must be told to wait: git config core.editor \"code --wait\"")
+		WithHint("if your editor returns at once, make it wait: git config core.editor \"code --wait\"")
 }
 
 // editNew implements git runr review --edit. The review is requested only after the person wrote something, and then
@@ -361,7 +363,7 @@ func (s *session) write(store *store.Store, file editdiff.File) (written editdif
 		return written, exit.Problemf(exit.Usage, "the editor %q does not edit; set core.editor", editor).WithHint("git runr inbox comment ID FILE:LINE -m TEXT", "git config --global core.editor NAME")
 	}
 	if file.Found {
-		s.say("going on with what was left in %s", file.Path)
+		s.say("continuing with your text in %s", file.Path)
 	}
 	terminal := gitstore.Terminal{In: s.in, Out: s.err, Err: s.err} // standard output is reserved for the result
 	if tty, _ := stdio.Terminal(s.out); tty {
@@ -392,5 +394,5 @@ func keep(file editdiff.File, err error) error {
 		file.Drop()
 		return err
 	}
-	return exit.Classify(err).WithHint("what you wrote is in "+file.Path, "the same command goes on with it")
+	return exit.Classify(err).WithHint("what you wrote is in "+file.Path, "the same command continues with it")
 }

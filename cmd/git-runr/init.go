@@ -28,12 +28,14 @@ import (
 func (p *program) initCommand() *cli.Command {
 	return &cli.Command{
 		Name: "init", Usage: "set up this repository: .runr.toml, hooks and notes",
-		Description: "Writes .runr.toml with the checks that the project seems to have (an existing one is kept),\ninstalls git's hooks that call git-runr, and lets git log show the notes and carry them over a rebase.\n" +
-			"Says all that it did, and what each commit does from now on; --dry-run says what it would do. git runr uninstall takes\nall of it back.\n" +
-			"--agents does none of that: it tells the agent tools that it finds here of git-runr, in their own files of this\n" +
-			"repository: a skill, git runr mcp, and with --hooks commands that they run. All is shown first, and --remove\n" +
-			"takes out exactly what was written.",
-		Flags:  append([]cli.Flag{&cli.BoolFlag{Name: "no-hooks", Usage: "leave git's hooks alone"}}, agentsFlags()...),
+		Description: `Writes .runr.toml with the checks that the project seems to have (an existing file is kept),
+installs the git hooks that call git-runr, makes git log show the notes and rebases keep them. It prints what it did
+and what each commit does from now on; --dry-run only prints it. git runr uninstall takes all of it back.
+
+--agents does something else: it tells the agent tools that it finds here about git-runr, in their own files in this
+repository: a skill, the server git runr mcp, and with --hooks commands that they run. It shows a diff first, and
+--remove removes exactly what was written.`,
+		Flags:  append([]cli.Flag{&cli.BoolFlag{Name: "no-hooks", Usage: "install no git hooks"}}, agentsFlags()...),
 		Action: p.inRepo(initialise),
 	}
 }
@@ -62,7 +64,7 @@ func initialise(s *session, store *store.Store) (err error) {
 	}
 	if given := s.agentsFlag(); given != "" {
 		next := map[string]string{"yes": "git runr init", "remove": "git runr uninstall", "for": "git runr init --agents"}[given]
-		return exit.Problemf(exit.Usage, "--%s is for --agents; without it init asks nothing", given).
+		return exit.Problemf(exit.Usage, "--%s needs --agents; init itself asks nothing", given).
 			WithHint(cmp.Or(next, "git runr init --agents --"+given))
 	}
 	doc := initJSON{Config: filepath.Join(store.Repo.WorkTree, config.FileName), Checks: []runplan.Check{}, Copy: []string{}, Hooks: []hooks.Status{}, DryRun: s.Bool("dry-run")}
@@ -153,7 +155,7 @@ func writeInit(w io.Writer, doc initJSON) {
 	would := map[bool]string{true: "Would write", false: "Wrote"}[doc.DryRun]
 	switch {
 	case doc.Written && len(doc.Checks) == 0:
-		safetext.Fprintf(w, "%s %s. No checks were found here: git runr help config tells how they are added.\n", would, doc.Config)
+		safetext.Fprintf(w, "%s %s. No checks were found here: git runr help config explains how to add them.\n", would, doc.Config)
 	case doc.Written:
 		safetext.Fprintf(w, "%s %s with %s:\n", would, doc.Config, prose.Count(len(doc.Checks), "check"))
 		writeChecks(w, doc.Checks)
@@ -205,9 +207,9 @@ func writeInit(w io.Writer, doc initJSON) {
 		}
 	}
 	if len(doc.Agents) > 0 {
-		safetext.Fprintf(w, "To tell %s of it, type: git runr init --agents\n", strings.Join(doc.Agents, ", "))
+		safetext.Fprintf(w, "To set up %s, type: git runr init --agents\n", strings.Join(doc.Agents, ", "))
 	}
 	if !doc.DryRun {
-		fmt.Fprint(w, "Take it back: git runr uninstall\nTry: git runr review --wait\n")
+		fmt.Fprint(w, "Undo it: git runr uninstall\nTry: git runr review --wait\n")
 	}
 }

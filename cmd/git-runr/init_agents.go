@@ -16,12 +16,12 @@ import (
 
 func agentsFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "agents", Usage: "tell the agent tools that are used here, and do nothing else"},
-		&cli.StringFlag{Name: "for", Usage: "with --agents: these `TOOLS`, with commas: " + strings.Join(register.Names(), ",")},
-		&cli.BoolFlag{Name: "hooks", Usage: "with --agents: they also say at the start what waits, hand open findings back once, and ask the gate before a push"},
-		&cli.BoolFlag{Name: "read-only", Usage: "with --agents: the server that they are told of has only the tools that read"},
-		&cli.BoolFlag{Name: "remove", Usage: "with --agents: take out what was written"},
-		&cli.BoolFlag{Name: "dry-run", Usage: "show what would be done, and write nothing"},
+		&cli.BoolFlag{Name: "agents", Usage: "only tell the agent tools that are used here about git-runr"},
+		&cli.StringFlag{Name: "for", Usage: "with --agents: only these `TOOLS`, separated by commas: " + strings.Join(register.Names(), ",")},
+		&cli.BoolFlag{Name: "hooks", Usage: "with --agents: sessions also start with what waits, hand open findings back once, and ask the gate before a push"},
+		&cli.BoolFlag{Name: "read-only", Usage: "with --agents: register a server without tools that write"},
+		&cli.BoolFlag{Name: "remove", Usage: "with --agents: remove what was written"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done, and write nothing"},
 		&cli.BoolFlag{Name: "yes", Usage: "with --agents: write without asking"},
 	}
 }
@@ -102,11 +102,11 @@ func (s *session) agentTools(store *store.Store) ([]string, error) {
 	names := strings.FieldsFunc(s.String("for"), func(r rune) bool { return r == ',' || r == ' ' })
 	for _, name := range names {
 		if !slices.Contains(register.Names(), name) {
-			return nil, exit.Problemf(exit.Usage, "%q is none of the tools that can be told: %s", name, strings.Join(register.Names(), ", "))
+			return nil, exit.Problemf(exit.Usage, "unknown tool %q: use %s", name, strings.Join(register.Names(), ", "))
 		}
 	}
 	if len(names) == 0 {
-		return nil, exit.Problemf(exit.Usage, "--for names no tool").WithHint("git runr init --agents --for " + strings.Join(register.Names(), ","))
+		return nil, exit.Problemf(exit.Usage, "--for needs the name of a tool").WithHint("git runr init --agents --for " + strings.Join(register.Names(), ","))
 	}
 	return names, nil
 }
@@ -121,7 +121,7 @@ func (s *session) writeAgents(w io.Writer, plan *register.Plan, written bool, na
 	for _, item := range plan.Items {
 		switch {
 		case item.State == register.Kept:
-			safetext.Fprintf(w, "%s: stays, another tool reads it, too\n", item.File)
+			safetext.Fprintf(w, "%s: kept, because another tool reads it\n", item.File)
 		case written && (item.State == register.Added || item.State == register.Removed):
 			safetext.Fprintf(w, "%s: %s %s for %s\n", item.File, item.State, item.What, strings.Join(item.Tools, ", "))
 		}

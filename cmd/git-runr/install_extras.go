@@ -23,13 +23,13 @@ import (
 func (p *program) installExtrasCommand() *cli.Command {
 	return &cli.Command{
 		Name: "install-extras", Usage: "install the manual page and the completions of bash, zsh and fish",
-		Description: "Then git runr --help and git help runr open the page, and a tab completes commands, options and ids. It\n" +
-			"shows what it is going to write and asks; a file that is somebody else's is left alone (exit status 3).\n" +
-			"What it wrote is recorded, and --remove takes exactly that away.",
+		Description: `git runr --help and git help runr then open the manual page, and Tab completes commands, options
+and ids. The files are shown before they are written, after a question; a file that is not ours is left alone (exit
+status 3). --remove removes exactly what was written.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "dir", Usage: "below `DIR`/share, such as /usr/local (default: where they are found for you, below ~/.local/share)"},
-			&cli.BoolFlag{Name: "remove", Usage: "take away what was written"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "show it, and write nothing"},
+			&cli.StringFlag{Name: "dir", Usage: "install below `DIR`/share, such as /usr/local (default: ~/.local/share)"},
+			&cli.BoolFlag{Name: "remove", Usage: "remove what was written"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done, and write nothing"},
 			&cli.BoolFlag{Name: "yes", Usage: "write without asking"},
 		},
 		Action: p.action(installExtras),
@@ -45,7 +45,7 @@ type extrasJSON struct {
 func installExtras(s *session) error {
 	record := config.UnderHome(s.getenv, "XDG_STATE_HOME", ".local/state", "git-runr/extras.json")
 	if record == "" {
-		return exit.Problemf(exit.Usage, "there is no place to record what is written: neither XDG_STATE_HOME nor HOME is an absolute path")
+		return exit.Problemf(exit.Usage, "cannot record what is written: neither XDG_STATE_HOME nor HOME is an absolute path")
 	}
 	if err := s.askWhere(); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (s *session) askWhere() error {
 		return nil
 	}
 	defer tty.Close()
-	dir, _ := s.question(tty, "Below which directory? (Enter: where they are found for you alone; /usr/local: for all) ")
+	dir, _ := s.question(tty, "Install below which directory? (Enter: for you alone; /usr/local: for everybody) ")
 	if dir == "" {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (s *session) extrasTop() (string, error) {
 	}
 	dir := s.String("dir")
 	if dir == "" {
-		return "", exit.Problemf(exit.Usage, "--dir names no directory").WithHint("git runr install-extras --dir DIR")
+		return "", exit.Problemf(exit.Usage, "--dir needs a directory").WithHint("git runr install-extras --dir DIR")
 	}
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(s.dir, dir)
@@ -141,7 +141,7 @@ func (s *session) extrasTop() (string, error) {
 		return "", exit.Problemf(exit.Usage, "--dir: %w", err)
 	}
 	if info, err := os.Stat(top); err == nil && !info.IsDir() || errors.Is(err, syscall.ENOTDIR) {
-		return "", exit.Problemf(exit.Usage, "%q is no directory", top).WithHint("git runr install-extras --dir DIR")
+		return "", exit.Problemf(exit.Usage, "%q is not a directory", top).WithHint("git runr install-extras --dir DIR")
 	}
 	return top, nil
 }
@@ -156,7 +156,7 @@ func (s *session) extraFiles(top string) ([]extras.File, []string, error) {
 		share = filepath.Join(top, "share")
 		pages = share
 	case share == "":
-		return nil, nil, exit.Problemf(exit.Usage, "there is no home directory").WithHint("git runr install-extras --dir DIR")
+		return nil, nil, exit.Problemf(exit.Usage, "no home directory is known").WithHint("git runr install-extras --dir DIR")
 	}
 	files, err := extras.Files(share, pages, []byte(s.manualPage()), complete.Scripts)
 	return files, extras.Notes(share, pages, s.getenv), err

@@ -21,12 +21,12 @@ import (
 func (p *program) landCommand() *cli.Command {
 	return &cli.Command{
 		Name: "land", Usage: "bring a completed run's result to your branch", ArgsUsage: "[RUN]",
-		Description: "What is in the way is named and nothing is changed. git runr undo takes a landing back, with what\n" +
-			"was uncommitted before it. Without RUN it is the newest run.",
+		Description: `If something is in the way, it is named and nothing is changed. git runr undo takes a landing
+back, and restores what was uncommitted before it. Without RUN: the newest run.`,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "squash", Usage: "as one commit"},
-			&cli.StringFlag{Name: "onto", Usage: "to `BRANCH`, which is not checked out"},
-			&cli.BoolFlag{Name: "allow-deletions", Usage: "also when it deletes more than half of the files"},
+			&cli.BoolFlag{Name: "squash", Usage: "land it as one commit"},
+			&cli.StringFlag{Name: "onto", Usage: "land on `BRANCH`, which must not be checked out"},
+			&cli.BoolFlag{Name: "allow-deletions", Usage: "land even if more than half of the files are deleted"},
 		},
 		Action: p.onRun(land),
 	}

@@ -82,14 +82,14 @@ func (p *program) app() *cli.App {
 func globalFlags() []cli.Flag {
 	return offUnlessGiven([]cli.Flag{
 		&cli.StringFlag{Name: "C", Usage: "run as if started in `DIR`"},
-		&cli.BoolFlag{Name: "json", Usage: "results as one JSON document"},
+		&cli.BoolFlag{Name: "json", Usage: "print results as one JSON document"},
 		&cli.StringFlag{
 			Name:  "color",
-			Usage: "colours `WHEN`: auto, always or never; else as NO_COLOR, CLICOLOR_FORCE, color.runr and color.ui say",
+			Usage: "use colours `WHEN`: auto, always or never; without it NO_COLOR, CLICOLOR_FORCE, color.runr and color.ui decide",
 		},
-		&cli.BoolFlag{Name: "no-color", Usage: "no colours (as NO_COLOR does)"},
-		&cli.BoolFlag{Name: "q", Usage: "only results and errors"},
-		&cli.BoolFlag{Name: "v", Usage: "say more"},
+		&cli.BoolFlag{Name: "no-color", Usage: "use no colours, as with NO_COLOR"},
+		&cli.BoolFlag{Name: "q", Usage: "print only results and errors"},
+		&cli.BoolFlag{Name: "v", Usage: "print more"},
 		&cli.BoolFlag{Name: "version", Usage: "print the version"},
 		cli.HelpFlag, // cli omits it in a program with a command named help
 	})

@@ -19,21 +19,26 @@ const mcpLease = 30 * time.Minute
 func (p *program) mcpCommand() *cli.Command {
 	return &cli.Command{
 		Name: "mcp", Usage: "serve the inbox to a coding agent, on standard input and output",
-		Description: "A server of the Model Context Protocol, which an agent tool starts. Register it with those that are\n" +
-			"used here, and take that back:\n\n" +
-			"  git runr init --agents\n" +
-			"  git runr init --agents --remove\n\n" +
-			"With --read-only they are told of a server that only reads. By hand, and in opencode.json:\n\n" +
-			"  claude mcp add runr -- git runr mcp    claude mcp remove runr\n" +
-			"  codex mcp add runr -- git runr mcp     codex mcp remove runr\n" +
-			"  gemini mcp add runr git runr mcp       gemini mcp remove runr\n" +
-			"  \"mcp\": {\"runr\": {\"type\": \"local\", \"command\": [\"git\", \"runr\", \"mcp\"]}}\n\n" +
-			"Tools that read: review_list, review_get, review_diff, review_wait, diagnose. Tools that record: review,\n" +
-			"review_claim, review_release, review_answer, review_reply, review_resolve, review_comment, review_submit. An answer is\n" +
-			"at most 20,000 tokens long; where there is more it says how to ask for it. An agent acts under a name of its own: it can comment, ask for changes and\n" +
-			"answer findings; it cannot approve, nor end a review that waits for a person.\n\n" +
-			"It works on the repository that it is started in. It never asks anything, and no tool waits for a person.",
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "read-only", Usage: "without the tools that record something"}},
+		Description: `A Model Context Protocol server, which an agent tool starts. To register it with the tools used
+here, or to remove it:
+
+  git runr init --agents
+  git runr init --agents --remove
+
+--read-only registers a server without tools that write. By hand, and in opencode.json:
+
+  claude mcp add runr -- git runr mcp    claude mcp remove runr
+  codex mcp add runr -- git runr mcp     codex mcp remove runr
+  gemini mcp add runr git runr mcp       gemini mcp remove runr
+  "mcp": {"runr": {"type": "local", "command": ["git", "runr", "mcp"]}}
+
+Tools that read: review_list, review_get, review_diff, review_wait, diagnose. Tools that write: review, review_claim,
+review_release, review_answer, review_reply, review_resolve, review_comment, review_submit. An answer has at most
+20,000 tokens; a cut one says how to get the rest. An agent acts under its own name: it can comment, request changes
+and answer findings; it cannot approve, or end a review that waits for a person.
+
+The server works on the repository that it was started in. It asks no questions, and no tool waits for a person.`,
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "read-only", Usage: "offer only the tools that read"}},
 		Action: p.action(serveMCP),
 	}
 }

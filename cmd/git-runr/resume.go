@@ -25,21 +25,23 @@ import (
 
 func (p *program) resumeCommand() *cli.Command {
 	return &cli.Command{
-		Name: "resume", Usage: "take up a run that stopped, or decide on it", ArgsUsage: "[RUN]",
-		Description: "Its counters start afresh. What you changed in the run's own working tree since it stopped is committed as yours, checked and reviewed\n" +
-			"first; the implementer is asked only where that fails. An attempt whose agent failed is made again: what it\n" +
-			"changed is taken back first, but for what was changed since. After a kill in your checkout nobody can say\n" +
-			"what is whose: then what differs is listed, and you do (exit status 3). In the run's own working tree all stays.\n" +
-			"\nOf a run that gave up, --commit accepts what there is with its open findings, --skip leaves the task undone and\n" +
-			"--stop leaves the run to a person. --safe takes up what was interrupted, timed out or died, whose configuration\n" +
-			"is trusted by now, or in which you intervened; of anything else it says what it needs (exit status 4).",
+		Name: "resume", Usage: "resume a run that stopped, or decide on it", ArgsUsage: "[RUN]",
+		Description: `Its counters start afresh. What you changed in the run's working tree since the stop is committed
+as yours, checked and reviewed first; the implementer is called only if that fails. An attempt whose agent failed is
+repeated: its changes are reverted first, except in files that changed since. After a kill in your checkout nobody can
+tell whose changes are whose: resume lists the differences, and you say (exit status 3). In the run's own working tree
+everything is kept.
+
+For a run that gave up, --commit accepts the result with its open findings, --skip leaves the task undone and --stop
+leaves the run to a person. --safe resumes only runs that were interrupted, timed out or died, whose configuration is
+trusted by now, or in which you intervened; for others it prints what they need (exit status 4).`,
 		Flags: append([]cli.Flag{
-			&cli.BoolFlag{Name: "commit", Usage: "accept what there is"},
+			&cli.BoolFlag{Name: "commit", Usage: "accept the result as it is"},
 			&cli.BoolFlag{Name: "skip", Usage: "leave the task undone"},
 			&cli.BoolFlag{Name: "stop", Usage: "leave it to a person; one that is at work on this machine is stopped"},
 			&cli.BoolFlag{Name: "safe", Usage: "only where nothing is for a person to decide"},
 			&cli.StringSliceFlag{Name: "after", Usage: "run the check `NAME` first, and resume only if it passes; may be given again"},
-			&cli.BoolFlag{Name: "keep", Usage: "begin an attempt that was killed or failed again on the files as they are"},
+			&cli.BoolFlag{Name: "keep", Usage: "repeat an attempt that was killed or failed, on the files as they are"},
 			&cli.BoolFlag{Name: "detached", Hidden: true, Usage: "refuse as ever, else go on in the background: what is printed goes to a log"},
 			&cli.BoolFlag{Name: "decide", Hidden: true, Usage: "a decision has to be given"},
 		}, limitFlags()...),
@@ -81,7 +83,7 @@ func (s *session) decide(store *store.Store, run record.Run, choice runplan.Choi
 		return err
 	}
 	if left != "" {
-		s.say("what was in its worktree and in no commit is kept: %s", restoreLine(run.ID, left))
+		s.say("uncommitted work in its worktree is kept: %s", restoreLine(run.ID, left))
 	}
 	s.project(s.ctx, store)
 	if err := s.showEnd(store, run); choice != runplan.ChoiceStop {
@@ -154,8 +156,8 @@ func resumeProblem(run string, err error) error {
 		return err
 	}
 	return exit.Problemf(exit.Conflict, "%w", err).WithHint(
-		"git runr resume "+left.Run+" --keep   if they are yours, to leave them and begin the attempt again",
-		"git runr intervene "+left.Run+" --reason manual_fix --note \"...\"   if they are the run's work, to have them checked and reviewed",
+		"git runr resume "+left.Run+" --keep   if they are yours: keep them and repeat the attempt",
+		"git runr intervene "+left.Run+" --reason manual_fix --note \"...\"   if they are the run's work: check and review them",
 		"git runr undo --to "+left.Before.Short()+" -- PATH...   to put paths back to what they were before the attempt")
 }
 
@@ -225,7 +227,7 @@ func checkNames(run record.Run) []string {
 		names = append(names, c.Name)
 	}
 	if len(names) == 0 {
-		return []string{"it has none: git runr help config tells how checks are configured"}
+		return []string{"it has none: git runr help config explains how to add checks"}
 	}
 	return []string{"its checks: " + strings.Join(names, ", ")}
 }
@@ -238,11 +240,11 @@ const sameStopsAllowed = 2
 func needsPerson(store *store.Store, run record.Run) error {
 	switch {
 	case run.Status == record.RunRunning && workspace.Live(store, run.ID):
-		return exit.Problemf(exit.Busy, "run %s is being carried out now", run.ID).WithHint("git runr log --follow " + run.ID)
+		return exit.Problemf(exit.Busy, "run %s is running now", run.ID).WithHint("git runr log --follow " + run.ID)
 	case run.Status == record.RunRunning:
 		return nil
 	case run.Status == record.RunCompleted && run.Landed == nil && !run.Plan.InPlace:
-		return exit.Problemf(exit.Stopped, "run %s is completed; it is for you to land it", run.ID).WithHint("git runr land " + run.ID)
+		return exit.Problemf(exit.Stopped, "run %s is completed; you can land it", run.ID).WithHint("git runr land " + run.ID)
 	case run.Stop == nil:
 		return exit.Problemf(exit.State, "run %s is %s: there is nothing to continue", run.ID, run.Status)
 	}
@@ -256,7 +258,7 @@ func needsPerson(store *store.Store, run record.Run) error {
 	case reason.Retry() && run.StoppedAlike() < sameStopsAllowed:
 		return nil
 	case reason.Retry():
-		return exit.Problemf(exit.Stopped, "run %s stopped %d times for the same reason without getting on: %s", run.ID, run.StoppedAlike(), reason.Title).WithHint(hints...)
+		return exit.Problemf(exit.Stopped, "run %s stopped %d times for the same reason, without progress: %s", run.ID, run.StoppedAlike(), reason.Title).WithHint(hints...)
 	}
 	return exit.Problemf(exit.Stopped, "run %s needs you: %s", run.ID, strings.ToLower(reason.Explanation[:1])+reason.Explanation[1:]).WithHint(hints...)
 }
@@ -269,11 +271,11 @@ func (p *program) interveneCommand() *cli.Command {
 			"you left as git runr diagnose suggests (COMMAND 2>&1 | tee FILE). Then: git runr resume RUN.\n" +
 			"Reasons: " + strings.Join(record.InterventionReasons(), ", ") + ".\nExit status: 0 recorded, 1 recorded but a command failed.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "reason", Usage: "why you stepped in: a `REASON` of the list above"},
-			&cli.StringFlag{Name: "note", Usage: "what you did, in your words; nothing in it is expanded"},
+			&cli.StringFlag{Name: "reason", Usage: "why you stepped in: a `REASON` from the list above"},
+			&cli.StringFlag{Name: "note", Usage: "what you did, in your words; taken literally"},
 			&cli.StringSliceFlag{Name: "cmd", Usage: "`COMMAND` to run as evidence; may be given again"},
-			&cli.StringFlag{Name: "commit", Usage: "`MESSAGE` of the commit of what you changed in the run's working tree"},
-			&cli.StringFlag{Name: "since", Usage: "`REV` after which the commits of this checkout are yours; else where the run began"},
+			&cli.StringFlag{Name: "commit", Usage: "`MESSAGE` for the commit of your changes in the run's working tree"},
+			&cli.StringFlag{Name: "since", Usage: "commits of this checkout after `REV` are yours (default: where the run began)"},
 		},
 		Action: p.onRun(intervene),
 	}
@@ -328,7 +330,7 @@ func (s *session) interventionSpec(store *store.Store, run record.Run) (runner.I
 	case !slices.Contains(known, spec.Reason):
 		return spec, exit.Problemf(exit.Usage, "unknown reason %q: use %s", spec.Reason, strings.Join(known, ", ")).WithHint(hint)
 	case strings.TrimSpace(spec.Note) == "":
-		return spec, exit.Problemf(exit.Usage, "a note is missing: what you did, for the next prompt and for people").WithHint(hint)
+		return spec, exit.Problemf(exit.Usage, "missing --note: what you did, for the next prompt and for people").WithHint(hint)
 	case s.IsSet("commit") && strings.TrimSpace(spec.Message) == "":
 		return spec, exit.Problemf(exit.Usage, "--commit needs a message")
 	case slices.ContainsFunc(spec.Commands, func(c string) bool { return strings.TrimSpace(c) == "" }):

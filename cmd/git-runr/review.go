@@ -31,30 +31,38 @@ import (
 
 func (p *program) reviewCommand() *cli.Command {
 	return &cli.Command{
-		Name: "review", Usage: "ask for a review; returns at once", ArgsUsage: "[REV|A..B|ID] [-- PATH…]",
-		Description: "Records a request for review of a commit (default HEAD), a range or the working tree,\nand starts git runr work in the background unless the reviewer is a person. A range is what\nits right side did since it left the left one; a merge commit is what was done in it beyond\nmerging. As a pre-commit hook, --staged --wait reviews what is about to be committed.\nWith --missing, commits that no hook saw: those of the range, else what is checked out has beyond its\nupstream or the default branch, else the newest 20. What was reviewed, is asked for, or has nothing in it\nis left out; so is what hooks.skip_… says, with the reason.\nExit status with --wait: 0 passed or checked, 1 did not pass, 5 nothing to review.",
+		Name: "review", Usage: "request a review; returns at once", ArgsUsage: "[REV|A..B|ID] [-- PATH…]",
+		Description: `Requests a review of a commit (default HEAD), a range or the working tree, and starts git runr
+work in the background unless the reviewer is a person. A range A..B is what B changed since it left A; of a merge
+commit, only what it changed beyond merging is reviewed. As a pre-commit hook, --staged --wait reviews what is about to
+be committed.
+
+--missing requests reviews of commits that no hook saw: in the range, else of the commits that HEAD has beyond its
+upstream or the default branch, else of the newest 20. It leaves out commits that are already reviewed, requested or
+empty, and lists those that hooks.skip_… leaves out, with the reason.
+Exit status with --wait: 0 passed or checked, 1 did not pass, 5 nothing to review.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "m", Usage: "what the reviewer should know"},
 			&cli.BoolFlag{Name: "worktree", Usage: "review the working tree, untracked files included"},
-			&cli.BoolFlag{Name: "staged", Usage: "review what is staged"},
+			&cli.BoolFlag{Name: "staged", Usage: "review the staged changes"},
 			deepenFlag(),
-			&cli.StringSliceFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human, or a person by name, address or team; several look side by side: claude,bob"},
-			&cli.StringFlag{Name: "model", Usage: "`NAME` of the model that they use; --reviewer NAME@MODEL is of one"},
-			&cli.StringFlag{Name: "kind", Usage: "look only for one `KIND` of fault: security, tests, design, performance or one of [review.kinds.NAME]"},
-			&cli.IntFlag{Name: "quorum", Usage: "how many of several must fail it for the same reason, `N`", DefaultText: "review.quorum"},
-			&cli.StringFlag{Name: "judge", Usage: "an agent, `NAME`, rules on each finding after them", DefaultText: "review.judge"},
-			&cli.BoolFlag{Name: "wait", Usage: "review now and show what was found"},
-			&cli.BoolFlag{Name: "require-checks", Usage: "with --wait: no pass where checks did not run, or there are none"},
+			&cli.StringSliceFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin, human, or a person's name, address or team; several review side by side: claude,bob"},
+			&cli.StringFlag{Name: "model", Usage: "`NAME` of the model for all of them; --reviewer NAME@MODEL sets that of one"},
+			&cli.StringFlag{Name: "kind", Usage: "look for one `KIND` of fault only: security, tests, design, performance or one of [review.kinds.NAME]"},
+			&cli.IntFlag{Name: "quorum", Usage: "how many of several, `N`, must fail it for the same reason", DefaultText: "review.quorum"},
+			&cli.StringFlag{Name: "judge", Usage: "`NAME` of an agent that rules on each finding afterwards", DefaultText: "review.judge"},
+			&cli.BoolFlag{Name: "wait", Usage: "review now and print the findings"},
+			&cli.BoolFlag{Name: "require-checks", Usage: "with --wait: do not pass if checks did not run, or there are none"},
 			noChecksFlag(),
-			&cli.BoolFlag{Name: "again", Usage: "ask for the next round of a review, `ID`, or of the newest that HEAD goes on from; also who has answered the same"},
-			&cli.BoolFlag{Name: "since-mine", Usage: "show what is new on a branch, `BRANCH`, or in a review, ID, since you looked at it here or said something"},
+			&cli.BoolFlag{Name: "again", Usage: "request the next round of review `ID`, or of the newest that HEAD builds on; also from those who answered the same content"},
+			&cli.BoolFlag{Name: "since-mine", Usage: "show what is new on `BRANCH`, or in a review, ID, since you last looked at it here or commented"},
 			&cli.BoolFlag{Name: "edit", Usage: "review it yourself: write comments into the diff in your editor"},
-			&cli.BoolFlag{Name: "missing", Usage: "ask for each commit that nobody was asked for, as no hook saw it"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "with --missing: only say what would be asked for"},
-			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "none", Usage: "with --missing: the newest `N` of them"},
-			&cli.StringFlag{Name: "remote", Usage: "ask those at another `REMOTE` than the elected one; nobody else sees it"},
+			&cli.BoolFlag{Name: "missing", Usage: "request reviews of commits that no hook saw"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "with --missing: only print what would be requested"},
+			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "none", Usage: "with --missing: only the newest `N`"},
+			&cli.StringFlag{Name: "remote", Usage: "ask people at `REMOTE` instead of the elected remote; nobody else sees it"},
 			privateFlag(),
-			&cli.BoolFlag{Name: "no-serve", Usage: "start no server for the page"},
+			&cli.BoolFlag{Name: "no-serve", Usage: "do not start the server for the page"},
 		},
 		Action: p.withConfig(review),
 	}
@@ -75,7 +83,7 @@ type requested struct {
 }
 
 func privateFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "private", Usage: "record it where it never leaves this clone; git runr inbox share ID shares it"}
+	return &cli.BoolFlag{Name: "private", Usage: "keep it in this clone; git runr inbox share ID shares it later"}
 }
 
 // asksFor sets the audience of the requests that this command records, from --remote and --private.
@@ -139,7 +147,7 @@ func review(s *session, store *store.Store, conf *config.Config) error {
 			return err
 		}
 		if answered {
-			s.say("answered already, for exactly this change; --again asks anew")
+			s.say("already answered for exactly this change; --again asks once more")
 			return s.showReview(store, known)
 		}
 	}
@@ -246,13 +254,13 @@ func requestedLines(made record.Review, round int, url, hint string) []string {
 	if url == "" && slices.Contains(made.Request.Reviewers(), record.Human) {
 		lines = append(lines, "To review it in a browser, type: git runr serve --open")
 	}
-	return append(lines, "When it is submitted, use git runr inbox list and git runr show to retrieve the comments.", "What passes without notes leaves the list; inbox get shows it.")
+	return append(lines, "When it is submitted, use git runr inbox list and git runr show to retrieve the comments.", "A pass without notes leaves the list; inbox get shows it.")
 }
 
 func deepenFlag() cli.Flag {
 	return &cli.BoolFlag{
 		Name: "deepen", DefaultText: "where CI is set",
-		Usage: "fetch a base that is not here and, in a shallow clone, the history that is missing",
+		Usage: "fetch a missing base and, in a shallow clone, the missing history",
 	}
 }
 
@@ -350,7 +358,7 @@ func (s *session) reviewRequest(store *store.Store, conf *config.Config, again b
 	}
 	unknown, err := conf.Invite(s.ctx, &request)
 	if len(unknown) > 0 {
-		s.say("not asked, as nobody is known by this name: %s of CODEOWNERS; [teams] can say who it is", strings.Join(unknown, ", "))
+		s.say("not asked, because nobody is known as %s of CODEOWNERS; [teams] can say who it is", strings.Join(unknown, ", "))
 	}
 	return request, err
 }
@@ -484,7 +492,7 @@ func (s *session) showReview(store *store.Store, review record.Review) error {
 	err = s.print(doc, func(w io.Writer) {
 		render.Review(w, doc)
 		if doc.ChecksMissing != "" {
-			safetext.Fprintf(w, "\nNo pass, as checks are required: %s.\n", doc.ChecksMissing)
+			safetext.Fprintf(w, "\nNot passed, because checks are required: %s.\n", doc.ChecksMissing)
 		}
 	})
 	if err != nil {
@@ -591,9 +599,9 @@ func (s *session) scanSpan(store *store.Store, doc *scannedJSON) ([]gitstore.Log
 }
 
 func writeScanned(w io.Writer, doc scannedJSON) {
-	verb := "asked for"
+	verb := "requested"
 	if doc.DryRun {
-		verb = "would be asked for"
+		verb = "would be requested"
 	}
 	safetext.Fprintf(w, "%s in %s: %s %s.\n", prose.Count(len(doc.Commits), "commit"), doc.Range, prose.Count(doc.Queued, "review"), verb)
 	for _, c := range doc.Commits {

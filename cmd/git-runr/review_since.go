@@ -91,7 +91,7 @@ func (s *session) reviewOf(records *store.Store) (review record.Review, err erro
 		return review, err
 	}
 	if len(lines) == 0 {
-		return review, exit.Problemf(exit.NotFound, "no review was asked for on branch %q", branch)
+		return review, exit.Problemf(exit.NotFound, "branch %q has no reviews", branch)
 	}
 	newest := lines[0]
 	for _, r := range lines {
@@ -132,7 +132,7 @@ func (s *session) newCode(records *store.Store, newest, seen record.Review, doc 
 
 func writeSince(w io.Writer, doc sinceJSON) {
 	if doc.Seen == "" {
-		safetext.Fprintf(w, "Review %s: you have not looked at it here, nor said anything in it.\n", doc.ID)
+		safetext.Fprintf(w, "Review %s: you have not looked at it here, or commented.\n", doc.ID)
 	} else {
 		safetext.Fprintf(w, "Review %s since %s:\n", doc.ID, screen.Time(doc.Since))
 	}

@@ -34,28 +34,29 @@ import (
 func (p *program) runCommand() *cli.Command {
 	return &cli.Command{
 		Name: "run", Usage: "let an implementer work on a task until its review passes", ArgsUsage: "[TASK.md]",
-		Description: "Carries out a task, an executor's finished work (--context, from its review on), or the findings of a\n" +
-			"submitted review (--review), in a worktree of its own. Nothing lands by itself: see git runr land. Of an\n" +
-			"executor's work the files in files_modified are taken, others are left. With --in-place only what the agent\n" +
-			"lists or was seen to edit is its own; other files that change meanwhile are left alone and stop the run.\n" +
-			"Exit status: 0 passed, 3 files changed meanwhile, 4 stopped and needs a person, 30 an agent failed.\n\n" +
-			"A task file may limit itself, in its front matter or under the headings Scope and Verification:\n" +
-			"allowlist_add (or allow, owns) and denylist with paths or globs, which [scope] must allow as well, and tier.\n" +
-			"The commands in its done criteria are compared with the configured checks, and never run.",
+		Description: `Works on a task, on the findings of a submitted review (--review), or on an executor's finished
+work (--context), which starts at the review. The run has a worktree of its own, and nothing lands by itself: see git
+runr land. Of an executor's work, only the files in files_modified are taken. With --in-place, only files that the
+agent lists or was seen to edit belong to the run; other files that change meanwhile are left alone and stop the run.
+Exit status: 0 passed, 3 files changed meanwhile, 4 stopped and needs a person, 30 an agent failed.
+
+A task file can limit the run, in its front matter or under the headings Scope and Verification: allowlist_add (or
+allow, owns) and denylist, with paths or globs, and tier. [scope] must allow a path as well. The commands in its done
+criteria are compared with the configured checks, and never run.`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "m", Usage: "the task as `TEXT`, instead of a file; - reads standard input"},
-			&cli.StringFlag{Name: "context", Usage: "review_context in JSON from `FILE`, or - for standard input"},
-			&cli.StringFlag{Name: "review", Usage: "fix what the submitted review `ID` found"},
-			&cli.StringSliceFlag{Name: "finding", Usage: "of that review nothing but `FINDING`; may be given again"},
+			&cli.StringFlag{Name: "context", Usage: "read review_context as JSON from `FILE`, or - for standard input"},
+			&cli.StringFlag{Name: "review", Usage: "fix the findings of the submitted review `ID`"},
+			&cli.StringSliceFlag{Name: "finding", Usage: "fix only `FINDING` of that review; may be given again"},
 			&cli.BoolFlag{Name: "detached", Hidden: true, Usage: "refuse as ever, else begin in the background and print the run: what is printed goes to a log"},
-			&cli.StringFlag{Name: "implementer", Usage: "`NAME` of an agent"},
+			&cli.StringFlag{Name: "implementer", Usage: "`NAME` of the agent that writes"},
 			&cli.StringFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human"},
 			&cli.IntFlag{Name: "max-retries", Usage: "fixes after a failed review", DefaultText: "loop.max_retries"},
 			noChecksFlag(),
 			&cli.BoolFlag{Name: "in-place", Usage: "work in this checkout instead of a worktree"},
-			&cli.StringFlag{Name: "on-exhausted", Usage: "ask, commit, skip or stop when the retries are used up"},
-			&cli.StringFlag{Name: "profile", Usage: "quality, balanced or budget"},
-			&cli.StringFlag{Name: "model", Usage: "`NAME` of the implementer's model; --reviewer NAME@MODEL names a reviewer's"},
+			&cli.StringFlag{Name: "on-exhausted", Usage: "when the retries are used up: ask, commit, skip or stop"},
+			&cli.StringFlag{Name: "profile", Usage: "which of an agent's models: quality, balanced or budget"},
+			&cli.StringFlag{Name: "model", Usage: "`NAME` of the implementer's model; --reviewer NAME@MODEL sets the reviewer's"},
 		}, limitFlags()...),
 		Action: p.withConfig(run),
 	}
@@ -326,7 +327,7 @@ func (s *session) planContext(store *store.Store, plan *runplan.Plan, name strin
 		s.say("left alone, not among the executor's files: %s", strings.Join(left, ", "))
 	}
 	if len(unchanged) > 0 {
-		s.say("listed, and no file that changed: %s", strings.Join(unchanged, ", "))
+		s.say("listed, but not changed: %s", strings.Join(unchanged, ", "))
 	}
 	return err
 }
@@ -451,7 +452,7 @@ func (s *session) runDetached(store *store.Store, plan runplan.Plan) error {
 	}
 	for id := range before {
 		if workspace.Live(store, id) {
-			return exit.Problemf(exit.State, "run %s works on review %s already", id, plan.FromReview).WithHint("git runr log --follow " + id)
+			return exit.Problemf(exit.State, "run %s already works on review %s", id, plan.FromReview).WithHint("git runr log --follow " + id)
 		}
 	}
 	actor, err := s.detachedActor(store, plan.FromReview)
@@ -477,13 +478,13 @@ func (s *session) runDetached(store *store.Store, plan runplan.Plan) error {
 		for id := range runs {
 			if !before[id] {
 				return s.print(begunJSON{id, plan.FromReview}, func(w io.Writer) {
-					safetext.Fprintf(w, "Run %s has begun.\n", id)
+					safetext.Fprintf(w, "Run %s started.\n", id)
 					screen.Next(w, "git runr log --follow "+id)
 				})
 			}
 		}
 	}
-	return exit.Problemf(exit.Busy, "the run has not begun; %q may say why", filepath.Join(store.Repo.StateDir(), log))
+	return exit.Problemf(exit.Busy, "the run did not start; see %q", filepath.Join(store.Repo.StateDir(), log))
 }
 
 // detachedActor returns who holds the review while a run in the background addresses it: the person if they hold it
@@ -526,9 +527,9 @@ func (s *session) answerFindings(store *store.Store, run record.Run) {
 // limitFlags returns the flags that limit what a run may use.
 func limitFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "max-cost", Usage: "US `DOLLARS` that the run may cost, all in all", DefaultText: "loop.max_cost"},
-		&cli.StringFlag{Name: "max-tokens", Usage: "`TOKENS` that the run may take, all in all", DefaultText: "loop.max_tokens"},
-		&cli.StringFlag{Name: "wait-for-quota", Usage: "how long a step waits for a quota, such as 30m", DefaultText: "loop.wait_for_quota"},
+		&cli.StringFlag{Name: "max-cost", Usage: "US `DOLLARS` that the whole run may cost", DefaultText: "loop.max_cost"},
+		&cli.StringFlag{Name: "max-tokens", Usage: "`TOKENS` that the whole run may use", DefaultText: "loop.max_tokens"},
+		&cli.StringFlag{Name: "wait-for-quota", Usage: "how long a step waits for an agent's quota, such as 30m", DefaultText: "loop.wait_for_quota"},
 	}
 }
 

@@ -29,15 +29,15 @@ const (
 func (p *program) serveCommand() *cli.Command {
 	return &cli.Command{
 		Name: "serve", Usage: "serve the inbox to a browser on this machine",
-		Description: "Listens on 127.0.0.1, where the last server was if that port is free, and prints the address to open.\n" +
-			"One server a repository: a second one prints the address of the first. It ends by itself when nobody\n" +
-			"has asked it anything for an hour. The page of a run resumes, answers, lands and aborts it, that of\n" +
-			"a review commits suggestions and begins runs, as the commands do. git runr review starts one in the background\n" +
-			"where a browser can be near; git config runr.serve false keeps it from that.",
+		Description: `Listens on 127.0.0.1, on the port of the last server if that is free, and prints the address to
+open. A repository has one server: a second one prints the address of the first. It ends after an hour without
+requests. The page of a run can resume, answer, land and abort it; that of a review can commit suggestions and start
+runs. git runr review starts a server in the background if a browser can be opened; git config runr.serve false stops
+that.`,
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "port", DefaultText: "where the last server was", Usage: "listen on port `N`"},
+			&cli.IntFlag{Name: "port", DefaultText: "the last one", Usage: "listen on port `N`"},
 			&cli.BoolFlag{Name: "open", Usage: "open the browser"},
-			&cli.DurationFlag{Name: "idle", Value: serveIdle, Usage: "end after so long without a request"},
+			&cli.DurationFlag{Name: "idle", Value: serveIdle, Usage: "end after this long without a request"},
 			&cli.BoolFlag{Name: "detached", Hidden: true, Usage: "print no address: what is printed goes to a log"},
 		},
 		Action: p.action(serve),
@@ -59,7 +59,7 @@ func serve(s *session) error {
 		return err
 	}
 	if port := s.Int("port"); port < 0 || port > 65535 {
-		return exit.Problemf(exit.Usage, "port %d is none", port)
+		return exit.Problemf(exit.Usage, "port %d is not valid", port)
 	}
 	if s.Duration("idle") <= 0 {
 		return exit.Problemf(exit.Usage, "--idle must be above 0")
@@ -132,7 +132,7 @@ func (s *session) showRunning(store *store.Store) error {
 		return exit.Problemf(exit.Busy, "a server of this repository is starting or ending, or does not answer")
 	}
 	if own := buildNow().String(); address.Program != own && !s.Bool("detached") {
-		s.say("the server that runs is of another git-runr (%s; this is %s); to replace it:\n  kill %d; git runr serve", cmp.Or(address.Program, "an older one"), own, address.PID)
+		s.say("the running server belongs to another git-runr (%s; this is %s); to replace it:\n  kill %d; git runr serve", cmp.Or(address.Program, "an older one"), own, address.PID)
 	}
 	return s.showServer(store, address, secret, true)
 }

@@ -159,7 +159,7 @@ func checkStateDir(dir string) error {
 	}
 	what := "is not a directory"
 	if to, err := os.Readlink(dir); err == nil {
-		what = "is a link to " + to + ", which leads to no directory"
+		what = "is a link to " + to + ", which is not a directory"
 	}
 	return exit.Problemf(exit.Conflict, "%s %s, and git-runr keeps its files there", dir, what).WithHint(safetext.ShellLine("mv", dir, dir+".aside"))
 }
@@ -296,7 +296,7 @@ func (s *session) consent(question string, show func(io.Writer), nothing string,
 	if yes, _ := s.askPerson(func(io.Writer) {}, question); yes {
 		return nil
 	}
-	return exit.Problemf(exit.Stopped, "%s: nobody said yes", nothing).WithHint(lines...)
+	return exit.Problemf(exit.Stopped, "%s: nobody confirmed", nothing).WithHint(lines...)
 }
 
 // progress returns the display of long work on standard error.
@@ -386,11 +386,11 @@ func (s *session) hold(actor string) record.Hold {
 }
 
 func forceFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "force", Usage: "although somebody else has claimed it"}
+	return &cli.BoolFlag{Name: "force", Usage: "even if somebody else has claimed it"}
 }
 
 func claimFlag() cli.Flag {
-	return &cli.StringFlag{Name: "claim", Usage: "only while the claim `ID` stands, which claim --json gives: the first 7 digits will do"}
+	return &cli.StringFlag{Name: "claim", Usage: "only while the claim `ID` is held; claim --json prints it, 7 digits suffice"}
 }
 
 func asFlag() cli.Flag {
@@ -460,7 +460,7 @@ func writeStop(w io.Writer, s *session, store *store.Store, run record.Run) {
 	}
 	screen.Document(w, "\n"+diagnose.Footer(run, s.placeOf(store, run)))
 	if accept := diagnose.Of(run, *run.Stop).Accept; accept != "" {
-		safetext.Fprintf(w, "Or accept what there is, with its open findings: %s\n", accept)
+		safetext.Fprintf(w, "Or accept the result, with its open findings: %s\n", accept)
 	}
 }
 

@@ -27,14 +27,14 @@ import (
 
 func (p *program) showCommand() *cli.Command {
 	return &cli.Command{
-		Name: "show", Usage: "one run or review in full, or what is recorded of a commit", ArgsUsage: "[RUN|REVIEW|COMMIT]",
-		Description: "The newest run without an argument. Of a review: its comments as Markdown for an agent or a person to\n" +
-			"address, each finding with its id, what became of it, and where it is now when the code has moved.\n" +
-			"--steps is the timeline of a run: attempts with their files, checks, reviews, stops and what people did;\n" +
-			"totals; and where the output of each check is kept. With --md it is for a pull request.",
+		Name: "show", Usage: "show a run or review in full, or what is recorded of a commit", ArgsUsage: "[RUN|REVIEW|COMMIT]",
+		Description: `Without an argument: the newest run. A review is shown as Markdown for an agent or a person to
+address: each finding with its id, its answer, and its current place if the code has moved. --steps prints the timeline
+of a run: attempts with their files, checks, reviews, stops and what people did, the totals, and where the output of
+each check is. Add --md for a pull request.`,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "steps", Usage: "what a run did, step by step, and how long it took"},
-			&cli.BoolFlag{Name: "md", Usage: "the steps as Markdown"},
+			&cli.BoolFlag{Name: "steps", Usage: "list what a run did, step by step, and how long it took"},
+			&cli.BoolFlag{Name: "md", Usage: "print the steps as Markdown"},
 			&cli.BoolFlag{Name: "only-review", Hidden: true, Usage: "a review alone, the newest without an argument"},
 		},
 		Action: p.inRepo(show),
@@ -133,11 +133,13 @@ func (s *session) showSteps(store *store.Store, typed string) error {
 
 func (p *program) diffCommand() *cli.Command {
 	return &cli.Command{
-		Name: "diff", Usage: "what a run or a round changed; attempts, rounds compared", ArgsUsage: "[RUN|REVIEW] [N..M] [-- PATH…]",
-		Description: "Without attempts: from where the run began to where it stands. 1..2 is what attempt 2 changed\nafter attempt 1; 0 is where the run began. Of a review: what its author changed since the round before,\nwithout what only the base brought; 1..2 is from round 1 to round 2, and 0 the base.",
+		Name: "diff", Usage: "show what a run or a round changed; compare two", ArgsUsage: "[RUN|REVIEW] [N..M] [-- PATH…]",
+		Description: `Without attempts: everything that the run changed. 1..2 is what attempt 2 changed after attempt
+1; 0 is where the run began. For a review: what its author changed since the previous round, without what only the base
+brought. There 1..2 is from round 1 to round 2, and 0 is the base.`,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "stat", Usage: "files and counts only"},
-			&cli.BoolFlag{Name: "words", Usage: "mark what changed within lines"},
+			&cli.BoolFlag{Name: "stat", Usage: "only list files and counts"},
+			&cli.BoolFlag{Name: "words", Usage: "mark the changes within lines"},
 		},
 		Action: p.inRepo(diff),
 	}
@@ -272,12 +274,12 @@ func (c *console) writePatch(w io.Writer, patch string) {
 
 func (p *program) logCommand() *cli.Command {
 	return &cli.Command{
-		Name: "log", Usage: "events in order: all, or those of a run, a review or a commit", ArgsUsage: "[RUN|REVIEW|COMMIT]",
+		Name: "log", Usage: "list events in order: all, or of a run, a review or a commit", ArgsUsage: "[RUN|REVIEW|COMMIT]",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on until the run is over, with what its agents say"},
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow the run until it ends, with the output of its agents"},
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "all", Usage: "the newest `N`"},
-			&cli.StringFlag{Name: "since", Usage: "only what was recorded since `WHEN`: 7d, 12h, 2026-01-31, or RFC 3339"},
-			&cli.BoolFlag{Name: "oneline", Usage: "the record, its run or review, and its title"},
+			&cli.StringFlag{Name: "since", Usage: "only events since `WHEN`: 7d, 12h, 2026-01-31 or RFC 3339"},
+			&cli.BoolFlag{Name: "oneline", Usage: "one line each: the record, its run or review, its title"},
 		},
 		Action: p.inRepo(showLog),
 	}

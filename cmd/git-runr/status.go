@@ -16,7 +16,7 @@ import (
 
 func (p *program) statusCommand() *cli.Command {
 	return &cli.Command{
-		Name: "status", Usage: "where things stand and what to type next; the default", ArgsUsage: "[RUN|REVIEW|COMMIT]",
+		Name: "status", Usage: "show open work and what to type next; the default", ArgsUsage: "[RUN|REVIEW|COMMIT]",
 		Action: p.inRepo(func(s *session, store *store.Store) error {
 			if s.NArg() > 0 {
 				return show(s, store)
@@ -64,8 +64,8 @@ func (s *session) overviewGiven(store *store.Store) overview.Given {
 
 func (p *program) promptCommand() *cli.Command {
 	return &cli.Command{
-		Name: "prompt", Usage: "a segment for a shell's prompt or a status line: ✗2 ●1",
-		Description: "✗2 is two critical findings that nobody answered, ●1 one review that waits for somebody; nothing\nwhere there is neither, and outside of a repository. What the last command of git-runr knew is\nshown: nothing is read anew, written or reported.\n" +
+		Name: "prompt", Usage: "print a segment for a shell prompt or status line: ✗2 ●1",
+		Description: "✗2 means two unanswered critical findings, ●1 one review that waits for somebody. If there is neither, or\noutside a repository, it prints nothing. It prints what the last git-runr command knew: it reads no events,\nwrites nothing and reports no errors.\n" +
 			"\n   bash      PS1='\\w $(git-runr prompt) \\$ '" +
 			"\n   zsh       setopt prompt_subst; PROMPT='%~ $(git-runr prompt) %# '" +
 			"\n   fish      function fish_right_prompt; git-runr prompt; end" +

@@ -96,7 +96,7 @@ func (s *session) syncOne(store *store.Store, conf *config.Config, remote string
 // retire moves logs into the remote's archive. A refusal by the remote is an error only with --retire.
 func retire(s *session, store *store.Store, done *share.Synced, r share.Retirement) error {
 	if r.Asked && r.After == 0 {
-		return exit.Problemf(exit.Usage, "sync.retire is 0s: no log is ever long gone").WithHint("git config runr.sync.retire 30d")
+		return exit.Problemf(exit.Usage, "sync.retire is 0s: no log is ever archived").WithHint("git config runr.sync.retire 30d")
 	}
 	retired, err := share.Retire(s.ctx, store, done.Remote, r)
 	done.Retired = retired.Logs
@@ -111,7 +111,7 @@ func retire(s *session, store *store.Store, done *share.Synced, r share.Retireme
 
 func writeNotTaken(w io.Writer, logs []gitstore.Rejection) {
 	for _, r := range logs {
-		safetext.Fprintf(w, "not taken over from %s: %s\n", r.Writer, r.Reason)
+		safetext.Fprintf(w, "not accepted from %s: %s\n", r.Writer, r.Reason)
 	}
 }
 
@@ -124,10 +124,10 @@ func writeSynced(w io.Writer, done share.Synced) {
 	}
 	safetext.Fprintf(w, "Synced with %s: %s from %s; %s of ours pushed.\n", done.Remote, prose.Count(done.Taken, "new event"), prose.Count(len(done.Writers), "writer"), prose.Count(done.Pushed, "event"))
 	if done.Retired > 0 {
-		safetext.Fprintf(w, "%s of writers that are long gone are in the archive now, with all their events.\n", prose.Count(done.Retired, "log"))
+		safetext.Fprintf(w, "%s of inactive writers moved to the archive, with all their events.\n", prose.Count(done.Retired, "log"))
 	}
 	if done.RetireWhy != "" && done.Refused == nil {
-		safetext.Fprintf(w, "refs of long gone writers stay: %s\n", done.RetireWhy)
+		safetext.Fprintf(w, "refs of inactive writers stay: %s\n", done.RetireWhy)
 	}
 	writeNotTaken(w, done.Rejected)
 	for i, r := range done.Unreadable {
@@ -147,7 +147,7 @@ func writeSynced(w io.Writer, done share.Synced) {
 		safetext.Fprintf(w, "notes not pushed: %s\n", done.NotesWhy)
 	}
 	if done.Replaced != "" {
-		safetext.Fprintf(w, "notes of somebody else's hand were at %s; they are in the history of %s there: git show %s\n", done.Remote, store.NotesRef, done.Replaced.Short())
+		safetext.Fprintf(w, "notes that git-runr did not write were at %s; they are in the history of %s there: git show %s\n", done.Remote, store.NotesRef, done.Replaced.Short())
 	}
 	if done.Renewed {
 		fmt.Fprintln(w, "This clone was copied with its configuration: it writes under a new id from now on.")

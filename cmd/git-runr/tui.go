@@ -19,9 +19,11 @@ import (
 
 func (p *program) tuiCommand() *cli.Command {
 	return &cli.Command{
-		Name: "tui", Usage: "inbox, diffs and runs on the whole terminal", ArgsUsage: "",
-		Description: "Shows what happens as it happens, also over ssh, and does what the other commands do: comment on\nlines, answer, hand in, claim, resolve, start a run and follow it, land. The keys are at the bottom,\nall of them behind ?. A run goes on when the terminal is closed, and what was typed and not handed in\nis there again.",
-		Action:      p.action(showTerminal),
+		Name: "tui", Usage: "browse inbox, diffs and runs in the terminal", ArgsUsage: "",
+		Description: `Updates as things happen, also over ssh, and does what the other commands do: comment on lines,
+answer, submit, claim, resolve, start a run and follow it, land. The keys are at the bottom; ? shows all. A run goes on
+when the terminal closes, and text that was typed and not submitted is kept.`,
+		Action: p.action(showTerminal),
 	}
 }
 
@@ -32,7 +34,7 @@ func showTerminal(s *session) error {
 	in, _ := stdio.Terminal(s.in)
 	out, _ := stdio.Terminal(s.out)
 	if !in || !out || slices.Contains([]string{"", "dumb"}, s.getenv("TERM")) {
-		return exit.Problemf(exit.Usage, "tui wants a terminal that can move its cursor").WithHint("git runr inbox", "git runr serve --open")
+		return exit.Problemf(exit.Usage, "tui needs a terminal that can move its cursor").WithHint("git runr inbox", "git runr serve --open")
 	}
 	store, err := s.open()
 	if err != nil {

@@ -192,7 +192,7 @@ func TestTUI(t *testing.T) {
 	s.press("r")
 	s.wait("Hand in 1 comment")
 	s.press("x")
-	s.wait("What do you say on the whole?")
+	s.wait("Comment on the whole change")
 	s.press("Not polite yet.\r")
 	s.wait("Submitted to", "t claim")
 	s.press("t")
@@ -221,7 +221,7 @@ func TestTUI(t *testing.T) {
 	s.press("q")
 	s.wait("answered: fixed by", "R resolve")
 	s.press("R")
-	s.wait("What became of it?")
+	s.wait("What was done?")
 	s.press("landed\r")
 	s.wait("Resolved")
 	s.press("q")
@@ -310,7 +310,7 @@ func TestTUIKilledWhileTyping(t *testing.T) {
 // TestTUIWithoutScreen: where no screen can be shown, one line says so and what to type instead.
 func TestTUIWithoutScreen(t *testing.T) {
 	w := tuiWorld(t)
-	if out, err := w.try(w.repo, "tui"); err == nil || !strings.Contains(out, "wants a terminal") {
+	if out, err := w.try(w.repo, "tui"); err == nil || !strings.Contains(out, "needs a terminal") {
 		t.Errorf("without a terminal: %v %s", err, out)
 	}
 	w.env = append(w.env, "TERM=dumb")
@@ -350,11 +350,11 @@ func TestTUIWithoutEditor(t *testing.T) {
 	s.press(" and more")
 	s.wait("half a thought and more", "enter saves")
 	s.press("\x1b")
-	s.wait("Kept as you typed it")
+	s.wait("Saved: the same key")
 	s.press("c")
-	s.wait("half a thought and more", "This was typed before")
+	s.wait("half a thought and more", "You typed this before")
 	s.press("\x1b")
-	s.wait("Kept as you typed it")
+	s.wait("Saved: the same key")
 	s.leave("qq", 0)
 }
 
@@ -371,7 +371,7 @@ func TestTUITypedIsTidied(t *testing.T) {
 	s.press("half a thought")
 	s.wait("half a thought")
 	s.press("\x1b")
-	s.wait("Kept as you typed it")
+	s.wait("Saved: the same key")
 	s.leave("qq", 0)
 	kept := func() int {
 		files, _ := filepath.Glob(filepath.Join(w.repo, ".git/runr/typed/*"))
@@ -529,7 +529,7 @@ func TestTUIFinding(t *testing.T) {
 	s.press("g")
 	s.press("n") // to the remark below its line
 	s.press("\r")
-	s.wait("a says what became of it")
+	s.wait("a answers it")
 	s.press("a")
 	s.wait("git runr inbox answer", "r refuted")
 	s.press("r")
@@ -537,9 +537,9 @@ func TestTUIFinding(t *testing.T) {
 	s.press("it is meant so\r")
 	s.wait("still open.", "answered: refuted it is meant so", "O reopen")
 	s.press("/")
-	s.wait("Only what says:")
+	s.wait("Show only lines with:")
 	s.press("refuted\r")
-	s.wait("Only what says refuted")
+	s.wait("Only lines with refuted")
 	s.press("q")
 	s.wait("+changed")
 	s.press("y")

@@ -25,20 +25,21 @@ import (
 
 func (p *program) undoCommand() *cli.Command {
 	return &cli.Command{
-		Name: "undo", Usage: "take back a land or revert, or get files back as they were", ArgsUsage: "[RUN] [-- PATH…]",
-		Description: "Takes back the last land, revert, resume or undo --to; with RUN, the last one that was done for that run.\n" +
-			"What you changed since is named and left alone (exit status 3); a branch that went on since is not moved, and\n" +
-			"then nothing is changed. An undo can be undone: type it again. Each working tree has operations of its own.\n" +
-			"\n--list shows what was done here, and the snapshots that this clone keeps: the working trees before and after\n" +
-			"each attempt and operation. --to puts files of one back: SNAPSHOT is an id of that list or the beginning of\n" +
-			"one, RUN/N for what attempt N of a run left, or RUN/N-before for what it found. What is overwritten is\n" +
-			"recorded first. Files that the snapshot has not stay. What cannot be recorded (ignored files, nested\n" +
-			"repositories) is named and left alone (exit status 3).",
+		Name: "undo", Usage: "undo a land or revert, or put files back from a snapshot", ArgsUsage: "[RUN] [-- PATH…]",
+		Description: `Undoes the last land, revert, resume or undo --to in this working tree, or with RUN the last one
+for that run. Files that you changed since are named and left alone (exit status 3); if a branch has moved on, nothing
+is changed. Type it again to undo the undo.
+
+--list lists the operations here, and the snapshots that this clone keeps: the working tree before and after each
+attempt and operation. --to puts files back as they are in SNAPSHOT: an id from that list or its beginning, RUN/N for
+what attempt N of a run left, or RUN/N-before for what it found. Files are recorded before they are overwritten; files
+that the snapshot does not have stay. Files that cannot be recorded (ignored files, nested repositories) are named and
+left alone (exit status 3).`,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "list", Usage: "show what can be undone or put back, or for RUN, newest first, and change nothing"},
-			&cli.StringFlag{Name: "to", Usage: "put files back as they are in `SNAPSHOT`; all, or those of PATH"},
-			&cli.StringFlag{Name: "into", Usage: "with --to: write below `DIR` and leave the working tree alone; nothing there is overwritten"},
-			&cli.BoolFlag{Name: "staged", Usage: "with --to: what was staged, instead of what the files held"},
+			&cli.BoolFlag{Name: "list", Usage: "list what can be undone or put back, newest first; with RUN, only of that run"},
+			&cli.StringFlag{Name: "to", Usage: "put back all files of `SNAPSHOT`, or only PATH"},
+			&cli.StringFlag{Name: "into", Usage: "with --to: write below `DIR` instead of the working tree; overwrites nothing"},
+			&cli.BoolFlag{Name: "staged", Usage: "with --to: the staged content instead of that of the files"},
 			&cli.BoolFlag{Name: "snapshot", Hidden: true, Usage: "the argument is what --to names"},
 		},
 		Action: p.inRepo(undo),
@@ -121,7 +122,7 @@ func writeUndone(ctx context.Context, store *store.Store, w io.Writer, undone la
 		safetext.Fprintf(w, "  %s\n", moved)
 	}
 	if doc.Undo == "" && len(doc.Conflicts) == 0 {
-		fmt.Fprintln(w, "  it was so before: nothing else was changed")
+		fmt.Fprintln(w, "  it was already so: nothing else was changed")
 	}
 	gone := undone.Added(ctx, store)
 	render.Paths(w, "restored", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool { return gone[path] }))
@@ -202,7 +203,7 @@ func (s *session) listUndo(store *store.Store, run string) error {
 			safetext.Fprintf(w, "%s  %s  before it: %s\n", op.When.Local().Format(time.DateTime), op.What, op.Before.Short())
 		}
 		if len(doc.Operations) == 0 {
-			fmt.Fprintln(w, "Nothing is recorded that could be undone here.")
+			fmt.Fprintln(w, "There is nothing to undo here.")
 		}
 		s.writeSnapshots(w, doc.Snapshots)
 		if len(kept) > 0 {
@@ -219,8 +220,8 @@ func writeRoom(w io.Writer, objects, ignored int64) {
 	}
 	safetext.Fprintf(w, "\nAll snapshots of this clone take %s of git's objects, and %s beside them for ignored files and lists.\n", room,
 		prose.Bytes(ignored))
-	safetext.Fprintf(w, "Those of a run go with the run; those around landings, reverts and restores after %d days, but not the newest %d.\n"+
-		"What goes now: git runr gc --dry-run\n", loop.UndoDays, loop.UndoKept)
+	safetext.Fprintf(w, "gc removes those of a run with the run, and those of landings, reverts and restores after %d days, except the newest %d.\n"+
+		"To see what gc would remove now: git runr gc --dry-run\n", loop.UndoDays, loop.UndoKept)
 }
 
 func (s *session) writeSnapshots(w io.Writer, list []snapshotJSON) {
@@ -324,6 +325,6 @@ func restoreLine(run string, left gitstore.ID) string {
 
 func writeLeft(w io.Writer, restore string) {
 	if restore != "" {
-		safetext.Fprintf(w, "What was in its worktree and in no commit is kept:\n  %s\n", restore)
+		safetext.Fprintf(w, "Uncommitted work in its worktree is kept:\n  %s\n", restore)
 	}
 }

@@ -187,7 +187,7 @@ func TestUndoWaitsForGitOfKilledLanding(t *testing.T) {
 		t.Fatal("git has ended before undo began")
 	}
 	w.write(calls, "go", "")
-	if err := <-undo; err != nil || !strings.Contains(out, "is taken back now") {
+	if err := <-undo; err != nil || !strings.Contains(out, "is undone now") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if _, err := os.Stat(ended); err != nil {
@@ -211,13 +211,13 @@ func TestUndoLandingKilledWithItsGit(t *testing.T) {
 	if half := w.state(dir); half["b.txt"] != "wo" || half["x"] != "" {
 		t.Errorf("not half-way: %q", half)
 	}
-	if out := w.runr(dir, "status"); !strings.Contains(out, "was cut short") || !strings.Contains(out, "  git runr undo\n") || strings.Contains(out, "git runr land") {
+	if out := w.runr(dir, "status"); !strings.Contains(out, "was interrupted") || !strings.Contains(out, "  git runr undo\n") || strings.Contains(out, "git runr land") {
 		t.Errorf("status says\n%s", out)
 	}
-	if out := w.runr(dir, "status", "latest"); !strings.Contains(out, "was cut short: git runr undo\n") {
+	if out := w.runr(dir, "status", "latest"); !strings.Contains(out, "was interrupted: git runr undo\n") {
 		t.Errorf("status of the run says\n%s", out)
 	}
-	if out, err := w.try(dir, "undo"); err != nil || !strings.Contains(out, "is taken back now") {
+	if out, err := w.try(dir, "undo"); err != nil || !strings.Contains(out, "is undone now") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if got := w.state(dir); !maps.Equal(got, before) {

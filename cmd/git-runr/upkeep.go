@@ -26,10 +26,15 @@ import (
 
 func (p *program) gcCommand() *cli.Command {
 	return &cli.Command{
-		Name: "gc", Usage: "drop what was over long ago from the lists, and what old runs left here",
-		Description: "Reviews that were resolved or cancelled longer than inbox.retention ago leave the lists; they can\nstill be read (inbox list --archived, inbox get ID). Of runs that were over so long, this clone's\nworktree, transcripts and snapshots are removed, and of both what was typed and not handed in; so are checkouts that killed reviews left, but\nnone that a process is in. Of repositories that are gone, worktrees that hold nothing are removed, others are named. What landings, reverts and restores can be undone by is kept for 30 days,\nand of the newest 50 for good. No event is ever deleted. The worker, and whoever submits or closes\na review, does the same by itself once a day.",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done"}},
-		Action:      p.withConfig(gc),
+		Name: "gc", Usage: "remove old closed reviews from the lists, and files of old runs",
+		Description: `Reviews that were resolved or cancelled longer than inbox.retention ago leave the lists; they can
+still be read (inbox list --archived, inbox get ID). For runs that ended as long ago, this clone's worktree,
+transcripts and snapshots are removed; for both, drafts that were not submitted. Checkouts that killed reviews left are
+removed, unless a process is in them. Worktrees of deleted repositories are removed if they hold no work, and named
+otherwise. What undo needs for landings, reverts and restores is kept for 30 days, and for the newest 50 for good. No
+event is ever deleted. The worker, and whoever submits or closes a review, does the same once a day.`,
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done"}},
+		Action: p.withConfig(gc),
 	}
 }
 
@@ -71,7 +76,7 @@ func writeGarbage(w io.Writer, doc gcJSON, now time.Time) {
 		safetext.Fprintf(w, "%s of what can be undone\n", prose.Count(len(doc.Undo), "old record"))
 	}
 	if n := len(doc.Typed); n > 0 {
-		safetext.Fprintf(w, "%s typed for them and not handed in\n", prose.Count(n, "text"))
+		safetext.Fprintf(w, "%s typed for them and not submitted\n", prose.Count(n, "text"))
 	}
 	for _, dir := range doc.Checkouts {
 		safetext.Fprintf(w, "checkout %s\n", dir)
@@ -81,7 +86,7 @@ func writeGarbage(w io.Writer, doc gcJSON, now time.Time) {
 	}
 	for _, kept := range doc.Kept {
 		remove, _ := safetext.CommandLine("rm", "-r", "-f", kept.Dir)
-		safetext.Fprintf(w, "left alone: %s is of %s, which is gone: was that moved, type git runr gc in it; else: %s\n", kept.Dir, kept.Repository, remove)
+		safetext.Fprintf(w, "left alone: %s belongs to %s, which is gone; if that was moved, type git runr gc in it, else: %s\n", kept.Dir, kept.Repository, remove)
 	}
 	would := ""
 	if doc.DryRun {
@@ -103,11 +108,11 @@ func age(d time.Duration) string {
 
 func (p *program) doctorCommand() *cli.Command {
 	return &cli.Command{
-		Name: "doctor", Usage: "check git, hooks, agents and the remote; say what to type",
-		Description: "One line for each: ok, warn (something does not work, or will not) or fail (it cannot do its work),\n" +
-			"and what to type. No agent is called. The remote is asked what it has and whether it would take a push, which\n" +
-			"is not carried out and takes 15 s at most; --offline leaves that out. Nothing is changed.\n" +
-			"Exit status: 1 where a line says fail.",
+		Name: "doctor", Usage: "check git, hooks, agents and the remote; print what to type",
+		Description: `Prints one line for each: ok, warn (something does not work, or will not) or fail (git-runr
+cannot work), and what to type. It calls no agent and changes nothing. It asks the remote what it has and whether it
+would accept a push, without pushing, for at most 15 s; --offline leaves that out.
+Exit status: 1 if a line says fail.`,
 		Flags:  []cli.Flag{&cli.BoolFlag{Name: "offline", Usage: "do not ask the remote"}},
 		Action: p.action(doctor),
 	}
@@ -146,10 +151,12 @@ func writeDoctor(w io.Writer, checks []checkup.Result) {
 
 func (p *program) fsckCommand() *cli.Command {
 	return &cli.Command{
-		Name: "fsck", Usage: "check every record; --rebuild makes cache and notes again",
-		Description: "Names every record that is missing or damaged, with what is attached to it; the others can be used.\nEnds with 3 when there is one. git runr sync fetches from the remote what is missing or damaged here. What it\ndid not take over is named too.",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "rebuild", Usage: "make the cache and the notes again from the logs"}},
-		Action:      p.inRepo(fsck),
+		Name: "fsck", Usage: "check every record; --rebuild recreates cache and notes",
+		Description: `Names every missing or damaged record, with its attachments; the others can be used. git runr
+sync fetches from the remote what is missing or damaged here. fsck also names what sync refused.
+Exit status: 3 if a record is missing or damaged.`,
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "rebuild", Usage: "recreate the cache and the notes from the logs"}},
+		Action: p.inRepo(fsck),
 	}
 }
 
@@ -187,14 +194,15 @@ func fsck(s *session, store *store.Store) error {
 
 func (p *program) uninstallCommand() *cli.Command {
 	return &cli.Command{
-		Name: "uninstall", Usage: "take back what init did in this repository",
-		Description: "Takes out the hooks, the notes in git log, what agents were told, this clone's cache and settings of its own, the\n" +
-			"approval of .runr.toml, and that file if init wrote it and nobody changed or committed it. Configuration and hooks\n" +
-			"are then as they were, to the byte. What is recorded stays: --refs deletes that, too, of this clone.\n" +
-			"Drafts and files of runs stay unless --refs is given. Exit status 3 where something was left alone.",
+		Name: "uninstall", Usage: "undo what init did in this repository",
+		Description: `Removes the hooks, the notes from git log, what init told agents, this clone's cache and
+settings, and the approval of .runr.toml; also that file, if init wrote it and nobody changed or committed it.
+Configuration and hooks are then byte for byte as before. Records, drafts and files of runs stay unless --refs is
+given.
+Exit status: 3 if something was left alone.`,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "refs", Usage: "also delete every record: reviews, runs, notes, snapshots; branches of runs stay"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done"},
+			&cli.BoolFlag{Name: "refs", Usage: "also delete every record of this clone: reviews, runs, notes, snapshots; branches of runs stay"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done"},
 			&cli.BoolFlag{Name: "yes", Usage: "do it without asking"},
 		},
 		Action: p.inRepo(uninstall),

@@ -24,16 +24,16 @@ import (
 
 func (p *program) verifyCommand() *cli.Command {
 	return &cli.Command{
-		Name: "verify", Usage: "check open findings, and those claimed fixed, against the code of now", ArgsUsage: "ID | --all",
-		Description: "Holds each finding that nobody answered, or that somebody claims to have fixed, against HEAD or the\n" +
-			"branch that was reviewed, and answers it where it is settled: fixed, when the built-in reviewer's rule finds\n" +
-			"nothing there any more or the check that failed passes; gone, when the code was deleted. A secret stands while\n" +
-			"a branch has a commit with it. The worker does this after each commit for what rules and checks found. With\n" +
-			"--reviewer an agent judges the rest one by one: fixed, if it says so in the form that it is asked for. In doubt\n" +
-			"a finding stands; a claim that is not so is answered open. A review whose findings are all answered is resolved.",
+		Name: "verify", Usage: "check unanswered and claimed-fixed findings against the code", ArgsUsage: "ID | --all",
+		Description: `Checks each finding that is unanswered or claimed fixed against HEAD, or the branch that was
+reviewed, and answers it if the result is clear: fixed, if the built-in reviewer's rule finds nothing there any more or
+the failed check passes; gone, if the code was deleted. A secret stays open while a branch has a commit with it. The
+worker does this after each commit for findings of rules and checks. With --reviewer an agent judges the other findings
+one by one; they count as fixed only if it says so in the requested form. In doubt a finding stays open; a wrong claim
+is answered open. A review whose findings are all answered is resolved.`,
 		Flags: append([]cli.Flag{
-			&cli.BoolFlag{Name: "all", Usage: "every review with open findings that these filters fit"},
-			&cli.StringFlag{Name: "reviewer", Usage: "have the agent `NAME` judge what no rule can"},
+			&cli.BoolFlag{Name: "all", Usage: "every review with open findings that the filters match"},
+			&cli.StringFlag{Name: "reviewer", Usage: "let the agent `NAME` judge findings that no rule can"},
 		}, changeFlags()...),
 		Action: p.withConfig(verify),
 	}
@@ -100,7 +100,7 @@ func (s *session) verifier(store *store.Store, conf *config.Config, progress *pr
 		return nil, err
 	}
 	if name == record.Human {
-		return nil, exit.Problemf(exit.Usage, "reviewer: %s is no agent", name).WithHint("git runr inbox answer ID FINDING fixed --commit REV")
+		return nil, exit.Problemf(exit.Usage, "reviewer: %s is not an agent", name).WithHint("git runr inbox answer ID FINDING fixed --commit REV")
 	}
 	if failure := conf.Ready(name, agent.Reviewer); failure != nil {
 		status := exit.Status(record.ReasonOf(failure.Reason).Status)
@@ -138,7 +138,7 @@ func writeVerified(w io.Writer, doc verifiedJSON) {
 		state := cmp.Or(string(f.Kind), "open")
 		safetext.Fprintf(w, "%-5s  %s  %s  %s\n", state, screen.Suffix(f.Review), cmp.Or(f.Now, f.Place, f.Finding), f.Reason)
 	}
-	safetext.Fprintf(w, "%s looked at again, %d still open.\n", prose.Count(len(doc.Findings), "finding"), doc.Open)
+	safetext.Fprintf(w, "%s checked again, %d still open.\n", prose.Count(len(doc.Findings), "finding"), doc.Open)
 	if took := doc.Usage.String(); took != "" {
 		safetext.Fprintf(w, "The calls took %s\n", took)
 	}

@@ -29,30 +29,31 @@ import (
 
 func (p *program) workCommand() *cli.Command {
 	return &cli.Command{
-		Name: "work", Usage: "do the open reviews that this clone asked for, or all",
-		Description: `Runs the reviewers of open requests, loop.parallel at a time in this clone, and ends. The post-commit
-hook and git runr review start it in the background; any cron job or CI can run it, and several may
-run side by side. A reviewer that was limited, cut off or too slow is asked again by the next work
-that comes 1, 5 and 25 minutes later, or when its provider says, and one whose review wants an object
-that is not here by every next work.
+		Name: "work", Usage: "do the open reviews of this clone, or of all clones",
+		Description: `Runs the reviewers of open requests, loop.parallel at a time in this clone, and ends. The
+post-commit hook and git runr review start it in the background; cron jobs and CI can run it, and several may run side
+by side. A reviewer that hit a limit, was cut off or was too slow is asked again after 1, 5 and 25 minutes, or when its
+provider says, by the next worker. One whose review needs an object that is missing here is asked again by every
+worker.
 
-With --for-all also what was asked for in other clones, of agents that can be run here: after a sync,
-under a lease on the remote (refs/runr/leases/), and the result is synced. What is run for others is
-what is configured and trusted here, agents and checks alike; only their code and words are theirs. Checks run
-on the code of those to whom you consented: git runr trust --code-of NAME.
+--for-all also does what other clones asked for, if its agents can run here. It syncs, takes a lease on the remote
+(refs/runr/leases/), and syncs the result. Others' reviews run with the agents and checks that are configured and
+trusted here; only code and text are theirs. Checks run on the code of people you consented to: git runr trust
+--code-of NAME.
 
---drain waits until nothing is left to do, and ends with 0; with 75 when something is left, as when
---timeout was too short or a commit could not be fetched, and with the status of the failure when a
-reviewer failed for good. A remote that is away is waited for where there is a --timeout. --watch stays until it is interrupted.`,
+--drain waits until nothing is left to do. It waits for a remote that cannot be reached only with --timeout. --watch
+stays until interrupted.
+Exit status of --drain: 0 if nothing is left; 75 if something is, because --timeout was too short or a commit could not
+be fetched; the status of the failure if a reviewer failed for good.`,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "once", Usage: "do what can be done now and end, as without any of these"},
-			&cli.BoolFlag{Name: "drain", Usage: "end when nothing is left: wait for other workers, and for limits to pass"},
-			&cli.BoolFlag{Name: "watch", Usage: "stay and do what comes"},
-			&cli.BoolFlag{Name: "for-all", Usage: "also what other clones asked for, of agents that can be run here"},
-			&cli.DurationFlag{Name: "timeout", Usage: "end after `DURATION`, such as 10m, whatever is left", DefaultText: "none"},
+			&cli.BoolFlag{Name: "once", Usage: "do what can be done now and end; the default"},
+			&cli.BoolFlag{Name: "drain", Usage: "end when nothing is left; wait for other workers and for limits to pass"},
+			&cli.BoolFlag{Name: "watch", Usage: "stay and do new requests as they come"},
+			&cli.BoolFlag{Name: "for-all", Usage: "also do what other clones asked for, if its agents can run here"},
+			&cli.DurationFlag{Name: "timeout", Usage: "end after `DURATION`, such as 10m, even if something is left", DefaultText: "none"},
 			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "at most `N` reviewers at once in this process", DefaultText: "loop.parallel"},
 			noChecksFlag(),
-			&cli.BoolFlag{Name: "retry", Usage: "also those whose reviewer could not be run before, and now those that wait for a limit to pass"},
+			&cli.BoolFlag{Name: "retry", Usage: "also ask reviewers that could not run before, and now those that wait for a limit to pass"},
 		},
 		Action: p.action(work),
 	}
@@ -183,7 +184,7 @@ func (s *session) duty() (*worker.Duty, error) {
 
 func (doc worked) show(w io.Writer) {
 	if doc.Busy {
-		fmt.Fprintln(w, "Another worker is at it.")
+		fmt.Fprintln(w, "Another worker is doing them.")
 		return
 	}
 	safetext.Fprintf(w, "%s done.\n", prose.Count(doc.Reviews, "review"))

@@ -117,7 +117,7 @@ func decodeArchive(c odb.Commit) (archive, error) {
 	said, isArchive := strings.CutPrefix(c.Message, archiveTitle)
 	_, said, versioned := strings.Cut(said, "\n"+archiveVersion)
 	if !isArchive || !versioned {
-		return a, fmt.Errorf("%s is no archive of logs", c.ID.Short())
+		return a, fmt.Errorf("%s is not an archive of logs", c.ID.Short())
 	}
 	version, said, _ := strings.Cut(said, "\n")
 	switch n, err := strconv.ParseUint(version, 10, 31); {

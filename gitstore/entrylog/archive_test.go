@@ -366,7 +366,7 @@ func TestHostileArchives(t *testing.T) {
 		reason  string
 	}{
 		{"a newer format", func(odb.ID, odb.ID) string { return strings.Replace(head, "1\n", "2\nwhatever\n", 1) }, "format 2, this program reads up to 1"},
-		{"no archive", func(odb.ID, odb.ID) string { return "hello" }, "is no archive of logs"},
+		{"no archive", func(odb.ID, odb.ID) string { return "hello" }, "is not an archive of logs"},
 		{"other parents", func(tip, stray odb.ID) string {
 			return head + archiveLog + writer + " " + string(stray) + "\n" + archiveLog + good + " " + string(tip) + "\n"
 		}, "its parents are not the logs that it names"},

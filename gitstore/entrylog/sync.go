@@ -63,7 +63,7 @@ func (s *Store) checkRemote(name string) error {
 	case !slices.Contains(have, name) && slices.ContainsFunc(slices.Collect(maps.Keys(s.dir.Config)), named):
 		return noRemote(fmt.Sprintf("remote %q has no URL", name), "git remote set-url "+plainName(name)+" URL")
 	case len(have) == 0:
-		return noRemote(fmt.Sprintf("there is no remote %q, nor any other", name), "git remote add "+plainName(name)+" URL")
+		return noRemote(fmt.Sprintf("there is no remote %q, and no other", name), "git remote add "+plainName(name)+" URL")
 	}
 	return noRemote(fmt.Sprintf("there is no remote %q: there are %s", name, strings.Join(have, ", ")), "git remote add "+plainName(name)+" URL")
 }

@@ -33,7 +33,7 @@ var (
 	ErrSign          = errors.New("git cannot sign")
 	ErrWriterName    = errors.New("not a writer's name")
 	ErrTooLarge      = errors.New("object larger than the limit")
-	ErrTampered      = errors.New("git is not run here any more: an agent changed what it is configured by")
+	ErrTampered      = errors.New("git is no longer run here: an agent changed its configuration")
 )
 
 // GitError reports a git process that ended with a status other than 0.

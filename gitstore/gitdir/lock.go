@@ -164,7 +164,7 @@ func ReadOnly(err error) error {
 }
 
 // ErrWaited reports that WaitFor reached its limit.
-var ErrWaited = errors.New("waited in vain")
+var ErrWaited = errors.New("waited too long")
 
 // WaitFor calls try until it is done or fails, and returns its error. After limit it returns
 // ErrWaited, or the context's cause if the context ends first; in both cases it tries once more

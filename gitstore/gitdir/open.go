@@ -208,7 +208,7 @@ func notRepository(dir string, err error) error {
 	} else if statErr != nil {
 		return fmt.Errorf("%w: %w", ErrNotRepository, statErr)
 	} else if !info.IsDir() {
-		return fmt.Errorf("%w: %q is no directory", ErrNotRepository, dir)
+		return fmt.Errorf("%w: %q is not a directory", ErrNotRepository, dir)
 	}
 	if !errors.As(err, &exit) {
 		return fmt.Errorf("run git: %w", err)

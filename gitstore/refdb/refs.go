@@ -83,7 +83,7 @@ func (s *Store) Ref(ctx context.Context, name string) (odb.ID, error) {
 		if errors.Is(err, errNotPlain) {
 			id, gitErr := s.gitRef(ctx, name)
 			if gitErr == nil && id == "" { // a broken ref differs from a missing one
-				gitErr = fmt.Errorf("%w: %s names no commit", gitdir.ErrBrokenRef, name)
+				gitErr = fmt.Errorf("%w: %s is not a commit", gitdir.ErrBrokenRef, name)
 			}
 			return id, gitErr
 		}

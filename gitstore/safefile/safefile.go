@@ -78,7 +78,7 @@ func create(path string, data []byte, perm fs.FileMode, sync bool) error {
 
 // ErrIrregular reports something other than a file, such as a pipe or a directory, at the path of a
 // file of this tool.
-var ErrIrregular = errors.New("something that is no file is in its place")
+var ErrIrregular = errors.New("something other than a file is in its place")
 
 // ReadFile reads a file of this tool. It never blocks: it returns ErrIrregular for a pipe or the like.
 func ReadFile(path string) ([]byte, error) {

@@ -185,7 +185,7 @@ func (c *conversation) talk(to io.Writer) bool {
 	return err == nil
 }
 
-var errLost = errors.New("the agent has gone")
+var errLost = errors.New("the agent has exited")
 
 // opened is the part of a session/new response that is used. The library's own type rejects
 // the whole response for one unknown word in its unstable parts.
@@ -269,7 +269,7 @@ func (c *conversation) choose(conn *acp.Connection, session opened) error {
 		}
 	}
 	if session.Models == nil {
-		return fmt.Errorf("unknown model %q: it lets none be chosen; name it in the agent's own configuration, or by args", c.model)
+		return fmt.Errorf("unknown model %q: it accepts no choice of model; set it in the agent's own configuration, or with args", c.model)
 	}
 	return c.request(conn, acp.AgentMethodSessionSetModel, map[string]any{"sessionId": session.ID, "modelId": c.model}, nil)
 }

@@ -37,7 +37,7 @@ func (c *conversation) askFirst(conn *acp.Connection, session opened) error {
 	case at < 0 && c.ask.Role == Implementer:
 		return nil
 	case at < 0:
-		return fmt.Errorf("as a reviewer it would not ask before it acts: it is in its mode %q, and offers %s", visible(current), visible(strings.Join(offered, ", ")))
+		return fmt.Errorf("as a reviewer it would act without asking: it is in mode %q, and offers %s", visible(current), visible(strings.Join(offered, ", ")))
 	case option != "":
 		return c.request(conn, acp.AgentMethodSessionSetConfigOption, map[string]any{"sessionId": session.ID, "configId": option, "value": asking[at]}, nil)
 	}

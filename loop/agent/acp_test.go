@@ -66,7 +66,7 @@ func TestACPAnswers(t *testing.T) {
 		{"notice", "0", Answer{Text: "**Warning:** billed as before\n\nAll is well."}},
 		{"writes unasked", "0", Answer{Problem: ProblemAgentError, Detail: `as a reviewer it did "Change sum.go" without asking, so nothing keeps it from writing`}},
 		{"runs unasked", "0", Answer{Problem: ProblemAgentError, Detail: `as a reviewer it did "Change sum.go" without asking, so nothing keeps it from writing`}},
-		{"auto alone", "0", Answer{Problem: ProblemAgentError, Detail: `as a reviewer it would not ask before it acts: it is in its mode "auto", and offers auto`}},
+		{"auto alone", "0", Answer{Problem: ProblemAgentError, Detail: `as a reviewer it would act without asking: it is in mode "auto", and offers auto`}},
 		{"says nothing", "0", Answer{Problem: ProblemEmptyOutput, Detail: "it ended without a final message"}},
 		{"ends with max_tokens", "0", Answer{Problem: ProblemAgentError, Detail: "the answer was cut short: max_tokens"}},
 		{"ends with max_turn_requests", "0", Answer{Problem: ProblemAgentError, Detail: "the answer was cut short: max_turn_requests"}},
@@ -150,7 +150,7 @@ func TestACPModel(t *testing.T) {
 	for _, tc := range []struct{ script, said, problem string }{
 		{"model option", `"session/set_config_option","params":{"configId":"which","sessionId":"s1","value":"m1"}`, ""},
 		{"models", `"session/set_model","params":{"modelId":"m1","sessionId":"s1"}`, ""},
-		{"fine", "", `unknown model "m1": it lets none be chosen; name it in the agent's own configuration, or by args`},
+		{"fine", "", `unknown model "m1": it accepts no choice of model; set it in the agent's own configuration, or with args`},
 	} {
 		got := spokenCall{script: tc.script, model: "m1", role: Reviewer}.call(t, t.Context(), t.TempDir())
 		if !strings.Contains(got.heard, tc.said) || got.Detail != tc.problem || strings.Contains(got.heard, "session/prompt") != (tc.problem == "") {

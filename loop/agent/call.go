@@ -154,7 +154,7 @@ func (inv Invocation) judge(res Result, c Command, prompt string, own Own) Answe
 	case res.Cancelled:
 		return Answer{Problem: ProblemCancelled, Detail: cause}
 	case res.vain:
-		return Answer{Problem: ProblemAgentError, Detail: cause + "; it would have gone on trying"}
+		return Answer{Problem: ProblemAgentError, Detail: cause + "; it was still retrying"}
 	case res.TimedOut:
 		return Answer{Problem: ProblemTimeout, Detail: join("no answer within "+c.Timeout.String(), last)}
 	case res.Idled:

@@ -159,7 +159,7 @@ func TestCallTurnedAway(t *testing.T) {
 	t.Parallel()
 	p := played{preset: "claude", says: turnedAway + turnedAway, status: "hang", idle: time.Minute}
 	got, result, _, _ := p.call(t, t.Context(), Reviewer, CallOptions{})
-	if got != (Answer{Problem: ProblemAgentError, Detail: "HTTP 401 authentication_failed; it would have gone on trying"}) || got.Transient() || result.Idled {
+	if got != (Answer{Problem: ProblemAgentError, Detail: "HTTP 401 authentication_failed; it was still retrying"}) || got.Transient() || result.Idled {
 		t.Errorf("%+v, %+v", got, result)
 	}
 }

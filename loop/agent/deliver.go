@@ -15,8 +15,8 @@ import (
 const maxArgument = 128<<10 - 1
 
 var (
-	errPromptTooLong = fmt.Errorf("the prompt does not fit into an argument of at most %d bytes; {prompt_file} in its place takes any", maxArgument)
-	errPromptNUL     = errors.New("the prompt has a NUL byte, which no argument can hold; {prompt_file} in its place takes any")
+	errPromptTooLong = fmt.Errorf("the prompt does not fit into an argument of at most %d bytes; use {prompt_file} instead", maxArgument)
+	errPromptNUL     = errors.New("the prompt has a NUL byte, which no argument can hold; use {prompt_file} instead")
 )
 
 // delivery is how a prompt reaches a command.

@@ -29,7 +29,7 @@ func lookup(argv, env []string) (string, error) {
 		return name, executable(name)
 	}
 	if strings.ContainsRune(name, filepath.Separator) || name == "." || name == ".." {
-		return "", fmt.Errorf("run %q: a program is named by its absolute path or by a name on PATH: %w", name, exec.ErrDot)
+		return "", fmt.Errorf("run %q: use the program's absolute path, or a name on PATH: %w", name, exec.ErrDot)
 	}
 	return searchPath(name, lastValue(env, "PATH"))
 }

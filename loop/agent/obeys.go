@@ -26,7 +26,7 @@ func (p *preset) clear(ask Ask) (back func() error, err error) {
 	if err != nil || len(there) == 0 {
 		return nothing, err
 	}
-	return nothing, fmt.Errorf("it would obey %s of the checkout, which may run commands, and no argument of it stops that",
+	return nothing, fmt.Errorf("it would obey %s of the checkout, which may run commands, and none of its arguments stops that",
 		filepath.ToSlash(strings.Join(there, ", ")))
 }
 

@@ -41,7 +41,7 @@ func (inv Invocation) known(ctx context.Context, c Command, cache string) error 
 	}
 	for _, flag := range inv.preset.hardens {
 		if used(flag) && !named(flag) {
-			return fmt.Errorf("unknown option %s: this version of %q does not name it in its help, and without it the checkout is not safe from it, or it not from the checkout", flag, inv.Args[0])
+			return fmt.Errorf("unknown option %s: this version of %q does not list it in its help, and without it the agent and the checkout are not safe from each other", flag, inv.Args[0])
 		}
 	}
 	return nil

@@ -115,7 +115,7 @@ func (r reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAn
 	review.Report = reply.ParseReview(answer.Text, job.Nonce)
 	if r.Spec.answersInJSON(answer.Text) && review.Report.Format == reply.FormatUnreadable {
 		review.Failure = &record.Failure{Reason: record.ReasonAgentFailed, Detail: fmt.Sprintf(
-			"agent %q answers in JSON, and nothing says where the answer stands in it: set answer under [agents.%s], such as answer = \"result\"", r.Spec.Name, r.Spec.Name)}
+			"agent %q answers in JSON, but nothing says where in it the answer is: set answer under [agents.%s], such as answer = \"result\"", r.Spec.Name, r.Spec.Name)}
 		return review, nil
 	}
 	if job.Block && review.Report.Format == reply.FormatUnreadable {

@@ -20,7 +20,7 @@ func Sandboxes() []string { return []string{"bwrap", "unshare"} }
 // stay reachable by path. If neither program works, the check does not run.
 func RunConfined(ctx context.Context, c runplan.Check, dir string, env []string, tree string) record.CheckResult {
 	notRun := record.CheckResult{Name: c.Name, Command: c.Command, Tree: tree, ExitCode: 127, Reason: record.NotInstalled,
-		NotRun: "checks.sandbox is on, and here works none of " + strings.Join(Sandboxes(), ", ")}
+		NotRun: "checks.sandbox is on, but here works none of " + strings.Join(Sandboxes(), ", ")}
 	home, err := os.MkdirTemp("", "git-runr-home-")
 	if err != nil {
 		return notRun

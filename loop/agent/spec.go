@@ -72,7 +72,7 @@ type Invocation struct {
 
 var (
 	errReserved = errors.New("the name is reserved and is not a command")
-	errNoModel  = errors.New(`the command asks for {model} and none is configured`)
+	errNoModel  = errors.New(`the command contains {model}, but no model is configured`)
 )
 
 // Invocation returns the command of s for ask. The preset's arguments keep a reviewer from
@@ -141,7 +141,7 @@ func (s Spec) form(name string) (*preset, error) {
 	case !ok:
 		return nil, fmt.Errorf("no command and no preset %q; presets are %s", name, strings.Join(Presets(), ", "))
 	case s.Protocol == ACP && p.acp == nil:
-		return nil, fmt.Errorf("how %q speaks the Agent Client Protocol is not known; leave out its preset and name the whole command", name)
+		return nil, fmt.Errorf("it is not known how %q speaks the Agent Client Protocol; leave out its preset and name the whole command", name)
 	case s.Protocol == ACP:
 		return p.byACP(), nil
 	}

@@ -8,7 +8,7 @@ import "slices"
 const (
 	whyChanged   = "the lines were changed or deleted"
 	whyReplaced  = "the lines were changed"
-	whyElsewhere = "the same words stand elsewhere, but nothing around them is as it was"
+	whyElsewhere = "the same words are elsewhere, but between other lines"
 	whyAmbiguous = "two places fit equally well"
 	whyRange     = "the file never had these lines"
 )

@@ -80,7 +80,7 @@ func lockFiles(in Input) []reply.Finding {
 			lock := path.Join(path.Dir(f.Path), name)
 			if _, there := in.Sizes[lock]; there && !changed[lock] {
 				found = append(found, reply.Finding{Severity: reply.Warning, File: f.Path, Line: at, Rule: "lock-file",
-					Issue: "a dependency changes, and " + name + " does not", Fix: "write the lock file anew and commit it as well"})
+					Issue: "a dependency changes, and " + name + " does not", Fix: "update the lock file and commit it as well"})
 			}
 		}
 	}

@@ -260,7 +260,7 @@ func summary(in Input, found []reply.Finding, failing []string) string {
 		}
 	}
 	if len(inside) > 0 {
-		said += "; what a submodule holds was not looked at: " + oneLine(strings.Join(inside, ", "), 200)
+		said += "; the content of submodules was not looked at: " + oneLine(strings.Join(inside, ", "), 200)
 	}
 	if missing := checksNotRun(in.Checks); len(missing) > 0 {
 		said += "; not run: " + oneLine(strings.Join(missing, ", "), 300)

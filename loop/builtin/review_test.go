@@ -58,7 +58,7 @@ func TestVerdicts(t *testing.T) {
 		{"check that failed before", Input{Files: []File{clean}, Checks: []record.CheckResult{old}}, reply.Pass, "no problem"},
 		{"deleted file", Input{Files: []File{{Path: "a", Deleted: true}}}, reply.Pass, "no problem in 1 file, 0 added lines"},
 		{"submodule", Input{Files: []File{{Path: "sub", Mode: "160000"}}}, reply.Pass,
-			"no problem in 1 file, 0 added lines; what a submodule holds was not looked at: sub"},
+			"no problem in 1 file, 0 added lines; the content of submodules was not looked at: sub"},
 		{"nothing", Input{}, reply.NeedsFix, "nothing to review"},
 		{"nothing but checks", Input{Checks: []record.CheckResult{{Name: "test"}}}, reply.NeedsFix, "nothing to review"},
 	} {

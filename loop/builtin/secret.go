@@ -345,7 +345,7 @@ func secretFinding(f File, k kind, m secretMatch, secret string, line, end int) 
 		Severity: severity, File: f.Path, Line: line, EndLine: end, Rule: record.RuleSecret,
 		Issue: fmt.Sprintf("a secret is in the change: %s%s", m.rule.ID, hint(secret)),
 		Fix: "take it out of the commit itself, revoke it, and read it from the environment or a secret store; " +
-			"if it is none, end the line with the comment " + allowWord + ", which the review notes",
+			"if it is not a secret, end the line with the comment " + allowWord + ", which the review notes",
 	}
 }
 

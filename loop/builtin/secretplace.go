@@ -73,8 +73,8 @@ func messageSecrets(said Said) []reply.Finding {
 		found = append(found, reply.Finding{
 			Severity: reply.Critical, Rule: record.RuleSecret,
 			Issue: fmt.Sprintf("a secret is in the %s of %s: %s%s", where, said.What, m.rule.ID, hint(clean[m.start:m.end])),
-			Fix: "make it anew without the secret (git commit --amend --reset-author, git rebase -i, git tag -f) and revoke that; " +
-				"if it is none, end the line with " + allowWord + ", which the review notes",
+			Fix: "make it again without the secret (git commit --amend --reset-author, git rebase -i, git tag -f) and revoke the secret; " +
+				"if it is not a secret, end the line with " + allowWord + ", which the review notes",
 		})
 	}
 	return found

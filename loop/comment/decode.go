@@ -52,7 +52,7 @@ func Decode(data []byte) ([]Comment, error) {
 		return nil, errors.New("comments: " + strictjson.Words(err))
 	}
 	if raw == nil || len(raw) > maxList {
-		return nil, fmt.Errorf("comments are wanted as a list of at most %d", maxList)
+		return nil, fmt.Errorf("comments must be a list of at most %d", maxList)
 	}
 	comments := make([]Comment, len(raw))
 	for i, one := range raw {
@@ -89,13 +89,13 @@ func (c Comment) checkInput(in input) error {
 	case strings.TrimSpace(c.Comment) == "":
 		return errors.New("it says nothing")
 	case min(in.StartLine, in.EndLine, in.OurStartLine, in.OurEndLine) < 0 || c.EndLine != 0 && c.EndLine < c.StartLine || c.EndLine > 0 && c.StartLine == 0:
-		return fmt.Errorf("%d-%d is no range of lines", c.StartLine, c.EndLine)
+		return fmt.Errorf("%d-%d is not a range of lines", c.StartLine, c.EndLine)
 	case c.File == "" && c.StartLine > 0:
-		return errors.New("it has lines and no file")
+		return errors.New("it has lines, but no file")
 	case c.Severity != "" && reply.SeverityRank(c.Severity) < 0:
-		return fmt.Errorf("severity %q is none of critical, warning, note", c.Severity)
+		return fmt.Errorf("unknown severity %q: use critical, warning or note", c.Severity)
 	case c.Side != "" && c.Side != New && c.Side != Old:
-		return fmt.Errorf("side %q is none of new, old", c.Side)
+		return fmt.Errorf("unknown side %q: use new or old", c.Side)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func InsteadOfLand(run record.Run, spec Spec, err error) []string {
 			from = switchTo(spec.Onto, "")
 		}
 		spec.AllowDeletions = true
-		return []string{"git diff --stat --diff-filter=D " + from + " " + run.Commit.Short() + "   shows what would go", spec.Line("", run.ID) + "   lands it all the same"}
+		return []string{"git diff --stat --diff-filter=D " + from + " " + run.Commit.Short() + "   shows what would be deleted", spec.Line("", run.ID) + "   lands it anyway"}
 	case errors.Is(err, gitstore.ErrDirty):
 		return []string{"commit or stash these files, then: " + spec.Line("", run.ID)}
 	case errors.Is(err, gitstore.ErrConflict):
@@ -88,12 +88,12 @@ func InsteadOfUndo(ctx context.Context, s *store.Store, op gitstore.Recorded, ru
 		return "", err
 	}
 	if at == "" {
-		return "git branch " + switchTo(branch, "") + " " + before.Head.Short() + "   makes it again as it was before", nil
+		return "git branch " + switchTo(branch, "") + " " + before.Head.Short() + "   creates it again, as it was before", nil
 	}
 	span := before.Head.Short() + ".." + after.Head.Short()
 	has, err := s.Repo.IsAncestor(ctx, after.Head, at)
 	if !has {
-		return "git log --stat " + span + "   shows what landed: " + cmp.Or(branch, "HEAD") + " has not got these commits any more", err
+		return "git log --stat " + span + "   shows what landed: " + cmp.Or(branch, "HEAD") + " no longer has these commits", err
 	}
 	return revertLine(span, branch, here, why), nil
 }

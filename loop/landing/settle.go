@@ -50,17 +50,17 @@ func FinishedText(done gitstore.Reverted) string {
 	if len(done.Conflicts) > 0 {
 		left = "; left alone, changed since: " + strings.Join(done.Conflicts, ", ")
 		if op.Before != "" {
-			left += "; what was there before it: git runr undo --to " + op.Before.Short() + " --into DIR"
+			left += "; to get back what was there before: git runr undo --to " + op.Before.Short() + " --into DIR"
 		}
 	}
 	switch {
 	case done.Left:
-		return fmt.Sprintf("%s was cut short, and HEAD has moved since: all was left as it is; what was there before it: git runr undo --to %s --into DIR", op, op.Before.Short())
+		return fmt.Sprintf("%s was interrupted, and HEAD has moved since: nothing was changed; to get back what was there before: git runr undo --to %s --into DIR", op, op.Before.Short())
 	case op.Name != "":
-		return fmt.Sprintf("%s was cut short, and is finished now (%s takes it back)%s", op, strings.TrimSpace("git runr undo "+op.Run), left)
+		return fmt.Sprintf("%s was interrupted, and is finished now (to undo it: %s)%s", op, strings.TrimSpace("git runr undo "+op.Run), left)
 	case op.Kind == gitstore.OpLand && op.Back:
 		op.Back = false
-		return fmt.Sprintf("%s was cut short, and is taken back now%s", op, left)
+		return fmt.Sprintf("%s was interrupted, and is undone now%s", op, left)
 	}
-	return fmt.Sprintf("%s was cut short; nothing was left to do%s", op, left)
+	return fmt.Sprintf("%s was interrupted; nothing was left to do%s", op, left)
 }

@@ -141,7 +141,7 @@ func undoOne(ctx context.Context, s *store.Store, repo *gitstore.Repo, tree *git
 // nothingToUndo returns an error that says where else there may be something to undo.
 func nothingToUndo(ctx context.Context, s *store.Store, run string) error {
 	if run == "" {
-		return fmt.Errorf("nothing is recorded that could be undone in this working tree: %w", gitstore.ErrNotFound)
+		return fmt.Errorf("there is nothing to undo in this working tree: %w", gitstore.ErrNotFound)
 	}
 	all, err := s.Repo.AllOperations(ctx)
 	if err != nil {
@@ -149,8 +149,8 @@ func nothingToUndo(ctx context.Context, s *store.Store, run string) error {
 	}
 	for _, op := range all {
 		if op.Run == run {
-			return fmt.Errorf("what was done for run %s was done in another worktree (%s): %w", run, strings.TrimSuffix(op.Name[:strings.LastIndex(op.Name, "/")], "/"), gitstore.ErrNotFound)
+			return fmt.Errorf("run %s was landed or reverted in another worktree (%s): %w", run, strings.TrimSuffix(op.Name[:strings.LastIndex(op.Name, "/")], "/"), gitstore.ErrNotFound)
 		}
 	}
-	return fmt.Errorf("nothing is recorded that could be undone for run %s: %w", run, gitstore.ErrNotFound)
+	return fmt.Errorf("there is nothing to undo for run %s: %w", run, gitstore.ErrNotFound)
 }

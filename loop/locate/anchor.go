@@ -41,7 +41,7 @@ func AnchorComment(ctx context.Context, s *store.Store, subject record.Subject, 
 	case "", record.SideNew:
 		c.Side = record.SideNew
 	default:
-		return c, &record.InputError{Why: fmt.Sprintf("side %q is none of new, old", c.Side)}
+		return c, &record.InputError{Why: fmt.Sprintf("unknown side %q: use new or old", c.Side)}
 	}
 	text, err := anchoredText(ctx, s, subject, &c)
 	if noSuchFile(err) {
@@ -69,13 +69,13 @@ func quote(c *record.Comment, text []byte) error {
 	case bytes.IndexByte(text, 0) >= 0:
 		return &record.InputError{Why: fmt.Sprintf("%q is binary: comment on the file, without lines", c.File)}
 	case c.StartLine < 1 || c.EndLine < c.StartLine:
-		return &record.InputError{Why: fmt.Sprintf("%d-%d is no range of lines", c.StartLine, c.EndLine)}
+		return &record.InputError{Why: fmt.Sprintf("%d-%d is not a range of lines", c.StartLine, c.EndLine)}
 	case c.EndLine > len(lines):
 		return &record.InputError{Why: fmt.Sprintf("%q has %s, no line %d", c.File, prose.Count(len(lines), "line"), c.EndLine)}
 	}
 	there := strings.TrimSuffix(strings.Join(lines[c.StartLine-1:c.EndLine], ""), "\n")
 	if c.SelectedText != "" && !sameLines(c.SelectedText, there) {
-		return &record.InputError{Why: fmt.Sprintf("%s does not read as the selected text says", c.Place())}
+		return &record.InputError{Why: fmt.Sprintf("%s differs from the selected text", c.Place())}
 	}
 	c.SelectedText = prose.Cut(strings.ToValidUTF8(there, "\uFFFD"), maxSelected)
 	return nil

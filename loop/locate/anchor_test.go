@@ -46,15 +46,15 @@ func TestAnchorComment(t *testing.T) {
 		{record.Comment{File: "bin", StartLine: 1}, `"bin" is binary`},
 		{record.Comment{File: "a.go", StartLine: 4}, `"a.go" has 3 lines, no line 4`},
 		{record.Comment{File: "a.go", StartLine: 2, EndLine: 9}, `no line 9`},
-		{record.Comment{File: "a.go", StartLine: 3, EndLine: 2}, "3-2 is no range"},
-		{record.Comment{File: "a.go", StartLine: -1}, "is no range"},
-		{record.Comment{File: "a.go", EndLine: 2}, "0-2 is no range"},
+		{record.Comment{File: "a.go", StartLine: 3, EndLine: 2}, "3-2 is not a range"},
+		{record.Comment{File: "a.go", StartLine: -1}, "is not a range"},
+		{record.Comment{File: "a.go", EndLine: 2}, "0-2 is not a range"},
 		{record.Comment{File: "empty", StartLine: 1}, "has 0 lines"},
-		{record.Comment{File: "a.go", StartLine: 1, SelectedText: "two"}, "does not read as"},
-		{record.Comment{File: "a.go", StartLine: 1, EndLine: 2, SelectedText: "one"}, "does not read as"},
+		{record.Comment{File: "a.go", StartLine: 1, SelectedText: "two"}, "differs from"},
+		{record.Comment{File: "a.go", StartLine: 1, EndLine: 2, SelectedText: "one"}, "differs from"},
 		{record.Comment{File: "b.go"}, `file "b.go" does not exist in `},
 		{record.Comment{File: "a.go", Side: record.SideOld}, `file "a.go" does not exist in 4b825dc`},
-		{record.Comment{File: "a.go", Side: "left"}, "none of new, old"},
+		{record.Comment{File: "a.go", Side: "left"}, "use new or old"},
 	} {
 		c, err := AnchorComment(ctx, s, subject, test.in)
 		got := c.SelectedText

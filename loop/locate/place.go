@@ -31,7 +31,7 @@ const (
 	whyGone    = "the file is gone"
 	whyBinary  = "the file is binary now"
 	whyLarge   = "the file is too large to look into"
-	whyUnknown = "what the lines held is not known any more"
+	whyUnknown = "the content of the lines is no longer known"
 )
 
 // Place finds a comment's lines in the commit or tree at. It compares the two versions directly, so it works across

@@ -100,7 +100,7 @@ func TestPlaceAfterAmend(t *testing.T) {
 	if _, err := s.Repo.ReadCommit(context.Background(), c.Commit); !errors.Is(err, gitstore.ErrNotFound) {
 		t.Fatalf("the commit should be gone: %v", err)
 	}
-	wantAt(t, s, c, "HEAD", "outdated: the same words stand elsewhere, but nothing around them is as it was") // the quoted text alone is too short
+	wantAt(t, s, c, "HEAD", "outdated: the same words are elsewhere, but between other lines") // the quoted text alone is too short
 	wantAt(t, s, long, "HEAD", "moved a.go:5")
 }
 
@@ -216,7 +216,7 @@ func TestPlaceForeignComments(t *testing.T) {
 		"a commit as its blob":   {with(func(c *record.Comment) { c.Blob = c.Commit }), "a.go:4"},
 		"no blob":                {with(func(c *record.Comment) { c.Blob = "" }), "a.go:4"},
 		"a path out of the tree": {with(func(c *record.Comment) { c.File = "../../etc/passwd" }), "outdated: the file is gone"},
-		"only lines":             {record.Comment{File: "a.go", StartLine: 4}, "outdated: what the lines held is not known any more"},
+		"only lines":             {record.Comment{File: "a.go", StartLine: 4}, "outdated: the content of the lines is no longer known"},
 	} {
 		placed, err := Place(context.Background(), s, test.comment, good.Commit)
 		if err != nil || placed.text() != test.want {

@@ -24,7 +24,7 @@ func AnchorTyped(ctx context.Context, s *store.Store, subject record.Subject, c 
 		c.File, c.StartLine, c.EndLine = file, 0, 0
 		if file != place {
 			if c.StartLine, c.EndLine, _ = lineRange(place[len(file)+1:]); c.StartLine < 1 {
-				return c, &record.InputError{Why: fmt.Sprintf("%q is no range of lines", place[len(file)+1:])}
+				return c, &record.InputError{Why: fmt.Sprintf("%q is not a range of lines", place[len(file)+1:])}
 			}
 		}
 		for _, path := range []string{s.Repo.FromTop(file), filepath.ToSlash(filepath.Clean(file))} {

@@ -18,7 +18,7 @@ func reviewLock(id string) string { return "review-" + id }
 func (w *Worker) lock(id string) (unlock func(), err error) {
 	unlock, err = tryLock(w.Store.Repo, reviewLock(id))
 	if err == nil && unlock == nil {
-		err = fmt.Errorf("review %s: another worker is at it: %w", id, gitstore.ErrBusy)
+		err = fmt.Errorf("review %s: another worker is doing it: %w", id, gitstore.ErrBusy)
 	}
 	return unlock, err
 }

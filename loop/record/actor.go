@@ -20,9 +20,9 @@ const maxActor = 300
 func CheckActor(name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
-		return &InputError{"an actor is wanted"}
+		return &InputError{"an actor is required"}
 	case len(name) > maxActor || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
-		return &InputError{fmt.Sprintf("%q is no name of an actor", prose.Cut(name, maxActor))}
+		return &InputError{fmt.Sprintf("%q is not the name of an actor", prose.Cut(name, maxActor))}
 	}
 	return nil
 }

@@ -65,11 +65,11 @@ func (a Answer) What() string {
 func (a Answer) Check() error {
 	switch {
 	case !slices.Contains([]AnswerKind{AnswerFixed, AnswerRefuted, AnswerDeferred, AnswerGone, AnswerOpen}, a.Kind):
-		return &InputError{fmt.Sprintf("answer %q is none of fixed, refuted, deferred, gone, open", a.Kind)}
+		return &InputError{fmt.Sprintf("unknown answer %q: use fixed, refuted, deferred, gone or open", a.Kind)}
 	case (a.Kind == AnswerFixed || a.Kind == AnswerGone) && a.Commit == "":
-		return &InputError{fmt.Sprintf("an answer of %s wants the commit", a.Kind)}
+		return &InputError{fmt.Sprintf("an answer of %s needs the commit", a.Kind)}
 	case a.Kind == AnswerRefuted && strings.TrimSpace(a.Reason) == "":
-		return &InputError{"an answer of refuted wants the reason"}
+		return &InputError{"an answer of refuted needs the reason"}
 	}
 	return CheckActor(a.Actor)
 }

@@ -136,7 +136,7 @@ func (r Review) Confirmation(a Answer) (Answer, error) {
 	}
 	a.Kind, a.Commit = claim.Kind, claim.Commit
 	if j, _ := r.Finding(a.Finding); !r.confirms(a) {
-		return a, &InputError{fmt.Sprintf("%s can confirm it, who objected; you are %s", strings.Join(j.SaidBy, ", "), a.Actor)}
+		return a, &InputError{fmt.Sprintf("only %s, who reported it, can confirm it; you are %s", strings.Join(j.SaidBy, ", "), a.Actor)}
 	}
 	return a, nil
 }

@@ -23,7 +23,7 @@ type Person struct {
 func (p Person) Check() error {
 	verdict := p.Decision == Approve || p.Decision == RequestChanges
 	if !verdict && p.Decision != CommentOnly && p.Decision != "" {
-		return &InputError{fmt.Sprintf("decision %q is none of approve, request_changes, comment", p.Decision)}
+		return &InputError{fmt.Sprintf("unknown decision %q: use approve, request_changes or comment", p.Decision)}
 	}
 	if p.Agent && p.Decision == Approve {
 		return &InputError{"only people approve"}
@@ -33,7 +33,7 @@ func (p Person) Check() error {
 	}
 	for i, c := range p.Comments {
 		if strings.TrimSpace(c.Comment) == "" {
-			return &InputError{fmt.Sprintf("comment %d says nothing", i+1)}
+			return &InputError{fmt.Sprintf("comment %d is empty", i+1)}
 		}
 	}
 	return CheckActor(p.Actor)

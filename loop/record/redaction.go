@@ -143,7 +143,7 @@ func (r Review) RedactionOf(target string) (Redaction, error) {
 	})
 	slices.Sort(p.Texts)
 	if err == nil && len(p.Texts) == 0 {
-		err = &InputError{fmt.Sprintf("review %s says nothing like that, and has no such finding", r.ID)}
+		err = &InputError{fmt.Sprintf("review %s has no such text and no such finding", r.ID)}
 	}
 	return p, err
 }

@@ -262,7 +262,7 @@ func (r Run) Span(span string) (from, to gitstore.ID, err error) {
 	}
 	var a, b int
 	if n, err := fmt.Sscanf(span, "%d..%d", &a, &b); n != 2 || err != nil {
-		return "", "", fmt.Errorf("%q is no span of attempts such as 1..2", span)
+		return "", "", fmt.Errorf("%q is not a span of attempts such as 1..2", span)
 	}
 	if from, err = r.after(a); err != nil {
 		return "", "", err

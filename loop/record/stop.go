@@ -84,7 +84,7 @@ func (p *StopPayload) afterRead(e Event) {
 // personSteps are the next steps for a run that waits for a person's review.
 var personSteps = []NextStep{
 	{"git runr inbox submit REVIEW --approve", "let it pass"},
-	{`git runr inbox submit REVIEW --request-changes -m "..."`, "say what is to be changed"},
+	{`git runr inbox submit REVIEW --request-changes -m "..."`, "say what must change"},
 	{"git runr resume RUN", "go on from your verdict"},
 }
 
@@ -109,7 +109,7 @@ func (s Stop) Explained() Reason {
 func raise(s runplan.Setting, spent spend.Usage) []NextStep {
 	if s.IsLimit() {
 		flag := strings.ReplaceAll(strings.TrimPrefix(s.Name, "loop."), "_", "-")
-		return []NextStep{{"git runr resume RUN --" + flag + " " + s.Double(spent), "let it take more, all in all"}}
+		return []NextStep{{"git runr resume RUN --" + flag + " " + s.Double(spent), "raise the limit of the whole run"}}
 	}
-	return []NextStep{{s.Raised(spent), "let a day take more; then resume"}, stepResume}
+	return []NextStep{{s.Raised(spent), "raise the limit of a day; then resume"}, stepResume}
 }

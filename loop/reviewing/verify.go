@@ -154,7 +154,7 @@ func (v *Verifier) record(ctx context.Context, review record.Review, at gitstore
 func codeOfNow(ctx context.Context, s *store.Store, review record.Review) (at gitstore.ID, why string, err error) {
 	commit := review.At()
 	if commit == "" {
-		return "", "it is of what was in no commit yet", nil
+		return "", "it is on content that was not committed", nil
 	}
 	if _, err := s.Repo.ReadCommit(ctx, commit); err != nil {
 		return "", fmt.Sprintf("commit %s is not in this clone", commit.Short()), gitstore.IgnoreNotFound(err)
@@ -216,7 +216,7 @@ func (s *scene) judge(ctx context.Context, f reply.Finding, result *Verified) er
 	case err != nil:
 		return err
 	case gone:
-		return s.unlessMoved(ctx, f, result, "what it speaks of was deleted: "+f.Place())
+		return s.unlessMoved(ctx, f, result, "its code was deleted: "+f.Place())
 	case place.Outdated:
 		result.Reason = place.Why
 	default:
@@ -349,7 +349,7 @@ func (s *scene) unlessMoved(ctx context.Context, f reply.Finding, result *Verifi
 			return err
 		}
 		if i := slices.IndexFunc(now, func(file string) bool { return !slices.Contains(was, file) }); i >= 0 {
-			result.Reason = fmt.Sprintf("the lines stand in %s now", now[i])
+			result.Reason = fmt.Sprintf("the lines are in %s now", now[i])
 			return nil
 		}
 	}

@@ -38,7 +38,7 @@ func (s *scene) ask(ctx context.Context, open []reply.Finding, results []Verifie
 		case told.Failure != nil:
 			r.Failure, r.Reason = told.Failure.Reason, "not judged: "+cmp.Or(told.Failure.Detail, told.Failure.Reason)
 		case !said[i].Said:
-			r.Reason = "not judged: the answer says nothing of it in the form that was asked for"
+			r.Reason = "not judged: the answer does not mention it in the requested form"
 		case said[i].Settles:
 			r.settle(record.AnswerFixed, told.Spent.By(told.By), said[i].Why)
 		default:

@@ -141,7 +141,7 @@ func (t *execution) relayed(name string, job role.ImplementJob, again func() (bo
 		}
 		if t.run.Plan.InPlace && !implementer.ReportsEdits() && t.warned != name {
 			t.warned = name
-			t.Progress.Say(name + " does not tell which files it edits: unless it lists them in the end, whatever changes here while it works is taken for its work")
+			t.Progress.Say(name + " does not report which files it edits: unless it lists them at the end, everything that changes here while it works counts as its work")
 		}
 		var err error
 		mine := job
@@ -173,7 +173,7 @@ func (t *execution) afresh(a record.Attempt, before gitstore.Snapshot) (bool, er
 		return err == nil, err
 	}
 	if t.run.Plan.InPlace {
-		t.Progress.Say("nobody else is asked, for these files changed: " + strings.Join(paths, ", "))
+		t.Progress.Say("no other agent is asked, because these files changed: " + strings.Join(paths, ", "))
 		return false, nil
 	}
 	done, err := t.takeBack(t.tree, a, before.ID, now.ID, "retry", "which gave no answer")
@@ -386,7 +386,7 @@ func (t *execution) leaveUnclaimed(a *record.Attempt) {
 		a.Beside = slices.DeleteFunc(a.Beside, func(path string) bool { return !coveredBy(said, path) })
 	}
 	if len(a.Unclaimed) > 0 {
-		t.Progress.Say(fmt.Sprintf("left alone, for %s does not say that it changed them: %s", a.By(a.Agent), strings.Join(a.Unclaimed, ", ")))
+		t.Progress.Say(fmt.Sprintf("left alone, because %s does not report changing them: %s", a.By(a.Agent), strings.Join(a.Unclaimed, ", ")))
 	}
 }
 

@@ -33,10 +33,10 @@ func (t *execution) notTold(name string, took spend.Usage) {
 		return
 	}
 	if cost && took.Cost == 0 {
-		t.Progress.Say(name + " does not tell what its calls cost: limits in dollars do not bound it")
+		t.Progress.Say(name + " does not report the cost of its calls: limits in dollars do not apply to it")
 	}
 	if tokens && took.Tokens() == 0 {
-		t.Progress.Say(name + " does not tell how many tokens its calls take: limits in tokens do not bound it")
+		t.Progress.Say(name + " does not report the tokens of its calls: limits in tokens do not apply to it")
 	}
 	if t.quiet == nil {
 		t.quiet = map[string]bool{}

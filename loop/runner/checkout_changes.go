@@ -26,7 +26,7 @@ func (t *execution) sayGaps(gaps []gitstore.Gap) {
 	line := prose.FirstNames(names, gapsShown)
 	if len(names) > 0 && line != t.gapsSaid {
 		t.gapsSaid = line
-		t.Progress.Say("not kept, so that nothing gives it back should the agent change it: " + line)
+		t.Progress.Say("not kept, so it cannot be restored if the agent changes it: " + line)
 	}
 }
 

@@ -61,11 +61,11 @@ func (t *execution) noHook(dir gitstore.HooksDir, changes []gitstore.Change) str
 	own := slices.IndexFunc(changes, func(c gitstore.Change) bool { return ofHook(t.Store.Repo, dir, c.Path) })
 	switch {
 	case own >= 0:
-		return fmt.Sprintf("the run changes %s, by which the hook is told what to run", safetext.Line(changes[own].Path))
+		return fmt.Sprintf("the run changes %s, which tells the hook what to run", safetext.Line(changes[own].Path))
 	case t.Store.Repo.AlteredBelow(t.ctx, dir.Path):
 		return "a hook changed while an agent worked, and nobody has accepted it: git runr guard"
 	case t.run.Plan.InPlace && t.run.Plan.Context != nil:
-		return "the executor's work lies in the checkout among other changes, which the hook would see as well"
+		return "the executor's work is in the checkout among other changes, which the hook would see as well"
 	}
 	return ""
 }
@@ -78,13 +78,13 @@ func (t *execution) hookResult(staged *gitstore.Staging, dir gitstore.HooksDir, 
 		name, value, _ := strings.Cut(word, "=")
 		quoted, ok := safetext.ShellWord(value)
 		if !ok {
-			return nil, nil, fmt.Errorf("run %s: no shell can be told of %q", commitHook, value)
+			return nil, nil, fmt.Errorf("run %s: a shell cannot be given %q", commitHook, value)
 		}
 		job.Command += name + "=" + quoted + " "
 	}
 	line, ok := safetext.CommandLine("git", "-c", "core.hooksPath="+dir.Path, "hook", "run", "--ignore-missing", commitHook)
 	if !ok {
-		return nil, nil, fmt.Errorf("run %s: no shell can be told of %q", commitHook, dir.Path)
+		return nil, nil, fmt.Errorf("run %s: a shell cannot be given %q", commitHook, dir.Path)
 	}
 	job.Command += line
 	for try := range 2 {

@@ -61,7 +61,7 @@ func (r *Runner) stopLeft(ctx context.Context, run record.Run) (_ context.Contex
 	dir := workspace.FilesDir(r.Store, run.ID)
 	notes := workspace.RunNotes(r.Store, run.ID)
 	if agent.StopNoted(notes) > 0 {
-		r.Progress.Say("stopped what a killed process had left at work")
+		r.Progress.Say("stopped what a killed process had left running")
 	}
 	if err := checking.StopInCheckouts(r.Store); err != nil {
 		return nil, nil, err

@@ -54,7 +54,7 @@ func Next(run record.Run, policy runplan.Policy) Step {
 	step := next(run, policy)
 	works := step.Action == DoAttempt || step.Action == DoChecks || step.Action == DoReview
 	if took := run.UpdatedAt.Sub(run.Began); works && policy.TimeBudget > 0 && took >= time.Duration(policy.TimeBudget) {
-		return stop(record.ReasonBudget, fmt.Sprintf("the run took %s, and %s are allowed", took.Round(time.Second), policy.TimeBudget))
+		return stop(record.ReasonBudget, fmt.Sprintf("the run took %s; %s are allowed", took.Round(time.Second), policy.TimeBudget))
 	}
 	if asksAgent(run, step) {
 		return step.unless(spentByRun(run, policy, spend.Usage{}))

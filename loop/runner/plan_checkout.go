@@ -107,7 +107,7 @@ func executorsWork(ctx context.Context, s *store.Store, tree *gitstore.Worktree,
 		return work, err
 	}
 	if len(listed) == 0 && len(work.left) > 0 {
-		return work, &record.InputError{Why: fmt.Sprintf("which files are the executor's? files_modified is empty and its result lists none; these differ from HEAD: %s", strings.Join(work.left, ", "))}
+		return work, &record.InputError{Why: fmt.Sprintf("cannot tell which files are the executor's: files_modified is empty and its result lists none; these differ from HEAD: %s", strings.Join(work.left, ", "))}
 	}
 	commit, err := s.Repo.ReadCommit(ctx, head)
 	if err != nil {

@@ -80,7 +80,7 @@ func (t *execution) postCheckout() error {
 	head := string(t.run.Head())
 	line, ok := safetext.CommandLine("git", "-c", "core.hooksPath="+dir.Path, "hook", "run", "--ignore-missing", "post-checkout", "--", strings.Repeat("0", len(head)), head, "1")
 	if !ok {
-		return fmt.Errorf("run post-checkout: no shell can be told of %q", dir.Path)
+		return fmt.Errorf("run post-checkout: a shell cannot be given %q", dir.Path)
 	}
 	t.Progress.Step("hook", "post-checkout")
 	result, tampered, err := t.Checker.Guarded(t.ctx, t.watch("the post-checkout hook ran"), runplan.Check{Name: "post-checkout", Command: line}, t.run.Head())

@@ -116,9 +116,9 @@ func (t *execution) takeBack(tree *gitstore.Worktree, a record.Attempt, before, 
 func (t *execution) revertText(done gitstore.Reverted, own bool) string {
 	var parts []string
 	if n := len(done.Restored); n > 0 && own {
-		parts = append(parts, fmt.Sprintf("taken back: %s (git runr undo --to %s --into DIR gives them as they were)", prose.Count(n, "file"), done.Before.ID.Short()))
+		parts = append(parts, fmt.Sprintf("reverted: %s (to get them back: git runr undo --to %s --into DIR)", prose.Count(n, "file"), done.Before.ID.Short()))
 	} else if n > 0 {
-		parts = append(parts, fmt.Sprintf("taken back: %s (git runr undo %s brings that back)", strings.Join(done.Restored, ", "), t.run.ID))
+		parts = append(parts, fmt.Sprintf("reverted: %s (to undo that: git runr undo %s)", strings.Join(done.Restored, ", "), t.run.ID))
 	}
 	if len(done.Conflicts) > 0 {
 		parts = append(parts, "left alone, changed since: "+strings.Join(done.Conflicts, ", "))

@@ -173,16 +173,16 @@ func TaskProblems(p runplan.Plan) []string {
 	var problems []string
 	for _, command := range p.DoneChecks {
 		if _, ok := p.CheckFor(command); !ok {
-			problems = append(problems, fmt.Sprintf("the task is done when %q passes, and no configured check runs it", command))
+			problems = append(problems, fmt.Sprintf("the task is done when %q passes, but no configured check runs it", command))
 		}
 	}
 	if p.Tier != "" && len(p.Checks) == 0 {
-		problems = append(problems, fmt.Sprintf("the task asks for verification of %q, and no check is configured", p.Tier))
+		problems = append(problems, fmt.Sprintf("the task asks for verification of %q, but no check is configured", p.Tier))
 	}
 	for _, glob := range p.TaskScope.Allow {
 		name := strings.TrimPrefix(strings.TrimSuffix(glob, "/**"), "/")
 		if !strings.ContainsAny(name, "*?[") && len(p.Scope.Outside([]string{name, name + "/x"})) == 2 {
-			problems = append(problems, fmt.Sprintf("the task is to change %q, and [scope] does not let anybody", name))
+			problems = append(problems, fmt.Sprintf("the task changes %q, which [scope] does not allow", name))
 		}
 	}
 	return problems

@@ -46,7 +46,7 @@ type Choice string
 
 const (
 	ChoiceAsk    Choice = "ask"
-	ChoiceCommit Choice = "commit" // accept what there is, with its open findings
+	ChoiceCommit Choice = "commit" // accept the result, with its open findings
 	ChoiceSkip   Choice = "skip"   // leave the entity undone and continue
 	ChoiceStop   Choice = "stop"   // a person must look
 )

@@ -223,7 +223,7 @@ func (x *exchange) take(ctx context.Context) error {
 		x.done.Recovered = append(x.done.Recovered, "removed a lock that a killed process had left: "+lock)
 	}
 	if lock := fetched.Beside; lock != "" {
-		x.done.Recovered = append(x.done.Recovered, fmt.Sprintf("went on beside %s; when no git is at work here: %s", filepath.Base(lock), safetext.ShellLine("rm", lock)))
+		x.done.Recovered = append(x.done.Recovered, fmt.Sprintf("continued despite %s; when no git is running here: %s", filepath.Base(lock), safetext.ShellLine("rm", lock)))
 	}
 	if err != nil {
 		return err
@@ -303,13 +303,13 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 	}
 	for _, r := range x.done.Rejected {
 		if r.Writer == store.NotesRef {
-			return "", fmt.Sprintf("those of the remote cannot be brought (git push %s :%s removes them)", x.done.Remote, store.NotesRef), nil
+			return "", fmt.Sprintf("the notes of the remote cannot be fetched (git push %s :%s removes them)", x.done.Remote, store.NotesRef), nil
 		}
 	}
 	theirs, err := x.Repo.SharedNotes(ctx, x.done.Remote)
 	switch {
 	case errors.Is(err, gitstore.ErrNotFound):
-		return "", fmt.Sprintf("%s of the remote is no commit, and is left alone", store.NotesRef), nil
+		return "", fmt.Sprintf("%s of the remote is not a commit, and is left alone", store.NotesRef), nil
 	case err != nil:
 		return "", "", err
 	case theirs.ID == "":
@@ -321,7 +321,7 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 	case theirs.ID == tip:
 		return "", "", nil
 	case x.knowMore(theirs.Message):
-		return "", "those of the remote speak of logs that were not taken over here", nil
+		return "", "the notes of the remote cover logs that were not accepted here", nil
 	case theirs.Tree != mine.Tree && !notes.Own(theirs.Message):
 		x.done.Replaced = theirs.ID
 	}
@@ -369,7 +369,7 @@ func (x *exchange) refetch(ctx context.Context) (repaired bool, err error) {
 		return false, err
 	}
 	for _, writer := range brought.Writers {
-		x.done.Recovered = append(x.done.Recovered, "brought again what the log of "+writer+" had lost here")
+		x.done.Recovered = append(x.done.Recovered, "fetched again what the log of "+writer+" had lost here")
 	}
 	return true, x.Rebuild(ctx)
 }

@@ -58,7 +58,7 @@ func TestOlderProgramLeavesTheNotes(t *testing.T) {
 	}
 	want := remoteNotes(t, a)
 	done := mustSync(t, a)
-	if len(done.Rejected) != 1 || done.Notes || !strings.Contains(done.NotesWhy, "not taken over here") {
+	if len(done.Rejected) != 1 || done.Notes || !strings.Contains(done.NotesWhy, "not accepted here") {
 		t.Errorf("%+v", done)
 	}
 	if got := remoteNotes(t, a); got.ID != want.ID {

@@ -90,7 +90,7 @@ func (c Call) Answer(ctx context.Context, store *store.Store, getenv func(string
 		why, err := gate()
 		return c.refuse(why), err
 	}
-	text, err := handBack(ctx, store, "Nothing is committed yet; the same command goes through when it is asked again. Before that: ")
+	text, err := handBack(ctx, store, "Nothing is committed yet; the same command works when you run it again. Before that: ")
 	return c.refuse(text), err
 }
 
@@ -106,7 +106,7 @@ func waiting(ctx context.Context, records *store.Store) (string, error) {
 	}
 	text := prose.Count(n, "review") + " " + verb(n, "waits", "wait") + " in this repository"
 	if critical := records.Glance().Critical; critical > 0 {
-		text += fmt.Sprintf(", with %s that nobody answered", prose.Count(critical, "critical finding"))
+		text += fmt.Sprintf(", with %s unanswered", prose.Count(critical, "critical finding"))
 	}
 	return text + ". To see them: git runr inbox list --status inbox", nil
 }
@@ -202,6 +202,6 @@ func handBackOf(ctx context.Context, store *store.Store, lines []record.ReviewSu
 	}
 	return fmt.Sprintf("%s%s of this branch's commits %s no answer. Fix what is right and say so with "+
 		"git runr inbox answer REVIEW FINDING fixed --commit REV; what is wrong, refuted -m with the reason; what must wait, deferred -m. "+
-		"What your user decided stands; this is said once.\n%s", lead, prose.Count(len(fresh), "finding"), verb(len(fresh), "has", "have"),
+		"Decisions of your user stand. This is said once.\n%s", lead, prose.Count(len(fresh), "finding"), verb(len(fresh), "has", "have"),
 		safetext.Fence(strings.Join(blocks, "\n\n"))), nil
 }

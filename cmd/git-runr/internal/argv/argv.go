@@ -131,7 +131,7 @@ func (p *permuter) takeFlag(token string) error {
 	}
 	unknown := p.unknownFlag(dashed(token, name))
 	if !inline && strings.ContainsAny(token, "./") {
-		unknown.WithHint("what is no flag stands behind --: … -- " + token)
+		unknown.WithHint("put arguments that are not flags after --: … -- " + token)
 	}
 	return unknown
 }

@@ -81,7 +81,7 @@ func Of(ctx context.Context, store *store.Store, conf *config.Config, unread err
 		all = append(all, warn("guard", err.Error(), checking.GuardLines()...))
 	}
 	if op := store.Repo.Operation(); op != "" {
-		all = append(all, warn("git", "in the middle of a "+op+": no hook asks for reviews meanwhile", "git status"))
+		all = append(all, warn("git", "in the middle of a "+op+": until it ends, hooks request no reviews", "git status"))
 	}
 	if conf != nil {
 		all = append(all, leftovers(ctx, store, terms.Now.Add(-time.Duration(conf.Inbox.Retention))))
@@ -107,7 +107,7 @@ func git(ctx context.Context, repo *gitstore.Repo) []Result {
 	case err != nil:
 		return []Result{fail("git", err.Error()), place}
 	case major < 2 || major == 2 && minor < 39:
-		return []Result{fail("git", version+": 2.39 or newer is wanted"), place}
+		return []Result{fail("git", version+": 2.39 or newer is required"), place}
 	case major == 2 && minor < 54:
 		version += "; from 2.54 on hooks need no files"
 	}
@@ -120,9 +120,9 @@ func room(free int64, known bool) Result {
 	left := fmt.Sprintf("%d MB are free", free/mega)
 	switch {
 	case !known:
-		return ok("disk", "it does not say how much is free")
+		return ok("disk", "free space unknown")
 	case free < mega:
-		return fail("disk", "it is full: nothing can be recorded", "git runr gc")
+		return fail("disk", "full: nothing can be recorded", "git runr gc")
 	case free < lowDisk:
 		return warn("disk", left, "git runr gc")
 	}
@@ -150,7 +150,7 @@ func configuration(conf *config.Config, unread error) Result {
 func trust(conf *config.Config) Result {
 	switch state, news := conf.Trust(); {
 	case !conf.Executes():
-		return ok("trust", config.FileName+" names no commands")
+		return ok("trust", config.FileName+" has no commands")
 	case state == config.Trusted:
 		return ok("trust", "the commands of "+config.FileName+" are trusted")
 	default:
@@ -202,7 +202,7 @@ func agents(ctx context.Context, conf *config.Config) (all []Result) {
 		}
 	}
 	if len(here) == 0 {
-		here = []string{"none; the built-in reviewer needs none"}
+		here = []string{"none installed; the built-in reviewer needs none"}
 	}
 	return append(all, ok("agents here", strings.Join(here, ", ")))
 }
@@ -212,13 +212,13 @@ func asksOf(name, base string, a config.Agent, known bool) Result {
 	name = "agent " + name
 	switch {
 	case !known:
-		return fail(name, "it is configured to be asked, and there is none of that name", "git runr agents")
+		return fail(name, "configured, but there is no such agent", "git runr agents")
 	case a.Problem != "":
 		return warn(name, a.Problem)
 	case a.Path == "":
-		return fail(name, "it is configured to be asked, and is not installed", "git runr agents "+base)
+		return fail(name, "configured, but not installed", "git runr agents "+base)
 	case a.SignedIn == agent.SignedInNo:
-		return warn(name, "nobody is signed in", "git runr agents --check "+base)
+		return warn(name, "not signed in", "git runr agents --check "+base)
 	}
 	return ok(name, a.Version+", signed in: "+string(a.SignedIn))
 }
@@ -236,7 +236,7 @@ func remote(ctx context.Context, store *store.Store, conf *config.Config, offlin
 	case errors.As(err, &none):
 		return warn("remote", err.Error(), none.Try)
 	case share.Met(store, remote) != "":
-		return warn("remote", fmt.Sprintf("the last sync with %s met: %s", remote, share.Met(store, remote)), "git runr sync")
+		return warn("remote", fmt.Sprintf("the last sync with %s was incomplete: %s", remote, share.Met(store, remote)), "git runr sync")
 	case offline:
 		return ok("remote", remote+", not asked")
 	}
@@ -251,15 +251,15 @@ func remote(ctx context.Context, store *store.Store, conf *config.Config, offlin
 	case read != nil:
 		return warn("remote", read.Error(), "git ls-remote "+remote)
 	case push != nil:
-		return warn("remote", fmt.Sprintf("%s can be read, and takes no push: %v", remote, push), "git runr sync")
+		return warn("remote", fmt.Sprintf("%s can be read, but accepts no push: %v", remote, push), "git runr sync")
 	}
-	return ok("remote", fmt.Sprintf("%s can be read, and a trial push was accepted, of which its hooks were not asked; it has %s", remote, prose.Count(logs, "log")))
+	return ok("remote", fmt.Sprintf("%s can be read, and accepted a trial push, without running its hooks; it has %s", remote, prose.Count(logs, "log")))
 }
 
 func locks(repo *gitstore.Repo) (all []Result) {
 	for _, lock := range repo.LeftLocks() {
 		remove, _ := safetext.CommandLine("rm", lock.Path)
-		all = append(all, fail("lock", fmt.Sprintf("%s has been there for %s%s; if no git is at work:", lock.Path, lock.Age, lock.Holder), remove))
+		all = append(all, fail("lock", fmt.Sprintf("%s is %s old%s; if no git is running:", lock.Path, lock.Age, lock.Holder), remove))
 	}
 	if len(all) == 0 {
 		all = append(all, ok("locks", "none is left"))
@@ -275,7 +275,7 @@ func leftovers(ctx context.Context, store *store.Store, before time.Time) Result
 	case err != nil:
 		return warn("leftovers", err.Error(), "git runr gc --dry-run")
 	case count > 0:
-		return warn("leftovers", prose.Count(count, "thing")+" of runs and reviews that are over", "git runr gc --dry-run", "git runr gc")
+		return warn("leftovers", prose.Count(count, "thing")+" of finished runs and reviews", "git runr gc --dry-run", "git runr gc")
 	}
 	return ok("leftovers", "none")
 }
@@ -288,7 +288,7 @@ func records(ctx context.Context, records *store.Store, version string) []Result
 	seen := ok("records", prose.Count(events, "event")+", all can be read by this version, "+version)
 	switch {
 	case limited.Err() != nil && ctx.Err() == nil:
-		seen = warn("records", "there are many: not all were read in "+checkLimit.String(), "git runr fsck")
+		seen = warn("records", "too many to read all of them in "+checkLimit.String(), "git runr fsck")
 	case err != nil:
 		seen = fail("records", err.Error(), "git runr fsck")
 	case len(bad) > 0:

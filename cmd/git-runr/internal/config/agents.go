@@ -136,10 +136,10 @@ func (c *Config) ReadyToRun(plan runplan.Plan) (warning string, err error) {
 		case failure.Reason == record.ReasonUntrusted:
 			return warning, NotTrusted(failure.Detail)
 		case as == agent.Implementer && plan.Context != nil:
-			warning = "what the review finds cannot be fixed here: " + failure.Detail
+			warning = "its findings cannot be fixed here: " + failure.Detail
 		default:
 			return warning, exit.Problemf(exit.Status(record.ReasonOf(failure.Reason).Status), "%s", failure.Detail).WithHint(
-				"install it, or name another agent: git runr help config tells how one is configured")
+				"install it, or configure another agent: git runr help agents")
 		}
 	}
 	return warning, nil
@@ -185,7 +185,7 @@ func (c *Config) TrustedPlan(ctx context.Context, run record.Run) error {
 	trusted, _ := c.Checks()
 	for _, check := range run.Plan.Checks {
 		if !slices.ContainsFunc(trusted, func(known runplan.Check) bool { return known.Command == check.Command }) {
-			return NotTrusted("check " + check.Name + " of a run of another clone is not a trusted check of this one")
+			return NotTrusted("check " + check.Name + " of another clone's run is not trusted here")
 		}
 	}
 	tips := []gitstore.ID{run.Plan.Base}
@@ -234,11 +234,11 @@ func (c *Config) RequestOf(names []string, kind string) (record.ReviewRequest, e
 			return request, err
 		}
 		if kind != "" && name == role.Builtin {
-			return request, exit.Problemf(exit.Usage, "the built-in reviewer looks for the same always: --kind wants an agent or a person").WithHint("git runr review --kind " + reviewing.KindNames()[0] + " --reviewer NAME")
+			return request, exit.Problemf(exit.Usage, "--kind needs an agent or a person: the built-in reviewer always looks for the same").WithHint("git runr review --kind " + reviewing.KindNames()[0] + " --reviewer NAME")
 		}
 	}
 	if judge := request.Judge; role.Reserved(judge) {
-		return request, exit.Problemf(exit.Usage, "review.judge (%s): %s cannot judge: an agent is wanted", c.origin("review.judge"), judge)
+		return request, exit.Problemf(exit.Usage, "review.judge (%s): %s cannot judge; name an agent", c.origin("review.judge"), judge)
 	} else if judge != "" {
 		if err := c.KnownAgent(fmt.Sprintf("review.judge (%s)", c.origin("review.judge")), judge); err != nil {
 			return request, err
@@ -269,7 +269,7 @@ func (c *Config) checkPanel(names []string, configured bool) error {
 	if from != originFlag {
 		where = "review.quorum (" + from + ")"
 	}
-	return exit.Problemf(exit.Usage, "%s: %d agents cannot agree, %d %s asked", where, c.Review.Quorum, agents, map[bool]string{true: "is", false: "are"}[agents == 1])
+	return exit.Problemf(exit.Usage, "%s: a quorum of %d needs more agents: %d %s asked", where, c.Review.Quorum, agents, map[bool]string{true: "is", false: "are"}[agents == 1])
 }
 
 // kindPrompt returns the configured prompt of a kind of review, or "" for a built-in kind and for none.
@@ -283,7 +283,7 @@ func (c *Config) kindPrompt(kind string) (string, error) {
 	} else {
 		all = append(own, all...)
 	}
-	return "", exit.Problemf(exit.Usage, "--kind: there is no kind of review called %q: %s, or one of [review.kinds.NAME]", kind, strings.Join(all, ", ")).WithHint("git runr help config")
+	return "", exit.Problemf(exit.Usage, "unknown --kind %q: use %s, or one of [review.kinds.NAME]", kind, strings.Join(all, ", ")).WithHint("git runr help config")
 }
 
 // Terms returns the budget, backups and waits under which agents are called here.
@@ -335,14 +335,14 @@ func (c *Config) checkBackups() error {
 		where := fmt.Sprintf("agents.%s.backup (%s)", name, c.origin("agents."+name+".backup"))
 		for _, backup := range c.agents[name].backup {
 			if role.Reserved(backup) {
-				return exit.Problemf(exit.Usage, "%s: %s is no agent", where, backup)
+				return exit.Problemf(exit.Usage, "%s: %s is not an agent", where, backup)
 			}
 			if err := c.KnownAgent(where, backup); err != nil {
 				return err
 			}
 		}
 		if all := c.backups(name); slices.Contains(all, name) {
-			return exit.Problemf(exit.Usage, "%s goes round in a circle: %s", where, strings.Join(all, ", "))
+			return exit.Problemf(exit.Usage, "%s is circular: %s", where, strings.Join(all, ", "))
 		}
 	}
 	return nil

@@ -217,7 +217,7 @@ func TestConfigPolicy(t *testing.T) {
 func TestConfigPolicyErrors(t *testing.T) {
 	tests := []struct{ name, file, want string }{
 		{"no such step", "loop.workflow = [\"implement\", \"polish\"]", `loop.workflow (.runr.toml): there is no step "polish"`},
-		{"twice", "loop.workflow = [\"review\", \"review\"]", `loop.workflow (.runr.toml): step "review" is there twice`},
+		{"twice", "loop.workflow = [\"review\", \"review\"]", `loop.workflow (.runr.toml): step "review" is listed twice`},
 		{"none", "loop.workflow = []", `loop.workflow (.runr.toml) has no steps`},
 		{"no such check", "loop.workflow = [\"s\"]\n[steps.s]\ncheck = \"test\"", `steps.s (.runr.toml): there is no check "test"`},
 		{"no such agent", "loop.workflow = [\"s\"]\n[steps.s]\nagent = \"clade\"", `steps.s: there is no agent "clade"; did you mean "claude"?`},
@@ -269,7 +269,7 @@ func TestConfigErrors(t *testing.T) {
 		{"duration as number", "[hooks]\ndebounce = 3", `.runr.toml:2: "hooks.debounce" must be a duration such as "90s", "10m", "2h" or "30d", not 3`},
 		{"no duration at all", "[inbox]\nretention = \"0s\"", `.runr.toml:2: "inbox.retention" must be a duration above 0 such as "90s", "10m", "2h" or "30d", not "0s"`},
 		{"date", "[inbox]\nretention = 2026-01-02", `.runr.toml:2: "inbox.retention" must be a duration above 0 such as "90s", "10m", "2h" or "30d", not a date or time`},
-		{"command with quotes", "[agents.a]\ncommand = \"my-agent 'a'\"", `.runr.toml:2: "agents.a.command" must be words such as "my-agent --flag", or with quotes or signs of the shell in them a list such as ["my-agent", "--flag"], not "my-agent 'a'"`},
+		{"command with quotes", "[agents.a]\ncommand = \"my-agent 'a'\"", `.runr.toml:2: "agents.a.command" must be words such as "my-agent --flag", or a list such as ["my-agent", "--flag"] if they have quotes or shell characters, not "my-agent 'a'"`},
 		{"value in env", "[agents.a]\ncommand=[\"x\"]\nenv=[\"A=b\"]", `.runr.toml:3: "agents.a.env" must be a list of names of environment variables, without values, not this list`},
 		{"model as option", "[agents.codex]\nmodels.quality=\"--yolo\"", `.runr.toml:2: "agents.codex.models.quality" must be the name of a model, not "--yolo"`},
 		{"remote as URL", "[sync]\nremote=\"https://evil.example/x\"", `.runr.toml:2: "sync.remote" must be the name of a configured remote, not "https://evil.example/x"`},
@@ -441,9 +441,9 @@ func TestConfigGitErrors(t *testing.T) {
 func TestConfigGitUnknownIsAWarning(t *testing.T) {
 	c := loaded(t, input{Git: map[string][]string{"runr.loop.maxretrys": {"7"}, "runr.checks.test.command": {"evil"}, "runr.checks.name.command": {"evil"}, "runr.odd": {"x"}, "runr.Review.reviewer": {"x"}}})
 	want := []string{
-		"git config runr.Review.reviewer means nothing; did you mean runr.review.reviewer?",
-		"git config runr.checks.name.command means nothing", "git config runr.checks.test.command means nothing",
-		"git config runr.loop.maxretrys means nothing; did you mean runr.loop.maxRetries?", "git config runr.odd means nothing",
+		"unknown git config key runr.Review.reviewer; did you mean runr.review.reviewer?",
+		"unknown git config key runr.checks.name.command", "unknown git config key runr.checks.test.command",
+		"unknown git config key runr.loop.maxretrys; did you mean runr.loop.maxRetries?", "unknown git config key runr.odd",
 	}
 	if !slices.Equal(c.Warnings, want) || len(c.checks) > 0 {
 		t.Errorf("got %q, checks %v", c.Warnings, c.checks)
@@ -505,7 +505,7 @@ func TestConfigHelp(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"\nloop.max_retries = 2\n    fixes after a review that did not pass; reviews are one more (a whole number from 0 to 100; in files and as git config runr.loop.maxRetries)\n",
+		"\nloop.max_retries = 2\n    fixes after a review that did not pass; the last fix is reviewed as well (a whole number from 0 to 100; in files and as git config runr.loop.maxRetries)\n",
 		"(a command line for sh, or a list of words; in files, in the repository's after git runr trust)\n",
 		"\nrunr.sign\n",
 	} {

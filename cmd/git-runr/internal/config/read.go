@@ -84,7 +84,7 @@ func readRegular(name string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
+		return nil, errors.New("not a regular file")
 	}
 	return os.ReadFile(name)
 }
@@ -258,9 +258,9 @@ func unknownSetting(name string) string {
 		known = append(known, g.name)
 	}
 	if near := nearest.To(name, known); near != "" {
-		return fmt.Sprintf("git config %s means nothing; did you mean %s?", name, near)
+		return fmt.Sprintf("unknown git config key %s; did you mean %s?", name, near)
 	}
-	return fmt.Sprintf("git config %s means nothing", name)
+	return fmt.Sprintf("unknown git config key %s", name)
 }
 
 func wrongValue(where string, k key, raw any) error {
@@ -273,7 +273,7 @@ func userPath(getenv func(string) string) string {
 }
 
 // DefaultTrees returns the default directory for worktrees: in the user's cache. "" means below the git directory, if
-// there is no home directory.
+// no home directory is known.
 func DefaultTrees(getenv func(string) string) string {
 	return UnderHome(getenv, "XDG_CACHE_HOME", ".cache", "git-runr/worktrees")
 }

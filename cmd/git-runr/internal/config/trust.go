@@ -56,7 +56,7 @@ func (c *Config) Implementer(name string) (role.Implementer, *record.Failure) {
 // only the repository's file defines requires trust.
 func (c *Config) caller(name string, what agent.Role) (agent.Caller, *record.Failure) {
 	if name == record.Human {
-		return agent.Caller{}, &record.Failure{Reason: record.ReasonHuman, Detail: "the next step is a person's"}
+		return agent.Caller{}, &record.Failure{Reason: record.ReasonHuman, Detail: "a person has to take the next step"}
 	}
 	spec, fromRepository, known := c.agent(name)
 	switch {
@@ -97,7 +97,7 @@ func WithModel(name, model string) (string, error) {
 	case model == "" || strings.Contains(name, "@"):
 		return name, nil
 	case role.Reserved(name):
-		return "", exit.Problemf(exit.Usage, "--model: %s takes no model; NAME@MODEL is of one agent", name)
+		return "", exit.Problemf(exit.Usage, "--model: %s takes no model; NAME@MODEL sets that of one agent", name)
 	}
 	return name + "@" + model, nil
 }
@@ -268,7 +268,7 @@ func (t approvals) altered(path string) bool { return t.Altered != nil && t.Alte
 // approve replaces the record of a repository: canonical is approved, and consent says whose code may run.
 func (t approvals) approve(identity string, canonical []byte, consent Consent, now time.Time) error {
 	if t.Dir == "" {
-		return exit.Problemf(exit.Untrusted, "there is no place to keep trust: neither XDG_STATE_HOME nor HOME is an absolute path").
+		return exit.Problemf(exit.Untrusted, "cannot store trust: neither XDG_STATE_HOME nor HOME is an absolute path").
 			WithHint("HOME=/home/you git runr trust")
 	}
 	if !filepath.IsAbs(identity) || !json.Valid(canonical) {
@@ -316,7 +316,7 @@ func (t approvals) read(identity string) (trustRecord, error) {
 		return record, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxTrustFile {
-		return record, fmt.Errorf("read trust: not a record of ours")
+		return record, fmt.Errorf("read trust: not a record of git-runr")
 	}
 	data, err := os.ReadFile(t.file(identity))
 	if err != nil {
@@ -329,7 +329,7 @@ func (t approvals) read(identity string) (trustRecord, error) {
 		return record, fmt.Errorf("read trust: %w", err)
 	}
 	if record.V != 1 || record.SHA256 != trustHash(identity, record.Approved) {
-		return record, fmt.Errorf("read trust: the record does not hold together")
+		return record, fmt.Errorf("read trust: the record is inconsistent")
 	}
 	return record, nil
 }
@@ -522,7 +522,7 @@ func (c *Config) Stranger(ctx context.Context, tips ...gitstore.ID) (string, err
 		here, err := c.repo.IsAncestor(ctx, tips[len(tips)-1], head)
 		return c.tellStrangers(ctx, strangers, len(consent.Known) == 0 && err == nil && here), nil
 	case len(found) == maxWritings:
-		return "nobody has said that this history may run; type: git runr trust", nil
+		return "this history is not trusted here; type: git runr trust", nil
 	case len(found) > 0:
 		c.trust.clear(c.repo.CommonDir, append(slices.Clone(tips), cleared...))
 	}
@@ -538,7 +538,7 @@ func (c *Config) tellStrangers(ctx context.Context, strangers []gitstore.Identit
 	for _, who := range strangers {
 		name := cmp.Or(who.Name, who.Email, "nobody")
 		if who == user {
-			name += " (not known to be made here)"
+			name += " (not known to be from this clone)"
 		}
 		names, args = append(names, name), append(args, "--code-of", cmp.Or(who.Name, who.Email))
 	}

@@ -28,7 +28,7 @@ type valueKind[T any] struct {
 var (
 	boolKind      = valueKind[bool]{"true or false", parseBool, textTruth}
 	agentKind     = stringKind("a name, or NAME@MODEL", isAgent)
-	reviewersKind = stringKind("a name or NAME@MODEL, or several with commas between", isAgents)
+	reviewersKind = stringKind("a name or NAME@MODEL, or several, separated by commas", isAgents)
 	textKind      = stringKind("text", isText)
 	commandKind   = valueKind[string]{"a command line for sh, or a list of words", parseCommand, textLast}
 	modelKind     = stringKind("the name of a model", isModel)
@@ -41,7 +41,7 @@ var (
 	placesKind    = listKind("patterns of paths below the top, without .. and **", isPlace)
 	textsKind     = listKind("text", isText)
 	variablesKind = listKind("names of environment variables, without values", isVariable)
-	argvKind      = valueKind[[]string]{`words such as "my-agent --flag", or with quotes or signs of the shell in them a list such as ["my-agent", "--flag"]`, parseArgv, textList}
+	argvKind      = valueKind[[]string]{`words such as "my-agent --flag", or a list such as ["my-agent", "--flag"] if they have quotes or shell characters`, parseArgv, textList}
 	durationKind  = durationsFrom(0, "a duration such as \"90s\", \"10m\", \"2h\" or \"30d\"")
 	timeoutKind   = durationsFrom(1, "a duration above 0 such as \"90s\", \"10m\", \"2h\" or \"30d\"")
 )

@@ -89,7 +89,7 @@ func (c *Config) mayDetect(ctx context.Context, found []runplan.Check) (run []ru
 		return found, nil
 	}
 	for _, check := range found {
-		not = append(not, check.Name+": found in the project, and nobody has said that it may run; type: git runr trust")
+		not = append(not, check.Name+": found in the project, but not trusted; type: git runr trust")
 	}
 	return nil, not
 }
@@ -149,7 +149,7 @@ func (c *Config) policy() (runplan.Policy, error) {
 			return p, err
 		}
 		if slices.Contains(c.Loop.Workflow[:i], name) {
-			return p, exit.Problemf(exit.Usage, "loop.workflow (%s): step %q is there twice", c.origin("loop.workflow"), name)
+			return p, exit.Problemf(exit.Usage, "loop.workflow (%s): step %q is listed twice", c.origin("loop.workflow"), name)
 		}
 		p.Workflow = append(p.Workflow, step)
 	}

@@ -138,7 +138,7 @@ func (e Text) mismatch(lines []string) error {
 		}
 	}
 	missing := safetext.Line(e.patch[min(k, len(e.patch)-1)])
-	return &LineError{next + 1, fmt.Sprintf("the diff's own lines must stay as they are; here was %q", missing)}
+	return &LineError{next + 1, fmt.Sprintf("do not change the diff's own lines; this one was %q", missing)}
 }
 
 // parseTop parses the part above the diff.
@@ -151,12 +151,12 @@ func parseTop(lines []string) (Written, error) {
 		switch {
 		case strings.HasPrefix(line, helpMark):
 		case isVerdict && given:
-			return Written{}, &LineError{i + 1, "there is a verdict above already"}
+			return Written{}, &LineError{i + 1, "there is already a verdict above"}
 		case isVerdict:
 			given = true
 			var ok bool
 			if result.Decision, ok = decisionOf(value); !ok {
-				return Written{}, &LineError{i + 1, fmt.Sprintf("%q is none of approve, request changes, comment", safetext.Line(value))}
+				return Written{}, &LineError{i + 1, fmt.Sprintf("unknown verdict %q: use approve, request changes or comment", safetext.Line(value))}
 			}
 		default:
 			message = append(message, strings.TrimSuffix(line, "\r"))
@@ -193,7 +193,7 @@ func parseComment(lines []string, first int, place patchPlace) (Comment, error) 
 	}
 	at := first + begin
 	if line := lines[begin]; strings.ContainsRune("+-@\\ \t", rune(line[0])) || strings.HasPrefix(line, "diff --git ") {
-		return Comment{}, &LineError{at, "this is not a line of the diff, and a comment must not begin like one"}
+		return Comment{}, &LineError{at, "not a line of the diff; a comment must not begin like one"}
 	}
 	text := make([]string, 0, len(lines)-begin)
 	for _, line := range lines[begin:] {
@@ -202,12 +202,12 @@ func parseComment(lines []string, first int, place patchPlace) (Comment, error) 
 	if n, rest, ok := cutUpwards(text[0]); ok {
 		text[0] = rest
 		if place, ok = place.upwards(n); !ok {
-			return Comment{}, &LineError{at, fmt.Sprintf("there are not %s of one side above it", prose.Count(n, "line"))}
+			return Comment{}, &LineError{at, fmt.Sprintf("there are fewer than %s of one side above it", prose.Count(n, "line"))}
 		}
 	}
 	comment := Comment{Path: place.path(), Side: place.side, Start: place.start, End: place.end, Text: trimBlankLines(text), Line: at}
 	if comment.Text == "" {
-		return Comment{}, &LineError{at, "the comment says nothing"}
+		return Comment{}, &LineError{at, "the comment is empty"}
 	}
 	return comment, nil
 }

@@ -143,19 +143,19 @@ func TestRefuses(t *testing.T) {
 		line     int
 		why      string
 	}{
-		"a changed line":        {"+2\n", "+3\n", top + 7, `here was "+2"`},
-		"a line taken away":     {"-two\n", "", top + 6, `here was "-two"`},
-		"lines exchanged":       {"-two\n+2\n", "+2\n-two\n", top + 8, `here was "+2"`},
-		"the end taken away":    {" three\n", "", top + 8, `here was " three"`},
-		"the diff taken away":   {"diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n", "Good.\n", 1, `here was "diff --git a/a b/a"`},
+		"a changed line":        {"+2\n", "+3\n", top + 7, `this one was "+2"`},
+		"a line taken away":     {"-two\n", "", top + 6, `this one was "-two"`},
+		"lines exchanged":       {"-two\n+2\n", "+2\n-two\n", top + 8, `this one was "+2"`},
+		"the end taken away":    {" three\n", "", top + 8, `this one was " three"`},
+		"the diff taken away":   {"diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n", "Good.\n", 1, `this one was "diff --git a/a b/a"`},
 		"a line doubled":        {"-two\n", "-two\n-two\n", top + 6, "must not begin like one"},
 		"a line made up":        {"+2\n", "+2\n+2.5\n", top + 8, "must not begin like one"},
 		"a comment set off":     {"+2\n", "+2\n\n  indented\n", top + 9, "must not begin like one"},
-		"too many lines above":  {"+2\n", "+2\n^3 these\n", top + 8, "there are not 3 lines of one side above it"},
-		"lines above a heading": {"--- a/a\n", "--- a/a\n^2 these\n", top + 3, "there are not 2 lines"},
-		"lines above, no words": {"+2\n", "+2\n^1 \n", top + 8, "says nothing"},
-		"an unknown verdict":    {"verdict: comment", "verdict: maybe", 1, `"maybe" is none of`},
-		"two verdicts":          {"verdict: comment\n", "verdict: comment\nverdict: approve\n", 2, "a verdict above already"},
+		"too many lines above":  {"+2\n", "+2\n^3 these\n", top + 8, "there are fewer than 3 lines of one side above it"},
+		"lines above a heading": {"--- a/a\n", "--- a/a\n^2 these\n", top + 3, "there are fewer than 2 lines"},
+		"lines above, no words": {"+2\n", "+2\n^1 \n", top + 8, "is empty"},
+		"an unknown verdict":    {"verdict: comment", "verdict: maybe", 1, `unknown verdict "maybe"`},
+		"two verdicts":          {"verdict: comment\n", "verdict: comment\nverdict: approve\n", 2, "already a verdict above"},
 	} {
 		text := strings.Replace(e.text, test.from, test.to, 1)
 		if text == e.text {

@@ -71,7 +71,7 @@ func notes(subject record.Subject, change reviewing.Change, draft store.Draft) [
 		lines = append(lines, fmt.Sprintf("Not shown (%s): %s", left.Why, left.Path))
 	}
 	if n := len(draft.Comments); n > 0 {
-		lines = append(lines, fmt.Sprintf("Your draft has %s already; handed in with what you write here.", prose.Count(n, "comment")))
+		lines = append(lines, fmt.Sprintf("Your draft has %s already, to be submitted with this.", prose.Count(n, "comment")))
 	}
 	return lines
 }

@@ -56,7 +56,7 @@ var exitMeanings = []struct {
 	{Claimed, "claimed by somebody else"},
 	{Untrusted, "the repository's commands are not trusted"},
 	{Agent, "an agent failed"},
-	{Bug, "an error that nobody foresaw"},
+	{Bug, "an internal error"},
 	{Busy, "busy, try again"},
 	{exitInterrupted, "interrupted"},
 }
@@ -118,13 +118,13 @@ var sentinels = []sentinel{
 	{gitstore.ErrNotRepository, NotFound, "cd into a repository, or: git runr -C DIR …"},
 	{gitstore.ErrUnopened, Usage, ""},
 	{gitstore.ErrNoIdentity, Usage, "git config --global user.name \"Your Name\" && git config --global user.email you@example.com"},
-	{gitstore.ErrPlace, Usage, "git config runr.loop.worktrees PATH names another place"},
+	{gitstore.ErrPlace, Usage, "git config runr.loop.worktrees PATH sets another place"},
 	{gitstore.ErrRefName, Usage, ""},
 	{gitstore.ErrTampered, Stopped, ""},
 	{gitstore.ErrUnborn, Nothing, "make a first commit"},
 	{gitstore.ErrBusy, Busy, ""},
 	{gitstore.ErrLostRace, Busy, "try again"},
-	{gitstore.ErrKilled, Busy, "try again; where nobody ended it, the machine may be short of memory"},
+	{gitstore.ErrKilled, Busy, "try again; if nobody killed it, the machine may be short of memory"},
 	{gitstore.ErrNewerFormat, State, "update git-runr"},
 	{gitstore.ErrDirty, Conflict, ""},
 	{gitstore.ErrDeletions, Conflict, ""},
@@ -134,8 +134,8 @@ var sentinels = []sentinel{
 	{gitstore.ErrNoChange, Nothing, ""},
 	{gitstore.ErrRemote, Busy, ""},
 	{gitstore.ErrCorrupt, NotFound, "git runr fsck names what is damaged, git runr sync fetches it again"},
-	{gitstore.ErrWriterName, Usage, "give one like ci/build: GIT_RUNR_WRITER=ci/build, or git config runr.writer ci/build"},
-	{gitstore.ErrSign, Usage, "mend what signs your commits, or leave the records of git-runr unsigned: git config runr.sign false"},
+	{gitstore.ErrWriterName, Usage, "use one like ci/build: GIT_RUNR_WRITER=ci/build, or git config runr.writer ci/build"},
+	{gitstore.ErrSign, Usage, "repair commit signing, or leave the records of git-runr unsigned: git config runr.sign false"},
 	{gitstore.ErrBrokenRef, State, "git fsck names what is damaged; git reflog shows where the branch was: git update-ref REF COMMIT"},
 	{gitstore.ErrIrregular, State, "move it away, then the same command again"},
 	{gitstore.ErrNotFound, NotFound, ""},
@@ -144,10 +144,10 @@ var sentinels = []sentinel{
 	{errors.ErrUnsupported, State, ""},
 	{fs.ErrPermission, State, "nothing was recorded; make the repository writable and try again"},
 	{syscall.ENOSPC, Busy, "free some disk space and try again"},
-	{syscall.EFBIG, Busy, "free some disk space, or raise the limit of a file's size (ulimit -f), and try again"},
-	{syscall.EDQUOT, Busy, "free some of your quota of the disk and try again"},
+	{syscall.EFBIG, Busy, "free some disk space, or raise the file size limit (ulimit -f), and try again"},
+	{syscall.EDQUOT, Busy, "free some of your disk quota and try again"},
 	{syscall.EMFILE, Busy, "allow more open files (ulimit -n) and try again"},
-	{syscall.ENFILE, Busy, "the system has no more open files to give; try again"},
+	{syscall.ENFILE, Busy, "the system is out of open files; try again"},
 	{syscall.ENOMEM, Busy, "free some memory, or raise its limit (ulimit -v), and try again"},
 	{syscall.EAGAIN, Busy, "end some processes, or raise their limit (ulimit -u), and try again"},
 	{syscall.EROFS, State, "nothing was recorded; the file system is read-only"},
@@ -240,7 +240,7 @@ func hintOf(err error) string {
 		path = said.Locked()
 	}
 	if line, ok := safetext.CommandLine("rm", path); ok && path != "" {
-		return line + "   when no git is at work " + there
+		return line + "   when no git is running " + there
 	}
 	return ""
 }
@@ -274,7 +274,7 @@ func Endings(operation string) []string {
 func Refused(refused *gitstore.RefusedError) *Problem {
 	return Problemf(State, "%w", refused).WithHint(
 		"nothing is lost: what was recorded stays in this clone",
-		"when the remote takes and shows refs/runr/* and refs/notes/runr: git runr sync "+refused.Remote)
+		"when the remote accepts and shows refs/runr/* and refs/notes/runr: git runr sync "+refused.Remote)
 }
 
 // fullMessage returns the message of err, which may wrap known, or "" if known has no message.

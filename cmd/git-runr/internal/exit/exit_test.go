@@ -38,14 +38,14 @@ func TestReport(t *testing.T) {
 		{"permission", &os.PathError{Op: "open", Path: "x", Err: os.ErrPermission}, 11,
 			"git-runr: open x: permission denied\n  nothing was recorded; make the repository writable and try again\n"},
 		{"a lock that may be anybody's", fmt.Errorf("land: %w", &gitstore.LockedError{Path: "/r 1/.git/index.lock"}), 75,
-			"git-runr: land: busy: \"/r 1/.git/index.lock\" exists: another git process is at work, or was killed\n  when no git is at work there:\n    rm \"/r 1/.git/index.lock\"\n"},
+			"git-runr: land: busy: \"/r 1/.git/index.lock\" exists: another git process is at work, or was killed\n  when no git is running there:\n    rm \"/r 1/.git/index.lock\"\n"},
 		{"a lock on a remote", &gitstore.RemoteLockError{Remote: "origin", Ref: "refs/runr/log/a", Path: "/srv/r.git/refs/runr/log/a.lock"}, 75,
 			"git-runr: push refs/runr/log/a to \"origin\": \"/srv/r.git/refs/runr/log/a.lock\" exists: another push is under way, or was killed\n" +
-				"  when no git is at work there, on the machine of the remote:\n    rm /srv/r.git/refs/runr/log/a.lock\n"},
+				"  when no git is running there, on the machine of the remote:\n    rm /srv/r.git/refs/runr/log/a.lock\n"},
 		{"a lock that git found", &gitstore.GitError{Args: []string{"worktree"}, Status: 128,
 			Stderr: "fatal: cannot lock ref 'refs/heads/x': Unable to create '/r/.git/refs/heads/x.lock': File exists.\n"}, 75,
 			"git-runr: git worktree: fatal: cannot lock ref 'refs/heads/x': Unable to create '/r/.git/refs/heads/x.lock': File exists.\n" +
-				"  when no git is at work there:\n    rm /r/.git/refs/heads/x.lock\n"},
+				"  when no git is running there:\n    rm /r/.git/refs/heads/x.lock\n"},
 		{"held by another", fmt.Errorf("claim: %w", &record.StateError{What: "review r1", Status: "claimed", Holder: "ann", Cannot: "claimed"}), 12,
 			"git-runr: claim: review r1 is claimed by ann\n"},
 		{"state in the way", &record.StateError{What: "review r1", Status: "resolved", Cannot: "claimed"}, 11,

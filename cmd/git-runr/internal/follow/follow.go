@@ -45,7 +45,7 @@ func About(ctx context.Context, store *store.Store, what string) (events []recor
 
 // NoneOf returns the error for a name that is neither a run nor a review nor a commit.
 func NoneOf(missing *record.NotFoundError) error {
-	return exit.Problemf(exit.NotFound, "%q is no run, review or commit here", missing.ID).WithHint("git runr status", "git runr inbox list --status all")
+	return exit.Problemf(exit.NotFound, "there is no run, review or commit %q here", missing.ID).WithHint("git runr status", "git runr inbox list --status all")
 }
 
 // pollEvery is the interval at which Events looks for new events.

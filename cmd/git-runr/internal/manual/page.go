@@ -35,7 +35,7 @@ func (p Page) Roff() string {
 	r.section("DESCRIPTION")
 	r.text(p.topic("concepts"))
 	r.section("OPTIONS")
-	r.fill("Options stand before or after the command. Each command has `-h`.")
+	r.fill("Options go before or after the command. Each command has `-h`.")
 	r.options(p.App.Flags)
 	r.section("COMMANDS")
 	for _, c := range p.App.Commands {

@@ -37,13 +37,13 @@ type Topic struct {
 // Written returns the topics that are kept as files.
 func Written() []Topic {
 	topics := []Topic{
-		{Name: "concepts", Usage: "what reviews, runs, findings and events are, and where they are kept"},
-		{Name: "agents", Usage: "reviewers and implementers, panels, limits, what they are told"},
-		{Name: "ci", Usage: "pipelines, teams and hooks; gates before a push"},
-		{Name: "troubleshooting", Usage: "what went wrong, what it means, what to type"},
-		{Name: "security", Usage: "trust, what agents may do, what is kept of your files"},
-		{Name: "files", Usage: "every ref, file and directory that is written"},
-		{Name: "environment", Usage: "the variables that are read"},
+		{Name: "concepts", Usage: "reviews, runs, findings and events, and where they are kept"},
+		{Name: "agents", Usage: "reviewers and implementers, their prompts, panels, limits"},
+		{Name: "ci", Usage: "teams, pipelines, hooks and the gate before a push"},
+		{Name: "troubleshooting", Usage: "what a problem means, and what to type"},
+		{Name: "security", Usage: "trust, what agents may do, how your files are protected"},
+		{Name: "files", Usage: "every ref, file and directory that git-runr writes"},
+		{Name: "environment", Usage: "the environment variables that git-runr reads"},
 		{Name: "examples", Usage: "a first review, a first run, a team, a pipeline"},
 	}
 	for i := range topics {
@@ -294,5 +294,6 @@ func idsHelp(c *cli.Command) string {
 	if !slices.ContainsFunc(words, func(word string) bool { return word == "RUN" || word == "REVIEW" || word == "ID" }) {
 		return ""
 	}
-	return "\n\nAn id may be typed as its beginning, its letters or the first or last four of them, latest, or a commit, HEAD or a branch that it is of."
+	return "\n\nFor an id, type its beginning, its letters, their first or last four, latest, or a commit, branch or HEAD that it\n" +
+		"belongs to."
 }

@@ -123,7 +123,7 @@ func TestWait(t *testing.T) {
 
 	// Reviews of people are not waited for, and a timeout must be valid.
 	asked := p.asked("").ID
-	wants(t, c.call("review_wait", args{"id": asked}), "waits for human, for whom this does not wait")
+	wants(t, c.call("review_wait", args{"id": asked}), "waits for human. This tool does not wait for people")
 	if doc := c.document("review_wait", args{"id": asked}); doc["done"] != false || fmt.Sprint(doc["waiting_for"]) != "[human]" {
 		t.Errorf("a review that waits for a person: %v", doc)
 	}
@@ -151,7 +151,7 @@ func TestWaitForRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := p.chat()
-	wants(t, c.call("review_wait", args{"id": run.ID}), "nobody is at it in this clone", "git runr resume "+run.ID)
+	wants(t, c.call("review_wait", args{"id": run.ID}), "nothing works on it in this clone", "git runr resume "+run.ID)
 	free, err := workspace.HoldRun(store, run.ID)
 	if err != nil {
 		t.Fatal(err)

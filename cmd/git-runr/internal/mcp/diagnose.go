@@ -29,13 +29,13 @@ func (c call) diagnosis(ctx context.Context, id string) (d diagnose.Diagnosis, c
 	about, err := diagnose.Named(ctx, c.Store, id)
 	switch {
 	case record.Unknown(err):
-		return d, "", refusef("%q is no run, review or commit here.", id)
+		return d, "", refusef("there is no run, review or commit %q here.", id)
 	case err != nil:
 		return d, "", err
 	case len(about.Runs) > 0:
 		return c.ofRun(about.Runs[0])
 	case about.Review == nil:
-		return d, fmt.Sprintf("No run that stopped and no review that asks for anything speaks of commit %s.", about.Commit.Short()), nil
+		return d, fmt.Sprintf("Commit %s has no stopped run and no open review.", about.Commit.Short()), nil
 	}
 	review := *about.Review
 	d, asks := diagnose.OfReview(review, c.Checks, c.Fix(review.ID))

@@ -37,7 +37,7 @@ func (s *Server) diff(ctx context.Context, c call, in diffArgs) (outcome, error)
 // diff returns a page of the change under review; its cursor is an offset into the patch in bytes.
 func (c call) diff(ctx context.Context, in diffArgs) (doc differing, err error) {
 	var from int64
-	noCursor := refusef("Error: %s is no cursor of this change: leave it out to begin again.", line(in.Cursor, 100))
+	noCursor := refusef("Error: %s is not a cursor of this change: leave it out to start again.", line(in.Cursor, 100))
 	if in.Cursor != "" {
 		if from, err = strconv.ParseInt(strings.TrimPrefix(in.Cursor, "byte-"), 10, 64); err != nil || from < 0 || len(in.Cursor) > 100 {
 			return doc, noCursor

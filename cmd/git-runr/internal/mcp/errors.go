@@ -111,7 +111,7 @@ func stateRefused(e *record.StateError) string {
 func told(err error) error {
 	said := jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
-		said.Code, said.Message = jsonrpc.CodeInvalidParams, strings.TrimSuffix("params."+wrong.Field, ".")+" is not of the type that this method takes"
+		said.Code, said.Message = jsonrpc.CodeInvalidParams, strings.TrimSuffix("params."+wrong.Field, ".")+" has the wrong type for this method"
 	} else if known := new(jsonrpc.Error); errors.As(err, &known) && known.Code != 0 {
 		said.Code, said.Data = known.Code, known.Data
 	} else if strings.Contains(said.Message, "during session initialization") {

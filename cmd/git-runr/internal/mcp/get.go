@@ -115,7 +115,7 @@ func together(r record.Review) string {
 	if opinions := r.Opinions(); len(opinions) > 1 {
 		fmt.Fprintf(&b, "together: %s, with a quorum of %d of %d who answered; they disagree: %t\n", r.Verdict(), r.Quorum(), len(opinions), r.Disagree())
 		for _, j := range r.Requests() {
-			fmt.Fprintf(&b, "asked for beside the findings by %s: %s\n", line(strings.Join(j.SaidBy, ", "), 200), line(j.Text, 500))
+			fmt.Fprintf(&b, "also requested by %s: %s\n", line(strings.Join(j.SaidBy, ", "), 200), line(j.Text, 500))
 		}
 	}
 	for _, j := range r.Judgements {
@@ -178,13 +178,13 @@ func writeFinding(b *strings.Builder, f reply.Finding) {
 // writeSayers writes which reviewers made a finding, and the judge's remark on it.
 func writeSayers(b *strings.Builder, j record.Joined) {
 	if len(j.SaidBy) > 1 {
-		fmt.Fprintf(b, "  said by: %s\n", line(strings.Join(j.SaidBy, ", "), 500))
+		fmt.Fprintf(b, "  reported by: %s\n", line(strings.Join(j.SaidBy, ", "), 500))
 	}
 	if len(j.Similar) > 0 {
 		fmt.Fprintf(b, "  similar: %s\n", line(strings.Join(j.Similar, ", "), 500))
 	}
 	if j.Disputed {
-		b.WriteString("  disputed: fewer said it than the quorum\n")
+		b.WriteString("  disputed: fewer than the quorum reported it\n")
 	}
 	if j.Judged != nil && j.Judged.Kind == record.Confirmed {
 		fmt.Fprintf(b, "  confirmed by the judge: %s\n", line(j.Judged.Reason, 500))
@@ -202,5 +202,5 @@ func answered(a record.Answer) string {
 
 // replied is what somebody said in a thread, in one line.
 func replied(p record.Reply) string {
-	return fmt.Sprintf("reply of %s at %s: %s", line(p.Actor, 200), isoTime(p.At), line(p.Text, maxString))
+	return fmt.Sprintf("reply by %s at %s: %s", line(p.Actor, 200), isoTime(p.At), line(p.Text, maxString))
 }

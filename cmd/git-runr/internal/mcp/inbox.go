@@ -63,7 +63,7 @@ func (c call) after(ctx context.Context, filter store.Filter, in listArgs) (revi
 	}
 	count, last, _ := strings.Cut(in.Cursor, "-")
 	if before, err = strconv.Atoi(count); err != nil || before < 1 || len(last) < len(record.IDTime) {
-		return nil, 0, 0, refusef("Error: %s is no cursor of this list: leave it out to begin again.", line(in.Cursor, 100))
+		return nil, 0, 0, refusef("Error: %s is not a cursor of this list: leave it out to start again.", line(in.Cursor, 100))
 	}
 	filter.Skip, filter.Limit = before-1, in.Limit+1
 	reviews, total, err = c.Store.Reviews(ctx, filter)

@@ -287,7 +287,7 @@ func findCursor(entries []entry, cursor string) (at, from int, err error) {
 		from, err = strconv.Atoi(offset)
 	}
 	if at < 0 || err != nil || from < 0 || from > len(entries[at].text) {
-		return 0, 0, refusef("Error: %s is no cursor of this review: leave it out to begin again.", line(cursor, 100))
+		return 0, 0, refusef("Error: %s is not a cursor of this review: leave it out to start again.", line(cursor, 100))
 	}
 	return at, from, nil
 }

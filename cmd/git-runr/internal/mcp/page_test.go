@@ -117,7 +117,7 @@ func TestGetInSmallPages(t *testing.T) {
 		t.Errorf("what is answered is shown:\n%s", text)
 	}
 	for _, cursor := range []string{"c-0000000000", "s9", ids[0] + "@99999", ids[0] + "@-1", ids[0] + "@x", "@", "\x1b"} {
-		wants(t, c.refused("review_get", args{"id": id, "cursor": cursor}), "no cursor of this review: leave it out to begin again")
+		wants(t, c.refused("review_get", args{"id": id, "cursor": cursor}), "not a cursor of this review: leave it out to start again")
 	}
 }
 
@@ -217,7 +217,7 @@ func TestListInPages(t *testing.T) {
 	}
 	wants(t, c.call("review_list", args{"limit": 2}), "(5 more: review_list {", `"cursor":"2-`)
 	for _, cursor := range []string{"x", "1", "0-" + ids[0], "-1-" + ids[0], "1-x"} {
-		wants(t, c.refused("review_list", args{"cursor": cursor}), "no cursor of this list")
+		wants(t, c.refused("review_list", args{"cursor": cursor}), "not a cursor of this list")
 	}
 }
 
@@ -255,7 +255,7 @@ func TestDiffInPages(t *testing.T) {
 	wants(t, c.call("review_diff", args{"id": id, "file": `caf\xe9.go`}), "+no UTF-8")
 	wants(t, c.refused("review_diff", args{"id": id, "file": "../a.txt"}), "Error: ")
 	wants(t, c.refused("review_diff", args{"id": id, "file": "a.txt"}), "a.txt is not in the change")
-	wants(t, c.refused("review_diff", args{"id": id, "cursor": "-3"}), "no cursor of this change")
+	wants(t, c.refused("review_diff", args{"id": id, "cursor": "-3"}), "not a cursor of this change")
 }
 
 // TestListIsBounded: pages with long rows have fewer rows.

@@ -38,5 +38,5 @@ func TestInboxOfAPanel(t *testing.T) {
 	}
 	wants(t, p.chat().call("review_inbox", args{"action": "get", "id": made.ID}), "only this kind of fault was looked for: tests",
 		"together: NEEDS_FIX, with a quorum of 2 of 4 who answered", "judged by jay: 1 confirmed",
-		"Divide by zero when the cart is empty\n  said by: ann, bob\n  similar: f-2f0a0d2a7e\n  confirmed by the judge: nothing guards it\n", "The name of it is misleading\n  disputed: fewer said it than the quorum\n")
+		"Divide by zero when the cart is empty\n  reported by: ann, bob\n  similar: f-2f0a0d2a7e\n  confirmed by the judge: nothing guards it\n", "The name of it is misleading\n  disputed: fewer than the quorum reported it\n")
 }

@@ -50,7 +50,7 @@ func TestDiffOfLongLines(t *testing.T) {
 	if n := strings.Count(before, "x") - 1 + strings.Count(patchOf(docs), "x"); n != 200_000 { // the word "index" has one
 		t.Errorf("%d of 200000 letters can be read", n)
 	}
-	wants(t, c.refused("review_diff", args{"id": id, "cursor": "byte-99999999999"}), "no cursor of this change")
+	wants(t, c.refused("review_diff", args{"id": id, "cursor": "byte-99999999999"}), "not a cursor of this change")
 }
 
 // TestDiffOfLongNames: file names that would fill a page leave room for the patch.

@@ -84,7 +84,7 @@ func (d requested) text(warnings []string) string {
 		more = append(more, "To review it in a browser, the user types: git runr serve --open")
 	}
 	if d.Reviewer != record.Human {
-		more = append(more, "What passes without notes leaves the list: review_get with this id shows it.")
+		more = append(more, "A pass without notes leaves the list: review_get with this id shows it.")
 	}
 	lines := slices.Concat([]string{"Review requested (deferred).", "review_id: " + d.ID, "url: " + url, hint}, more, warnings)
 	return strings.Join(lines, "\n")

@@ -188,8 +188,8 @@ func TestDiagnoseWithNothing(t *testing.T) {
 	if text := c.call("diagnose", args{}); text != "No run of the loop has stopped here." {
 		t.Errorf("got %q", text)
 	}
-	wants(t, c.refused("diagnose", args{"id": "nonsense"}), `"nonsense" is no run, review or commit here`)
-	wants(t, c.call("diagnose", args{"id": "HEAD"}), "speaks of commit")
+	wants(t, c.refused("diagnose", args{"id": "nonsense"}), `there is no run, review or commit "nonsense" here`)
+	wants(t, c.call("diagnose", args{"id": "HEAD"}), "has no stopped run and no open review")
 }
 
 func TestDiagnoseReview(t *testing.T) {

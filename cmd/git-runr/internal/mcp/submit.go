@@ -53,7 +53,7 @@ func (c call) anchored(ctx context.Context, review record.Review, r remark) (rec
 		File: r.File, StartLine: r.Line, EndLine: r.EndLine, Side: record.Side(r.Side), Severity: reply.Severity(r.Severity), Comment: strings.TrimSpace(r.Text),
 	}
 	if comment.Comment == "" {
-		return comment, refusal("Error: text is required: a comment that says nothing.")
+		return comment, refusal("Error: text is required: the comment is empty.")
 	}
 	if r.File == "" && r.Line > 0 {
 		return comment, refusal("Error: file is required with line.")

@@ -78,7 +78,7 @@ type claimArgs struct {
 type answerArgs struct {
 	which
 	Answers []given `json:"answers" jsonschema:"all of them in one call"`
-	Force   bool    `json:"force,omitempty" jsonschema:"although another has claimed it; only when the user says so"`
+	Force   bool    `json:"force,omitempty" jsonschema:"even if another has claimed it; only when the user says so"`
 }
 
 // given is one answer to a finding.
@@ -100,7 +100,7 @@ type replyArgs struct {
 type resolveArgs struct {
 	which
 	Note  string `json:"note,omitempty" jsonschema:"what came of it, in a sentence"`
-	Force bool   `json:"force,omitempty" jsonschema:"although another has claimed it; only when the user says so"`
+	Force bool   `json:"force,omitempty" jsonschema:"even if another has claimed it; only when the user says so"`
 }
 
 // remark is a comment as an agent writes one.
@@ -164,9 +164,9 @@ func (s *Server) addWriting() {
 	answer := schemaOf[answerArgs]()
 	enumerate(answer.Properties["answers"].Items, "answer", "fixed", "refuted", "deferred")
 	answer.Properties["answers"].MaxItems = jsonschema.Ptr(1000)
-	add(s, writes, "review_answer", "Says what became of findings or comments, any number in one call. Refute only what you have checked to be wrong. "+
+	add(s, writes, "review_answer", "Records what became of findings or comments, any number in one call. Refute only what you have checked to be wrong. "+
 		"Ask again then: review with again.", answer, s.answer)
-	add(s, writes, "review_reply", "Says something in the thread of a finding or comment. It closes nothing: review_answer does.",
+	add(s, writes, "review_reply", "Replies to a finding or comment. It closes nothing: review_answer does.",
 		schemaOf[replyArgs](), s.reply)
 	add(s, once, "review_resolve", "Closes a review whose findings are all answered.", schemaOf[resolveArgs](), s.resolve)
 	comment := schemaOf[commentArgs]()
@@ -175,7 +175,7 @@ func (s *Server) addWriting() {
 	submit := schemaOf[submitArgs]()
 	enumerate(submit, "verdict", string(record.RequestChanges), string(record.CommentOnly), string(record.Approve))
 	describeRemark(submit.Properties["comments"].Items)
-	add(s, writes, "review_submit", "When you review: hands in your draft, these comments and your verdict, as an agent's.", submit, s.submit)
+	add(s, writes, "review_submit", "When you review: submits your draft, these comments and your verdict, as an agent's.", submit, s.submit)
 }
 
 func describeRemark(schema *jsonschema.Schema) {

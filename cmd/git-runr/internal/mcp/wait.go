@@ -75,7 +75,7 @@ func (d gotten) waited(goesOn bool, most time.Duration) string {
 	case goesOn:
 		return fmt.Sprintf("Review %s is not done after %v: it waits for %s. Go on with something else, or wait again with review_wait.", d.ID, most, waiting)
 	case waiting != "":
-		return fmt.Sprintf("Review %s is %s and waits for %s, for whom this does not wait: go on, and look with review_get another time.", d.ID, d.Status, waiting)
+		return fmt.Sprintf("Review %s is %s and waits for %s. This tool does not wait for people: go on, and use review_get later.", d.ID, d.Status, waiting)
 	}
 	said := cmp.Or(string(d.Verdict), string(d.Outcome), "no verdict")
 	if d.Verdict == reply.Checked {
@@ -106,7 +106,7 @@ func (c call) waitForRun(ctx context.Context, run record.Run, err error, most ti
 		text = fmt.Sprintf("Run %s is not done after %v: it goes on. Go on with something else, or wait again with review_wait.", run.ID, most)
 	case run.Status == record.RunRunning:
 		doc.WaitingFor = []string{record.Human}
-		text = fmt.Sprintf("Run %[1]s did not end, and nobody is at it in this clone: the user can type git runr resume %[1]s", run.ID)
+		text = fmt.Sprintf("Run %[1]s did not end, and nothing works on it in this clone: the user can type git runr resume %[1]s", run.ID)
 	case run.Stop != nil:
 		doc.Reason = run.Stop.Reason
 		text = fmt.Sprintf("Run %s is %s (%s): diagnose says why and what to do.", run.ID, run.Status, doc.Reason)

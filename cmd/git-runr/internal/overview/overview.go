@@ -201,7 +201,7 @@ func (d Overview) Write(w io.Writer, live func(string) bool, style render.ListSt
 		safetext.Fprintf(w, "%s; type: git runr hooks status\n", d.Hooks)
 	}
 	if d.Config != "" {
-		safetext.Fprintf(w, "\n%s\n  mend it first: reviews and runs do not begin without it\n", d.Config)
+		safetext.Fprintf(w, "\n%s\n  repair it first: reviews and runs need it\n", d.Config)
 	}
 	d.Covered.write(w)
 	if d.Critical != "" {

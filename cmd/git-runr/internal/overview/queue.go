@@ -27,7 +27,7 @@ func (d Overview) writeQueue(w io.Writer) {
 	}
 	render.More(w, "", len(d.Queue)-queueShown)
 	if d.idle() {
-		fmt.Fprintln(w, "Nobody works; type: git runr work")
+		fmt.Fprintln(w, "No worker is running; type: git runr work")
 	}
 }
 

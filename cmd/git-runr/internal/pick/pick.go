@@ -103,7 +103,7 @@ func (w Wish) ofVerdict() (test, error) {
 	}
 	name := strings.ToLower(strings.ReplaceAll(w.Verdict, "-", "_"))
 	if !slices.Contains(render.VerdictNames, name) {
-		return nil, exit.Problemf(exit.Usage, "--verdict %q is none of %s", w.Verdict, strings.Join(render.VerdictNames, ", "))
+		return nil, exit.Problemf(exit.Usage, "unknown --verdict %q: use %s", w.Verdict, strings.Join(render.VerdictNames, ", "))
 	}
 	if name == "critical" { // critical findings count whatever the verdict is
 		return func(r record.ReviewSummary) bool { return r.Verdict == reply.CriticalFail || r.Critical > 0 }, nil
@@ -117,7 +117,7 @@ func (w Wish) ofTime(store *store.Store) (test, error) {
 	}
 	since, ok := when.Parse(w.Since, store.Now())
 	if !ok {
-		return nil, exit.Problemf(exit.Usage, "--since %q is neither a duration such as 2d or 3h nor a date such as 2026-01-31", w.Since)
+		return nil, exit.Problemf(exit.Usage, "cannot read --since %q as a time: use 2d, 3h or 2026-01-31", w.Since)
 	}
 	return func(r record.ReviewSummary) bool { return !r.CreatedAt.Before(since) }, nil
 }

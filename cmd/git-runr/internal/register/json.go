@@ -58,7 +58,7 @@ func readJSON(data []byte) (t jsonText, err error) {
 		return t, fmt.Errorf("it cannot be read: %s", strings.TrimPrefix(err.Error(), "hujson: "))
 	}
 	if t.root.Value.Kind() != '{' {
-		return t, errors.New("it holds no object")
+		return t, errors.New("it is not a JSON object")
 	}
 	return t, nil
 }
@@ -171,7 +171,7 @@ func addJSON(data []byte, e entry) ([]byte, error) {
 	case found == len(e.path) && !e.list:
 		return nil, standing(plainValue(at), e)
 	case found < len(e.path) && kind != '{' || found == len(e.path) && kind != '[':
-		return nil, fmt.Errorf("%q is of another kind there", strings.Join(e.path[:found], "."))
+		return nil, fmt.Errorf("%q has another type there", strings.Join(e.path[:found], "."))
 	case found == len(e.path) && element(at, e.ours) >= 0:
 		return nil, errPresent
 	}
@@ -194,7 +194,7 @@ func standing(have any, e entry) error {
 	case e.ours(have) && holds(have, plainOf(e.value)):
 		return errPresent
 	case e.ours(have):
-		return errors.New("the server is told of in another way there: git runr init --agents --remove first")
+		return errors.New("the server is registered differently there; first: git runr init --agents --remove")
 	}
 	return fmt.Errorf("it has another %q", strings.Join(e.path, "."))
 }
@@ -210,7 +210,7 @@ func checkAdded(before, after []byte, e entry) error {
 	list, _ := said.([]any)
 	there := !e.list && e.ours(said) || e.list && slices.ContainsFunc(list, e.ours)
 	if err != nil || !there || !reflect.DeepEqual(says(cleared), says(before)) {
-		return errors.New("it does not take another entry")
+		return errors.New("no entry can be added to it")
 	}
 	return nil
 }
@@ -345,7 +345,7 @@ func cutInner(of hujson.Value, in *inner) (shared bool, err error) {
 		return false, nil
 	}
 	if slots, _ = slotsOf(list); !in.written(plainValue(slots[at].value)) {
-		return false, errors.New("it says something else than was written")
+		return false, errors.New("it was changed since it was written")
 	}
 	cut(list, at)
 	return !isEmpty(list), nil

@@ -312,7 +312,7 @@ func (p *Plan) write(f *change) error {
 		return err
 	}
 	if existed != f.existed || !bytes.Equal(now, f.before) {
-		return errors.New("somebody has just changed it: once more")
+		return errors.New("it was just changed; try again")
 	}
 	switch {
 	case f.gone:

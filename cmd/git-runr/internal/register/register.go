@@ -246,7 +246,7 @@ func skillPart(t tool) part {
 			return errors.New(otherwise)
 		}
 	}
-	toAdd, toRemove := is(nil, errPresent, "it says something else"), is(errAbsent, nil, "it says something else than was written")
+	toAdd, toRemove := is(nil, errPresent, "it was changed"), is(errAbsent, nil, "it was changed since it was written")
 	return part{t.name, Skill, t.skill, func(data []byte) ([]byte, error) { return skill, toAdd(data) },
 		func(data, _ []byte) ([]byte, error) { return nil, toRemove(data) }}
 }

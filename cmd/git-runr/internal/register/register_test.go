@@ -333,7 +333,7 @@ func TestHookThatSomebodyExtended(t *testing.T) {
 	if err == nil {
 		err = plan.Write()
 	}
-	if left := plan.Left(); err != nil || len(left) != 1 || !strings.Contains(left[0], "something else") {
+	if left := plan.Left(); err != nil || len(left) != 1 || !strings.Contains(left[0], "was changed") {
 		t.Errorf("%v, left %q", err, left)
 	}
 	if text(t, place, name) != now {

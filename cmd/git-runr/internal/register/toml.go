@@ -27,7 +27,7 @@ func addTOML(data []byte, e entry) ([]byte, error) {
 		return nil, standing(plainOf(servers[e.path[1]]), e)
 	}
 	if before[e.path[0]] != nil && !hasTable(data, e.path[0]) {
-		return nil, fmt.Errorf("%q is no table of its own there", e.path[0]) // an inline table cannot be extended
+		return nil, fmt.Errorf("%q is not a separate table there", e.path[0]) // an inline table cannot be extended
 	}
 	var table bytes.Buffer
 	enc := toml.NewEncoder(&table)
@@ -50,7 +50,7 @@ func addTOML(data []byte, e entry) ([]byte, error) {
 	made := slices.Concat(data, []byte(block))
 	after, err := readTOML(made)
 	if err != nil || !addedTable(before, after, e) {
-		return nil, fmt.Errorf("it takes no table %q at its end", strings.Join(e.path, "."))
+		return nil, fmt.Errorf("table %q cannot be added at its end", strings.Join(e.path, "."))
 	}
 	return made, nil
 }
@@ -94,7 +94,7 @@ func removeTOML(data []byte) ([]byte, error) {
 	}
 	length := bytes.Index(data[from:], []byte(endMark))
 	if length < 0 || from > 0 && data[from-1] != '\n' {
-		return nil, errors.New("the lines of git-runr have lost an end")
+		return nil, errors.New("a marker line of git-runr is missing")
 	}
 	to := from + length + len(endMark)
 	for _, eol := range []string{"\r\n", "\n"} {

@@ -36,12 +36,12 @@ func writePanel(w io.Writer, r record.Review) {
 	}
 	switch {
 	case r.Outvoted():
-		safetext.Fprintf(w, "They disagree: fewer than %d fail it for the same reason. What they found is disputed.\n", r.Quorum())
+		safetext.Fprintf(w, "They disagree: fewer than %d fail it for the same reason. Their findings are disputed.\n", r.Quorum())
 	case r.Disagree():
 		safetext.Fprintf(w, "They disagree whether it passes.\n")
 	}
 	if requests := r.Requests(); len(requests) > 0 && len(opinions) > 1 {
-		fmt.Fprintln(w, "Asked for beside the findings:")
+		fmt.Fprintln(w, "Also requested:")
 		for _, j := range requests {
 			safetext.Fprintf(w, "  - %s (%s)\n", prose.OneLine(j.Text), strings.Join(j.SaidBy, ", "))
 		}
@@ -92,7 +92,7 @@ func writeJoined(w io.Writer, r record.Review, findings []record.Joined) {
 func besideFinding(j record.Joined) string {
 	text := ""
 	if len(j.SaidBy) > 1 {
-		text += ", said by " + strings.Join(j.SaidBy, ", ")
+		text += ", reported by " + strings.Join(j.SaidBy, ", ")
 	}
 	if len(j.Similar) > 0 {
 		text += ", similar to " + strings.Join(j.Similar, ", ")

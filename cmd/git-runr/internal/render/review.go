@@ -64,7 +64,7 @@ type CommentDocument struct {
 // BuiltinIs explains the built-in reviewer. It is printed at the first use.
 const BuiltinIs = `The built-in reviewer matches rules (secrets, conflict markers, stubs, debug lines, switched-off tests,
 eval, SQL put together from strings, forgotten lock files, whitespace, odd files) and runs the checks.
-It reads no code: what it finds nothing in is checked, not reviewed.`
+It does not read code: a change without findings is checked, not reviewed.`
 
 // NewReviewDocument returns the document of a review, without the current places of comments.
 func NewReviewDocument(r record.Review) ReviewDocument {
@@ -205,7 +205,7 @@ func writeCarried(w io.Writer, doc ReviewDocument) {
 		safetext.Fprintf(w, "\n%s\n", strings.TrimSpace(fmt.Sprintf("%s  %s  by %s, from round %d", c.ID, place, c.By, c.Round)))
 		safetext.Fprintf(w, "%s\n", Indented(c.Issue))
 		if c.Refuses {
-			fmt.Fprintln(w, "  refuses: the review is no pass while this is open or only claimed fixed")
+			fmt.Fprintln(w, "  blocks: the review cannot pass while this is open or only claimed fixed")
 		}
 		if last, ok := c.remark.Last(); ok {
 			safetext.Fprintf(w, "  %s\n", answerLine(last))
@@ -245,7 +245,7 @@ func Review(w io.Writer, doc ReviewDocument) {
 		}
 	}
 	if whole := doc.RepliesTo(""); len(whole) > 0 {
-		fmt.Fprintln(w, "\nSaid of the whole:")
+		fmt.Fprintln(w, "\nOn the whole change:")
 		writeReplies(w, "  ", whole)
 	}
 	for _, v := range doc.Verifications {
@@ -302,13 +302,13 @@ func Audience(name string) string {
 	if name == "private" {
 		return "private: it stays in this clone"
 	}
-	return "for those at " + name
+	return "for people at " + name
 }
 
 // redactedLine describes who redacted what in a review.
 func redactedLine(p record.Redaction) string {
-	what := map[string]string{"": "all that was said", "text": "what had a text in it"}[p.What]
-	return fmt.Sprintf("%s redacted %s %s", p.Actor, cmp.Or(what, "what was said of "+p.What), p.At.UTC().Format("2006-01-02 15:04:05Z"))
+	what := map[string]string{"": "the whole review", "text": "all texts with a given text"}[p.What]
+	return fmt.Sprintf("%s redacted %s %s", p.Actor, cmp.Or(what, "the thread of "+p.What), p.At.UTC().Format("2006-01-02 15:04:05Z"))
 }
 
 // writeReviewHead prints the subject and the state of the review.
@@ -463,13 +463,13 @@ func writeSubmission(w io.Writer, r record.Review, at int) {
 	safetext.Fprintf(w, "\n%s (%s)%s\n", said, censusLine(sub.Census), tookSuffix(sub.Spent))
 	writePassedOver(w, "  ", sub.Spent)
 	if sub.Outcome == record.OutcomePartial {
-		safetext.Fprintf(w, "This is no pass of the whole change. Not reviewed: %s\n", sub.Census.Unread())
+		safetext.Fprintf(w, "This is not a pass for the whole change. Not reviewed: %s\n", sub.Census.Unread())
 		if sub.Reviewer != record.Builtin && sub.Census.Left(record.LeftTooLarge) != "" {
 			fmt.Fprintln(w, "  git config runr.review.maxBytes 10000000   sends up to 10 MB at once; then ask again with git runr review")
 		}
 	}
 	if sub.Told != nil {
-		safetext.Fprintf(w, "told by the project: %s\n", sub.Told)
+		safetext.Fprintf(w, "instructions of the project: %s\n", sub.Told)
 	}
 	if sub.Report.Summary != "" {
 		safetext.Fprintf(w, "%s\n", Indented(sub.Report.Summary))

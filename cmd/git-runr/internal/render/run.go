@@ -58,7 +58,7 @@ func censusLine(c record.Census) string {
 		line += "; no file matches exclude " + strings.Join(c.Unmatched, ", ")
 	}
 	if len(c.Overruled) > 0 {
-		line += "; not left out, as the change itself changes what is: " + strings.Join(c.Overruled, ", ")
+		line += "; not left out, because the change edits the exclusion: " + strings.Join(c.Overruled, ", ")
 	}
 	return line
 }
@@ -148,7 +148,7 @@ const lostShown = 10
 func writeAttempt(w io.Writer, a record.Attempt) {
 	changed := prose.Count(len(a.Files), "file")
 	if a.Unseen() {
-		changed = "its files were not looked at"
+		changed = "its files were not examined"
 	}
 	safetext.Fprintf(w, "\nattempt %d (%s) by %s: %s", a.Number, a.Mode, a.By(a.Agent), changed)
 	if a.Commit != "" {
@@ -160,7 +160,7 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 	safetext.Fprintf(w, "%s\n", tookSuffix(a.Spent))
 	writePassedOver(w, "  ", a.Spent)
 	if a.Told != nil {
-		safetext.Fprintf(w, "  told by the project: %s\n", a.Told)
+		safetext.Fprintf(w, "  instructions of the project: %s\n", a.Told)
 	}
 	if a.Failure != nil {
 		safetext.Fprintf(w, "  failed: %s %s\n", a.Failure.Reason, a.Failure.Detail)
@@ -172,36 +172,36 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 		safetext.Fprintf(w, "  meanwhile: %s\n", line)
 	}
 	if len(a.Unchanged) > 0 {
-		safetext.Fprintf(w, "  said to be changed but is not: %s\n", strings.Join(a.Unchanged, ", "))
+		safetext.Fprintf(w, "  reported as changed, but unchanged: %s\n", strings.Join(a.Unchanged, ", "))
 	}
 	if len(a.Unclaimed) > 0 {
-		safetext.Fprintf(w, "  changed but not said: %s\n", strings.Join(a.Unclaimed, ", "))
+		safetext.Fprintf(w, "  changed, but not reported: %s\n", strings.Join(a.Unclaimed, ", "))
 	}
 	for _, left := range a.NotCarried {
 		safetext.Fprintf(w, "  %s\n", left)
 	}
 	if len(a.Lost) > 0 {
-		safetext.Fprintf(w, "  your own work that is gone: %s; as it was: git runr undo --to %s --into DIR\n", prose.FirstNames(a.Lost, lostShown), a.Before.Short())
+		safetext.Fprintf(w, "  your own work that is gone: %s; to get it back: git runr undo --to %s --into DIR\n", prose.FirstNames(a.Lost, lostShown), a.Before.Short())
 	}
 	beside(w, a)
 	if a.Moved != nil {
 		safetext.Fprintf(w, "  %s\n", a.Moved)
 	}
 	if r := a.Reverted; r != nil && len(r.Conflicts)+len(r.Left) > 0 {
-		safetext.Fprintf(w, "  not taken back, changed since: %s\n", strings.Join(append(slices.Clone(r.Conflicts), r.Left...), ", "))
+		safetext.Fprintf(w, "  not reverted, changed since: %s\n", strings.Join(append(slices.Clone(r.Conflicts), r.Left...), ", "))
 	}
 }
 
 // beside prints what else changed in the user's checkout during an attempt. It may not be the agent's doing.
 func beside(w io.Writer, a record.Attempt) {
 	if len(a.Ignored) > 0 {
-		safetext.Fprintf(w, "  ignored files that changed meanwhile: %s; as they were: git runr undo --to %s --into DIR\n", prose.FirstNames(a.Ignored, lostShown), a.Before.Short())
+		safetext.Fprintf(w, "  ignored files that changed meanwhile: %s; to get them back: git runr undo --to %s --into DIR\n", prose.FirstNames(a.Ignored, lostShown), a.Before.Short())
 	}
 	if len(a.Modes) > 0 {
 		safetext.Fprintf(w, "  permissions that changed meanwhile: %s\n", prose.FirstNames(a.Modes, lostShown))
 	}
 	if len(a.NotKept) > 0 {
-		safetext.Fprintf(w, "  changed meanwhile and kept by nobody: %s\n", prose.FirstNames(a.NotKept, lostShown))
+		safetext.Fprintf(w, "  changed meanwhile, and not kept: %s\n", prose.FirstNames(a.NotKept, lostShown))
 	}
 }
 
@@ -269,7 +269,7 @@ func writeRound(w io.Writer, round record.Round, last bool) {
 // CutShort prints the operations that a killed command left unfinished, in the form of landing.Unfinished.
 func CutShort(w io.Writer, cut []string) {
 	for _, op := range cut {
-		safetext.Fprintf(w, "%s was cut short: git runr undo\n", op)
+		safetext.Fprintf(w, "%s was interrupted: git runr undo\n", op)
 	}
 }
 
@@ -351,7 +351,7 @@ func More(w io.Writer, indent string, n int) {
 func Completed(w io.Writer, run record.Run) {
 	result := run.Result
 	if result == record.ResultUnreviewed {
-		result = "unreviewed: nobody has looked at what it came to"
+		result = "unreviewed: nobody has looked at the result"
 	}
 	if result == record.ResultChecked {
 		findings, _ := run.Open()

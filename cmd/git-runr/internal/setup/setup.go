@@ -268,7 +268,7 @@ func (r *removal) agents(repo *gitstore.Repo) error {
 		return err
 	}
 	if r.left = append(r.left, plan.Left()...); !plan.Empty() {
-		r.add("what agents are told of git-runr", plan.Write)
+		r.add("what agents are told about git-runr", plan.Write)
 	}
 	return nil
 }

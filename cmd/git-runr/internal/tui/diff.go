@@ -272,8 +272,8 @@ func diffKeys(d *diff) []key {
 		}
 	}
 	return []key{
-		{"+", "", "more lines around what changed", around(func(now int) int { return min(4*max(now, 3), 1<<20) })},
-		{"-", "", "fewer of them", around(func(now int) int { return now / 4 / 3 * 3 })},
+		{"+", "", "more context lines", around(func(now int) int { return min(4*max(now, 3), 1<<20) })},
+		{"-", "", "fewer context lines", around(func(now int) int { return now / 4 / 3 * 3 })},
 		{"J", "", "next file", jump(1, isFile)},
 		{"K", "", "previous file", jump(-1, isFile)},
 		{"]", "", "next hunk", jump(1, isHunk)},

@@ -37,7 +37,7 @@ func (m *model) open(f *field) tea.Cmd {
 	if f.keep != "" {
 		if kept, err := readTyped(m.keptFile(f.keep)); err == nil {
 			f.text = []rune(kept.Text)
-			m.flash = "This was typed before, and not handed in"
+			m.flash = "You typed this before, and did not submit it"
 		}
 	}
 	f.at = len(f.text)
@@ -109,7 +109,7 @@ func (m *model) keepTyped() {
 		err = safefile.WriteFile(m.keptFile(f.keep), data, 0o600)
 	}
 	if err != nil {
-		m.flash, m.bad = "what you type is not kept: "+err.Error(), true
+		m.flash, m.bad = "what you type is not saved: "+err.Error(), true
 	}
 }
 
@@ -121,7 +121,7 @@ func (m *model) fieldKey(press tea.KeyPressMsg) tea.Cmd {
 	case "esc":
 		m.keepTyped()
 		if m.field = nil; f.keep != "" && len(f.text) > 0 {
-			m.flash = "Kept as you typed it: the same key goes on with it"
+			m.flash = "Saved: the same key continues with it"
 		}
 		return m.reload(m.page())
 	case "enter", "ctrl+s":

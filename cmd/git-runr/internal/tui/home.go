@@ -48,11 +48,11 @@ func (m *model) homePage() *page {
 	p.build = func(width int) []row { return h.rows(m, width) }
 	p.keys = []key{
 		{"enter right", "enter opens", "open the review or the run", func(m *model, p *page) tea.Cmd { return m.openRow(p) }},
-		{"a", "a all", "also what is closed, or only what waits", func(m *model, p *page) tea.Cmd {
+		{"a", "a all", "closed reviews too, or only what waits", func(m *model, p *page) tea.Cmd {
 			h.all = !h.all
 			return m.reload(p)
 		}},
-		{"n", "n new review", "ask for a review of HEAD, or of what you name", func(m *model, _ *page) tea.Cmd {
+		{"n", "n new review", "request a review of HEAD, or of another revision", func(m *model, _ *page) tea.Cmd {
 			return m.open(&field{prompt: "git runr review ", line: true, done: func(m *model, text string) tea.Cmd {
 				return m.shell(strings.TrimSpace("git runr review " + text))
 			}})
@@ -61,9 +61,9 @@ func (m *model) homePage() *page {
 			m.flash = "git runr sync …"
 			return m.do(nil, "sync")
 		}},
-		{"u", "", "take the last landing, revert or restore back", confirmed("y undo it", "undo")},
+		{"u", "", "undo the last landing, revert or restore", confirmed("y undo it", "undo")},
 		{"l", "", "what happened last", shows("Log", "log", "--limit", "200")},
-		{"w", "w work", "have the agents that are waited for do their reviews", func(m *model, _ *page) tea.Cmd {
+		{"w", "w work", "run the agents whose reviews wait", func(m *model, _ *page) tea.Cmd {
 			if err := m.Work(); err != nil {
 				m.flash, m.bad = err.Error(), true
 			} else {
@@ -120,7 +120,7 @@ func (h *home) rows(m *model, width int) []row {
 	style := render.ListStyle{Now: m.Now(), Columns: width, ASCII: m.ASCII, Short: m.Store.ShortIDs}
 	rows := []row{{text: styled(bold, "Inbox")}}
 	if len(h.reviews) == 0 {
-		rows = append(rows, row{text: styled(faint, "Nothing waits. n asks for a review of the newest commit.")})
+		rows = append(rows, row{text: styled(faint, "Nothing waits. n requests a review of the newest commit.")})
 	} else {
 		table := m.table(width, func(w io.Writer) { render.Inbox(w, h.reviews, h.total, style) })
 		rows = append(rows, opening(table, len(h.reviews), func(i int) string { return h.reviews[i].ID })...)

@@ -37,12 +37,12 @@ func everywhere() []key {
 		{"pgup ctrl+u b", "", "a screen up", move(func(_ *page, h int) int { return 1 - h })},
 		{"home g", "", "first line", move(func(p *page, _ int) int { return -p.cur })},
 		{"end G", "", "last line", move(func(p *page, _ int) int { return len(p.rows) })},
-		{"right", "", "what is cut off at the right", aside(16)},
-		{"left", "", "back to the left", aside(-16)},
-		{"shift+down", "", "lines down to here are a range", extend(1)},
-		{"shift+up", "", "lines up to here are a range", extend(-1)},
-		{"/", "", "show only what has some words", askFilter},
-		{":", "", "carry out any command of git runr", askCommand},
+		{"right", "", "scroll to the right", aside(16)},
+		{"left", "", "scroll back to the left", aside(-16)},
+		{"shift+down", "", "extend the range down", extend(1)},
+		{"shift+up", "", "extend the range up", extend(-1)},
+		{"/", "", "show only lines with some words", askFilter},
+		{":", "", "run any command of git runr", askCommand},
 		{"y", "", "copy the line", copyLine},
 		{"?", "", "all keys", func(m *model, p *page) tea.Cmd { return m.push(m.helpPage(p)) }},
 		{"esc", "", "back", func(m *model, p *page) tea.Cmd {
@@ -51,7 +51,7 @@ func everywhere() []key {
 			}
 			return leave(m, p)
 		}},
-		{"q backspace", "", "back; from the first page out", leave},
+		{"q backspace", "", "back; quit on the first page", leave},
 	}
 }
 
@@ -115,7 +115,7 @@ func aside(by int) func(*model, *page) tea.Cmd {
 }
 
 func askFilter(m *model, p *page) tea.Cmd {
-	return m.open(&field{prompt: "Only what says: ", line: true, text: []rune(p.filter), done: func(m *model, text string) tea.Cmd {
+	return m.open(&field{prompt: "Show only lines with: ", line: true, text: []rune(p.filter), done: func(m *model, text string) tea.Cmd {
 		p.filter = text
 		m.fill(p)
 		return nil

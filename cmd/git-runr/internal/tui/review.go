@@ -326,39 +326,39 @@ func (v *reviewed) keys(m *model) []key {
 	if status == record.ReviewOpen || status == record.ReviewSubmitted || status == record.ReviewClaimed {
 		keys = append(keys,
 			key{"c", "c comment", "comment on the line, the range, the file or the whole", v.comment},
-			key{"e", "", "write your comment anew, in place", v.editDraft},
+			key{"e", "", "edit your comment", v.editDraft},
 			key{"delete", "", "drop your comment", v.dropDraft},
-			key{"r", "r finish", "hand in your comments and your verdict", func(m *model, _ *page) tea.Cmd { return v.finish(m) }},
-			key{"v", "", "the file is viewed, or not", func(m *model, p *page) tea.Cmd { return v.viewed(m, p, false) }},
-			key{"V", "", "viewed, and on to the next", func(m *model, p *page) tea.Cmd { return v.viewed(m, p, true) }},
+			key{"r", "r finish", "submit your comments and your verdict", func(m *model, _ *page) tea.Cmd { return v.finish(m) }},
+			key{"v", "", "mark the file as viewed, or not", func(m *model, p *page) tea.Cmd { return v.viewed(m, p, false) }},
+			key{"V", "", "mark it as viewed, go to the next", func(m *model, p *page) tea.Cmd { return v.viewed(m, p, true) }},
 		)
 	}
 	if status == record.ReviewSubmitted || status == record.ReviewClaimed {
 		keys = append(keys,
-			key{"a", "a answer", "say what became of the finding", v.answer},
-			key{"t", "t claim", "take the review, so that nobody else does", act("inbox", "claim", id)},
-			key{"f", "f fix", "have an agent fix what was found", choose("git runr run --review "+id,
+			key{"a", "a answer", "answer the finding", v.answer},
+			key{"t", "t claim", "claim the review, so that nobody else does", act("inbox", "claim", id)},
+			key{"f", "f fix", "let an agent fix the findings", choose("git runr run --review "+id,
 				key{"y", "y start it", "", func(m *model, _ *page) tea.Cmd { return m.fix(id) }})},
-			key{"R", "R resolve", "close the review, which is dealt with", func(m *model, _ *page) tea.Cmd {
-				return m.open(&field{prompt: "What became of it? ", line: true, done: func(m *model, text string) tea.Cmd { return m.do(nil, "inbox", "resolve", id, "-m", text) }})
+			key{"R", "R resolve", "close the review", func(m *model, _ *page) tea.Cmd {
+				return m.open(&field{prompt: "What was done? ", line: true, done: func(m *model, text string) tea.Cmd { return m.do(nil, "inbox", "resolve", id, "-m", text) }})
 			}})
 	}
 	if status == record.ReviewClaimed {
-		keys = append(keys, key{"T", "", "give your claim back", act("inbox", "release", id)})
+		keys = append(keys, key{"T", "", "release your claim", act("inbox", "release", id)})
 	}
 	if status == record.ReviewOpen {
 		keys = append(keys, key{"W", "", "withdraw the request", confirmed("y withdraw it", "inbox", "cancel", id)})
 	}
 	if !v.review.ClosedAt.IsZero() {
-		keys = append(keys, key{"O", "O reopen", "take the resolution back", act("inbox", "reopen", id)})
+		keys = append(keys, key{"O", "O reopen", "undo the resolution", act("inbox", "reopen", id)})
 	}
 	keys = append(keys,
-		key{"enter", "", "go to what the line speaks of", v.enter},
+		key{"enter", "", "go to the place that the line names", v.enter},
 		key{"n", "n remark", "next remark", jump(1, isRemark)},
 		key{"p", "", "previous remark", jump(-1, isRemark)},
 		key{"d", "d diagnosis", "why it does not pass, and what to type", shows("Diagnosis of "+screen.Suffix(id), "diagnose", id)},
 		key{"l", "", "its log", shows("Log of "+screen.Suffix(id), "log", id)},
-		key{"y", "y copy for agent", "copy the comment, or all that the review says, for an agent", v.copy})
+		key{"y", "y copy for agent", "copy the comment, or the whole review, for an agent", v.copy})
 	return append(keys, diffKeys(&v.diff)...)
 }
 
@@ -385,7 +385,7 @@ func (v *reviewed) enter(m *model, p *page) tea.Cmd {
 	case ok && r.Draft:
 		return v.editDraft(m, p)
 	case ok:
-		m.flash = "a says what became of it, y copies it"
+		m.flash = "a answers it, y copies it"
 	case p.rows[p.cur].cmd != "":
 		return lineKeys()[0].do(m, p)
 	default:
@@ -410,7 +410,7 @@ func (v *reviewed) place(p *page) (record.Comment, error) {
 	}
 	other := p.rows[from]
 	if other.file != at.file {
-		return c, errors.New("the lines of a comment are of one file")
+		return c, errors.New("a comment covers lines of one file only")
 	}
 	switch {
 	case at.new > 0 && other.new > 0:
@@ -424,7 +424,7 @@ func (v *reviewed) place(p *page) (record.Comment, error) {
 		}
 		c = record.Comment{File: r.File, Side: r.Side, StartLine: r.End, EndLine: r.End}
 	case p.mark >= 0:
-		return c, errors.New("the lines of a comment are of one side")
+		return c, errors.New("a comment covers lines of one side only")
 	default:
 		c = record.Comment{File: f.Path(), Side: record.SideNew}
 		if f.New == "" {
@@ -450,7 +450,7 @@ func (v *reviewed) commentOn(m *model, p *page, c record.Comment) tea.Cmd {
 	subject := v.review.Request.Subject
 	return m.open(&field{prompt: "Comment on " + on, keep: keep, on: &c, done: func(m *model, text string) tea.Cmd {
 		p.mark = -1
-		return m.draft(v.review.ID, keep, "Added to your draft: r hands it in", func(ctx context.Context, d *store.Draft) error {
+		return m.draft(v.review.ID, keep, "Added to your draft: r submits it", func(ctx context.Context, d *store.Draft) error {
 			if text == "" {
 				return errors.New("the comment is empty")
 			}
@@ -488,7 +488,7 @@ func (m *model) draft(id, keep, done string, change func(context.Context, *store
 func (v *reviewed) editDraft(m *model, p *page) tea.Cmd {
 	r, ok := v.find(p)
 	if !ok || !r.Draft {
-		m.flash = "This is no comment of your draft"
+		m.flash = "This is not a comment of your draft"
 		return nil
 	}
 	keep := "edit " + v.review.ID + " " + r.ID
@@ -500,7 +500,7 @@ func (v *reviewed) editDraft(m *model, p *page) tea.Cmd {
 func (v *reviewed) dropDraft(m *model, p *page) tea.Cmd {
 	r, ok := v.find(p)
 	if !ok || !r.Draft {
-		m.flash = "This is no comment of your draft"
+		m.flash = "This is not a comment of your draft"
 		return nil
 	}
 	m.ask = &question{"Drop your comment on " + cmp.Or(r.Place(), "the whole"), []key{{"y", "y drop it", "", func(m *model, _ *page) tea.Cmd {
@@ -532,7 +532,7 @@ func (v *reviewed) viewed(m *model, p *page, next bool) tea.Cmd {
 func (v *reviewed) answer(m *model, p *page) tea.Cmd {
 	r, ok := v.find(p)
 	if !ok || r.Draft {
-		m.flash = "No finding is here: n goes to the next remark"
+		m.flash = "No finding here: n goes to the next remark"
 		return nil
 	}
 	args := []string{"inbox", "answer", v.review.ID, r.ID}
@@ -556,7 +556,7 @@ func (v *reviewed) finish(m *model) tea.Cmd {
 	with := func(flags ...string) func(*model, *page) tea.Cmd {
 		return func(m *model, _ *page) tea.Cmd {
 			keep := "finish " + v.review.ID
-			return m.open(&field{prompt: "What do you say on the whole? (may be empty)", keep: keep, text: []rune(v.draft.Message), done: func(m *model, text string) tea.Cmd {
+			return m.open(&field{prompt: "Comment on the whole change (may be empty)", keep: keep, text: []rune(v.draft.Message), done: func(m *model, text string) tea.Cmd {
 				args := append([]string{"inbox", "submit", v.review.ID, "-m", text}, flags...)
 				return m.do(m.forget(keep), args...)
 			}})

@@ -50,7 +50,7 @@ func (m *model) runPage(id string) *page {
 		rows = append(rows, row{}, row{text: styled(bold, "Events")})
 		rows = append(rows, textRows(strings.ReplaceAll(log, "  "+id+"  ", "  "), width)...)
 		if len(said.lines) > 0 {
-			rows = append(rows, row{}, row{text: styled(bold, "What its agents say")})
+			rows = append(rows, row{}, row{text: styled(bold, "Output of its agents")})
 			rows = append(rows, textRows(strings.Join(said.lines, "\n"), width)...)
 		}
 		return rows
@@ -87,7 +87,7 @@ func runKeys(run record.Run, live bool) []key {
 	keys := []key{
 		{"d", "d diagnosis", "why it stopped, and what to type", shows("Diagnosis of "+screen.Suffix(id), "diagnose", id)},
 		{"v", "v diff", "what it changed", func(m *model, _ *page) tea.Cmd { return m.push(m.runDiffPage(id, "")) }},
-		{"V", "", "what changed from one attempt to another", func(m *model, _ *page) tea.Cmd {
+		{"V", "", "compare two attempts", func(m *model, _ *page) tea.Cmd {
 			return m.open(&field{prompt: "Attempts, 0 is where it began: ", line: true, text: []rune(fmt.Sprintf("%d..%d", max(0, len(run.Attempts)-1), len(run.Attempts))), done: func(m *model, text string) tea.Cmd {
 				return m.push(m.runDiffPage(id, text))
 			}})
@@ -98,16 +98,16 @@ func runKeys(run record.Run, live bool) []key {
 			key{"y", "y as its commits", "", act("land", id)}, key{"s", "s squashed to one", "", act("land", id, "--squash")})})
 	}
 	if run.Stop != nil || run.Status == record.RunRunning && !live {
-		keys = append(keys, key{"r", "r resume", "take it up again", choose("git runr resume "+id,
+		keys = append(keys, key{"r", "r resume", "resume it", choose("git runr resume "+id,
 			key{"y", "y resume it", "", func(m *model, _ *page) tea.Cmd {
-				return m.do(m.say("It goes on; what its agents say is below"), "resume", id, "--detached")
+				return m.do(m.say("It goes on; the output of its agents is below"), "resume", id, "--detached")
 			}})})
 	}
 	if run.Status == record.RunReviewing || run.Status == record.RunStopped {
 		keys = append(keys,
 			key{"c", "c answer", "accept it with its open findings, or skip it", choose("git runr resume "+id,
 				key{"c", "c commit it as it is", "", act("resume", id, "--commit")}, key{"s", "s skip it", "", act("resume", id, "--skip")})},
-			key{"i", "i intervene", "say what you did by hand, and have it gone on with", func(m *model, _ *page) tea.Cmd {
+			key{"i", "i intervene", "record what you did by hand, and continue", func(m *model, _ *page) tea.Cmd {
 				return m.open(&field{prompt: "What did you do? ", keep: "intervene " + id, done: func(m *model, text string) tea.Cmd {
 					return m.do(m.forget("intervene "+id), "intervene", id, "--reason", "manual_fix", "--note", text)
 				}})
@@ -147,7 +147,7 @@ func (m *model) fix(review string) tea.Cmd {
 		args := []string{"run", "--review", review, "--detached"}
 		out, status := m.Do(m.ctx, args...)
 		for _, line := range lines(out) {
-			if id, begun := strings.CutSuffix(strings.TrimPrefix(line, "Run "), " has begun."); begun {
+			if id, begun := strings.CutSuffix(strings.TrimPrefix(line, "Run "), " started."); begun {
 				return func(m *model) tea.Cmd {
 					m.flash = ""
 					return m.push(m.runPage(id))

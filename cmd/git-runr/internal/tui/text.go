@@ -35,17 +35,17 @@ func (m *model) commandPage(title string, args ...string) *page {
 // lineKeys returns the keys of pages with commands to type.
 func lineKeys() []key {
 	return []key{
-		{"enter", "enter runs the line", "carry the line out on the terminal", func(m *model, p *page) tea.Cmd {
+		{"enter", "enter runs the line", "run the line on the terminal", func(m *model, p *page) tea.Cmd {
 			if len(p.rows) == 0 || p.rows[p.cur].cmd == "" {
-				m.flash = "This is no line to type; tab goes to the next"
+				m.flash = "This is not a command line; tab goes to the next"
 				return nil
 			}
 			line := p.rows[p.cur].cmd
 			m.ask = &question{line, []key{{"y", "y run it", "", func(m *model, _ *page) tea.Cmd { return m.shell(line) }}}}
 			return nil
 		}},
-		{"tab", "tab next line to type", "next line to type", jump(1, isCommand)},
-		{"shift+tab", "", "line to type before it", jump(-1, isCommand)},
+		{"tab", "tab next command line", "next command line", jump(1, isCommand)},
+		{"shift+tab", "", "previous command line", jump(-1, isCommand)},
 	}
 }
 

@@ -194,7 +194,7 @@ func (m *model) footer(p *page) (lines []string, cursor *tea.Cursor) {
 	case m.bad:
 		status = styled(red, status)
 	case status == "" && p.filter != "":
-		status = styled(faint, "Only what says "+p.filter+"; q shows all")
+		status = styled(faint, "Only lines with "+p.filter+"; q shows all")
 	default:
 		status = styled("", status)
 	}

@@ -104,7 +104,7 @@ func (s *Server) fault(w http.ResponseWriter, r *http.Request, err error) {
 	if answer, ok := w.(*statusWriter); ok && answer.status != 0 {
 		return // the response has begun
 	}
-	refuse(w, r, http.StatusInternalServerError, "an error that nobody foresaw; the server's log says more")
+	refuse(w, r, http.StatusInternalServerError, "an internal error; see the server's log")
 }
 
 type errorJSON struct {

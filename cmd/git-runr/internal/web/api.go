@@ -87,14 +87,14 @@ func given[T any](r *http.Request, do func(*http.Request, T) (any, error), mayBe
 
 func decodeBody[T any](body []byte) (v T, err error) {
 	if !utf8.Valid(body) || len(body) == 0 || body[0] != '{' {
-		return v, badRequest("Invalid JSON body: an object is wanted")
+		return v, badRequest("Invalid JSON body: must be an object")
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&v); err != nil {
 		if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
 			wanted := map[reflect.Kind]string{reflect.String: "a text", reflect.Int: "a whole number", reflect.Bool: "true or false", reflect.Slice: "a list"}[wrong.Type.Kind()]
-			return v, badRequest("Invalid JSON body: %s is to be %s, not: %s", cmp.Or(wrong.Field, "it"), cmp.Or(wanted, "an object"), wrong.Value)
+			return v, badRequest("Invalid JSON body: %s must be %s, not: %s", cmp.Or(wrong.Field, "it"), cmp.Or(wanted, "an object"), wrong.Value)
 		}
 		return v, badRequest("Invalid JSON body: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}

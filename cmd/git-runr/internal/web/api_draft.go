@@ -175,7 +175,7 @@ func (s *Server) place(ctx context.Context, review record.Review, in commentJSON
 	case strings.TrimSpace(in.Comment) == "":
 		return record.Comment{}, badRequest("comment is empty")
 	case severity != "" && severity != reply.Critical && severity != reply.Warning && severity != reply.Note:
-		return record.Comment{}, badRequest("severity %q is none of critical, warning, note", in.Severity)
+		return record.Comment{}, badRequest("unknown severity %q: use critical, warning or note", in.Severity)
 	case in.File == "" && in.StartLine != 0:
 		return record.Comment{}, badRequest("lines need a file")
 	}

@@ -121,7 +121,7 @@ func (s *Server) topPaths(files []string) ([]string, error) {
 		}
 		path = filepath.ToSlash(filepath.Clean(path))
 		if file == "" || strings.ContainsRune(path, 0) || !filepath.IsLocal(path) || path == "." {
-			return nil, badRequest("%q is no path below the top of the repository", file)
+			return nil, badRequest("%q is not a path below the top of the repository", file)
 		}
 		paths = append(paths, path)
 	}
@@ -156,7 +156,7 @@ func (s *Server) listSubmissions(r *http.Request) (any, error) {
 	if limit := q.Get("limit"); limit != "" {
 		n, err := strconv.Atoi(limit)
 		if err != nil {
-			return nil, badRequest("limit %q is no number", limit)
+			return nil, badRequest("limit %q is not a number", limit)
 		}
 		filter.Limit = min(max(n, 1), maxListed)
 	}

@@ -59,11 +59,11 @@ func TestCreateSession(t *testing.T) {
 		}
 	}
 	for body, why := range map[string]string{
-		`{}`: "files is required", `{"files":[]}`: "files is required", `{"files":["gone.txt"]}`: "No files found", `{"files":["../x"]}`: "no path below",
-		`{"files":["/etc/passwd"]}`: "no path below", `{"files":[""]}`: "no path below", `{"files":[{"path":"a.txt"}]}`: "Invalid JSON body",
+		`{}`: "files is required", `{"files":[]}`: "files is required", `{"files":["gone.txt"]}`: "No files found", `{"files":["../x"]}`: "not a path below",
+		`{"files":["/etc/passwd"]}`: "not a path below", `{"files":[""]}`: "not a path below", `{"files":[{"path":"a.txt"}]}`: "Invalid JSON body",
 		`{"revision":"nothing"}`: "nothing", `{"revision":"--all"}`: "--all", `{"revision":"HEAD","reviewer":"nobody"}`: `no agent "nobody"`,
-		`{"revision":"HEAD","token":"x"}`: "unknown field", `null`: "an object is wanted", `[]`: "an object is wanted", `{`: "Invalid JSON", ``: "an object is wanted",
-		`{} {}`: "bytes after", "{\"message\":\"\xff\"}": "an object is wanted", `{"files":"a.txt"}`: "Invalid JSON",
+		`{"revision":"HEAD","token":"x"}`: "unknown field", `null`: "must be an object", `[]`: "must be an object", `{`: "Invalid JSON", ``: "must be an object",
+		`{} {}`: "bytes after", "{\"message\":\"\xff\"}": "must be an object", `{"files":"a.txt"}`: "Invalid JSON",
 	} {
 		s.api("POST", "/api/review/sessions", body).want(400).says(why)
 	}
@@ -134,8 +134,8 @@ func TestListSubmissions(t *testing.T) {
 	if total := s.api("GET", "/api/review/submissions?limit=1", "").Header.Get("X-Total-Count"); total != "2" {
 		t.Errorf("total %q", total)
 	}
-	s.api("GET", "/api/review/submissions?status=nonsense", "").want(400).says("none of waiting, inbox, all, open, submitted, claimed, resolved, cancelled")
-	s.api("GET", "/api/review/submissions?limit=many", "").want(400).says("no number")
+	s.api("GET", "/api/review/submissions?status=nonsense", "").want(400).says("use waiting, inbox, all, open, submitted, claimed, resolved or cancelled")
+	s.api("GET", "/api/review/submissions?limit=many", "").want(400).says("is not a number")
 }
 
 // The fields have the names that clients of the first form read.
@@ -194,7 +194,7 @@ func TestClaimReleaseResolve(t *testing.T) {
 	s.api("POST", at(open, "claim"), `{"claimedBy":"a"}`).want(400).says("is open and cannot be claimed")
 	s.api("POST", at(open, "resolve"), `{}`).want(400)
 	s.api("POST", at("20200101000000-aaaaaa", "claim"), `{"claimedBy":"a"}`).want(404)
-	s.api("POST", at(id, "claim"), `{"claimedBy":7}`).want(400).says("Invalid JSON body: claimedBy is to be a text, not: number")
+	s.api("POST", at(id, "claim"), `{"claimedBy":7}`).want(400).says("Invalid JSON body: claimedBy must be a text, not: number")
 	s.api("POST", at(id, "claim"), `{"claimedBy":"a\nb"}`).want(400)
 	s.api("POST", at(id, "claim"), `{"claimedBy":"a"}`).want(200)
 	s.api("POST", at(id, "claim"), `{"claimedBy":"a"}`).want(200) // renews the claim
@@ -305,8 +305,8 @@ func TestDrafts(t *testing.T) {
 	s.browser("POST", path, `{"comment":"on the whole"}`).want(200)
 	for body, why := range map[string]string{
 		`{"comment":" "}`: "empty", `{"file":"gone","comment":"x"}`: "gone", `{"file":"a.txt","startLine":9,"comment":"x"}`: "3 lines",
-		`{"file":"a.txt","startLine":3,"endLine":2,"comment":"x"}`: "no range", `{"startLine":3,"comment":"x"}`: "lines need a file", `{"file":"a.txt","side":"left","comment":"x"}`: "side",
-		`{"file":"a.txt","startLine":-1,"comment":"x"}`: "no range", `{"file":"../a.txt","comment":"x"}`: "", `{"comment":"x","severity":"bad"}`: "severity", `{"text":"x"}`: "unknown field",
+		`{"file":"a.txt","startLine":3,"endLine":2,"comment":"x"}`: "not a range", `{"startLine":3,"comment":"x"}`: "lines need a file", `{"file":"a.txt","side":"left","comment":"x"}`: "side",
+		`{"file":"a.txt","startLine":-1,"comment":"x"}`: "not a range", `{"file":"../a.txt","comment":"x"}`: "", `{"comment":"x","severity":"bad"}`: "severity", `{"text":"x"}`: "unknown field",
 	} {
 		s.browser("POST", path, body).want(400).says(why)
 	}
@@ -337,7 +337,7 @@ func TestSubmit(t *testing.T) {
 	s := newSite(t)
 	id := s.request()
 	draft, submit := "/api/review/drafts/"+id, "/api/review/submissions/"+id+"/submit"
-	s.browser("POST", submit, `{"decision":"fine"}`).want(400).says("none of approve, request_changes, comment")
+	s.browser("POST", submit, `{"decision":"fine"}`).want(400).says("use approve, request_changes or comment")
 	s.browser("POST", submit, `{}`).want(400).says("nothing to submit")
 	s.browser("POST", submit, "").want(400).says("nothing to submit")
 	s.browser("POST", submit, `{"decision":"comment"}`).want(400)

@@ -14,7 +14,7 @@ func (p *pages) blamed(ctx context.Context, c comparison, f changedFile, hunks [
 		return ""
 	}
 	if c.at == "" {
-		return "there is no commit of it"
+		return "it is not committed"
 	}
 	found, err := p.repo.Blame(ctx, c.at, f.Path, ranges)
 	if err != nil {

@@ -47,6 +47,6 @@ func TestBlame(t *testing.T) {
 	// git's error is shown, and the diff as well
 	runGit(t, s.dir, "config", "blame.ignoreRevsFile", "nowhere")
 	failed := s.page("/review/" + id + "/diff?path=new.txt&blame=1")
-	shows(t, failed, "Who wrote the lines is not known: could not open", "nowhere", `<tr class="a">`)
+	shows(t, failed, "The authors of the lines are not known: could not open", "nowhere", `<tr class="a">`)
 	hides(t, failed, `<td class="bl"`)
 }

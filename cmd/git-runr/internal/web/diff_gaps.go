@@ -84,7 +84,7 @@ func (p *pages) gapLines(w http.ResponseWriter, r *http.Request, c comparison, l
 	for i, name := range []string{"old", "new", "count"} {
 		n, err := strconv.Atoi(r.FormValue(name))
 		if err != nil || n < 1 {
-			return badRequest("%s %q is no number of lines", name, r.FormValue(name))
+			return badRequest("%s %q is not a number of lines", name, r.FormValue(name))
 		}
 		at[i] = n
 	}

@@ -71,7 +71,7 @@ func (p *pages) images(ctx context.Context, c comparison, f changedFile, sizes f
 		}
 		v := imageView{Label: side.label, URL: c.url("raw", "path", side.path, "side", string(side.side)), Size: prose.Bytes(size)}
 		if size > maxImage {
-			v.Why = "too large to be shown"
+			v.Why = "too large to show"
 		} else {
 			data, err := p.repo.Blob(ctx, side.tree, side.path)
 			if err != nil {
@@ -102,13 +102,13 @@ func imageType(name string, data []byte) (kind, why string) {
 	width, height := imageSize(data)
 	switch {
 	case isSVG(name) && len(data) > maxDrawing:
-		return "", "too large to be shown"
+		return "", "too large to show"
 	case isSVG(name):
 		return "image/svg+xml", ""
 	case !slices.Contains(rasterTypes, kind):
-		return "", "no image that browsers show"
+		return "", "not an image that browsers show"
 	case width*height > maxPixels:
-		return "", "too many pixels to be shown"
+		return "", "too many pixels to show"
 	}
 	return kind, ""
 }

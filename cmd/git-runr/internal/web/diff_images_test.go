@@ -78,9 +78,9 @@ func TestImages(t *testing.T) {
 	for name := range encoded(t, 1, 1) {
 		shows(t, part(name), "300 × 20", "20 × 300", "Swipe")
 	}
-	shows(t, part("broken.png"), "no image that browsers show", "9 × 4")
-	shows(t, part("large.png"), "too large to be shown", "8.0 MiB", "6 × 4")
-	shows(t, part("vast.webp"), "too many pixels to be shown")
+	shows(t, part("broken.png"), "not an image that browsers show", "9 × 4")
+	shows(t, part("large.png"), "too large to show", "8.0 MiB", "6 × 4")
+	shows(t, part("vast.webp"), "too many pixels to show")
 	hides(t, part("broken.png")+part("large.png")+part("vast.webp"), "Swipe")
 	if n := strings.Count(part("broken.png"), "<img"); n != 1 {
 		t.Errorf("%d images", n)

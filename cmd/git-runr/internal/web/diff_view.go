@@ -274,7 +274,7 @@ func (p *pages) oneFile(ctx context.Context, c comparison, f changedFile, o view
 			v.Notes = (&rowMaker{notes: o.remarks[f.Index]}).left(false)
 			return v, err
 		}
-		v.Note, o.rendered = "Too large to be shown as anything but text", ""
+		v.Note, o.rendered = "Too large to show as anything but text", ""
 	}
 	spec := gitstore.DiffSpec{From: c.from, To: c.to, Paths: f.pathspecs(), MaxBytes: maxPatch, Context: o.context, IgnoreSpace: o.noSpace}
 	text, cut, err := p.repo.Diff(ctx, spec)
@@ -346,7 +346,7 @@ func (p *pages) fill(ctx context.Context, c comparison, v *fileView, patch patch
 	}
 	if v.Blamed {
 		if why := p.blamed(ctx, c, v.changedFile, v.Hunks); why != "" {
-			v.Blamed, v.Note = false, "Who wrote the lines is not known: "+why
+			v.Blamed, v.Note = false, "The authors of the lines are not known: "+why
 		}
 	}
 	return nil

@@ -40,14 +40,14 @@ func TestRenderedMarkdown(t *testing.T) {
 	shows(t, s.page("/review/"+id+"/diff?path=gone.md&rendered=1"), `<div class="md d">`, "It was")
 	shows(t, s.page("/review/"+id+"/diff?path=new.markdown&rendered=1&fragment=1"), `<div class="md a">`, "<em>is</em>")
 	large := s.page("/review/" + id + "/diff?path=large.md&rendered=1")
-	shows(t, large, "Too large to be shown as anything but text", `<tr class="a">`)
+	shows(t, large, "Too large to show as anything but text", `<tr class="a">`)
 	hides(t, s.page("/review/"+id+"/diff?path=code.go&rendered=1"), "Too large", "class=\"blocks")
 
 	drawing := s.page("/review/" + id + "/diff?path=logo.svg&rendered=1")
 	checkHTML(t, drawing)
 	shows(t, drawing, `raw?path=logo.svg&amp;side=old"`, `raw?path=logo.svg&amp;side=new"`, "Swipe")
 	hides(t, drawing, "onload")
-	shows(t, s.page("/review/"+id+"/diff?path=vast.svg&rendered=1"), "too large to be shown")
+	shows(t, s.page("/review/"+id+"/diff?path=vast.svg&rendered=1"), "too large to show")
 }
 
 func TestBlockRows(t *testing.T) {

@@ -129,7 +129,7 @@ func (p *pages) postAct(w http.ResponseWriter, r *http.Request) error {
 	}
 	i := slices.IndexFunc(acts, func(act *runAct) bool { return act.Name == name })
 	if i < 0 {
-		return &requestError{status: http.StatusConflict, message: "run " + run.ID + " is not in a state for that now", hint: []string{"git runr show " + run.ID}}
+		return &requestError{status: http.StatusConflict, message: "run " + run.ID + " does not allow that now", hint: []string{"git runr show " + run.ID}}
 	}
 	target := url.URL{Path: "/run/" + run.ID}
 	args := acts[i].args

@@ -19,7 +19,7 @@ func TestCRLFLabel(t *testing.T) {
 func TestSubmitVerdict(t *testing.T) {
 	s := newSite(t)
 	at := "/api/review/submissions/" + s.request() + "/submit"
-	s.api("POST", at, `{"verdict":"fine"}`).want(400).says("none of approve, request_changes, comment")
+	s.api("POST", at, `{"verdict":"fine"}`).want(400).says("use approve, request_changes or comment")
 	s.api("POST", at, `{"verdict":"approve","decision":"comment"}`).want(400).says("verdict and decision")
 	s.api("POST", at, `{"verdict":"APPROVE","reviewer":"Ann <ann@example.com>"}`).want(200)
 }

@@ -127,7 +127,7 @@ func commentFields(r *http.Request) (commentJSON, error) {
 		}
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 0 {
-			return in, badRequest("line %q is no number", value)
+			return in, badRequest("line %q is not a number", value)
 		}
 		*to = n
 	}
@@ -263,7 +263,7 @@ func (p *pages) postAnswer(w http.ResponseWriter, r *http.Request) error {
 		}
 		a.Commit = commit
 	case a.Kind != record.AnswerRefuted && a.Kind != record.AnswerDeferred:
-		return badRequest("answer %q is none of fixed, refuted, deferred", a.Kind)
+		return badRequest("unknown answer %q: use fixed, refuted or deferred", a.Kind)
 	case a.Reason == "":
 		return badRequest("%s needs a reason", a.Kind)
 	}

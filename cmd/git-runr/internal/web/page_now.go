@@ -45,7 +45,7 @@ func (p *pages) nowOf(common page, run record.Run) *nowView {
 	if run.Status != record.RunRunning || !workspace.Live(p.Store, run.ID) {
 		return nil
 	}
-	v := &nowView{page: common, Since: run.UpdatedAt, What: "It decides what comes next"}
+	v := &nowView{page: common, Since: run.UpdatedAt, What: "Deciding the next step"}
 	log := ""
 	switch step := runner.Next(run, run.Plan.Policy); step.Action {
 	case runner.DoAttempt:
@@ -61,7 +61,7 @@ func (p *pages) nowOf(common page, run record.Run) *nowView {
 		}
 		v.What = strings.TrimSuffix("Checks: "+strings.Join(names, ", "), ": ")
 	case runner.DoRevert:
-		v.What = fmt.Sprintf("Attempt %d is taken back", step.Number)
+		v.What = fmt.Sprintf("Reverting attempt %d", step.Number)
 	}
 	if log != "" {
 		v.Said = lastLines(filepath.Join(workspace.FilesDir(p.Store, run.ID), log), v.Since)

@@ -125,7 +125,7 @@ func (s search) words(me string) ([]func(record.ReviewSummary) bool, pick.Wish, 
 			}
 		}
 		if test == nil {
-			return nil, wish, badRequest("%q is nothing that can be searched for; type words, or is:failed severity:critical by:me file:PATH verdict:NAME branch:NAME reviewer:NAME claimed:NAME author:NAME since:2d", word)
+			return nil, wish, badRequest("cannot search for %q; type words, or is:failed severity:critical by:me file:PATH verdict:NAME branch:NAME reviewer:NAME claimed:NAME author:NAME since:2d", word)
 		}
 		tests = append(tests, test)
 	}
@@ -176,7 +176,7 @@ func (p *pages) postBulk(w http.ResponseWriter, r *http.Request) error {
 		case "cancel":
 			_, err = p.Store.CancelReview(r.Context(), id, p.Actor, "")
 		default:
-			return badRequest("%q is nothing to do with reviews", do)
+			return badRequest("unknown action %q", do)
 		}
 		if err != nil {
 			failed = append(failed, err.Error())

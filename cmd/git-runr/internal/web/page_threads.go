@@ -228,7 +228,7 @@ func (p *pages) postThread(w http.ResponseWriter, r *http.Request, review record
 	case p.Do == nil || args == nil:
 		return errNoPage
 	case finding == "" || strings.HasPrefix(finding, "-"):
-		return badRequest("finding %q is none", finding)
+		return badRequest("there is no finding %q", finding)
 	}
 	if err := refusal(p.Do(r.Context(), append([]string{"-q"}, args...)...)); err != nil {
 		return err

@@ -258,7 +258,7 @@ func (s *Server) checkForm(w http.ResponseWriter, r *http.Request) bool {
 	case err != nil:
 		refuse(w, r, http.StatusBadRequest, "the form cannot be read")
 	case !sameToken(r.PostForm.Get(formTokenField), s.formToken(r)):
-		refuse(w, r, http.StatusForbidden, "the form is not one of this page; load it again")
+		refuse(w, r, http.StatusForbidden, "the form is not from this page; load it again")
 	default:
 		return true
 	}

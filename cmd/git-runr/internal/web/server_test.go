@@ -306,7 +306,7 @@ func TestPanicIsAnError(t *testing.T) {
 	s := newSite(t)
 	s.mux.HandleFunc("GET /api/fault", func(http.ResponseWriter, *http.Request) { panic("a fault") })
 	s.mux.HandleFunc("GET /fault", func(http.ResponseWriter, *http.Request) { panic("a fault") })
-	answer := s.api("GET", "/api/fault", "").want(500).says("nobody foresaw")
+	answer := s.api("GET", "/api/fault", "").want(500).says("an internal error")
 	if strings.Contains(answer.text, "goroutine") {
 		t.Errorf("answer %s", answer.text)
 	}

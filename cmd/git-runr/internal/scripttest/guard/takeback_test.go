@@ -275,11 +275,11 @@ func (s *takeScene) same(when string, got, want map[string]string, named []strin
 	}
 }
 
-// notKept returns the named paths that the program reported as kept by nobody. Only these may differ.
+// notKept returns the named paths that the program reported as changed and not kept. Only these may differ.
 func (s *takeScene) notKept(named []string) []string {
 	return slices.DeleteFunc(slices.Clone(named), func(name string) bool {
 		return !slices.ContainsFunc(strings.Split(s.said, "\n"), func(line string) bool {
-			return strings.Contains(line, "kept by nobody") && strings.Contains(line, name)
+			return strings.Contains(line, "meanwhile, and not kept") && strings.Contains(line, name)
 		})
 	})
 }
