@@ -410,7 +410,9 @@ func (a approvals) owned(group owners.Group, counted []Approval) OwnerGroup {
 }
 
 // onePerson reports whether two identities may be one person: by address or by full name.
-func onePerson(a, b people.Person) bool { return people.Same(a, b) || strings.EqualFold(a.Name, b.Name) }
+func onePerson(a, b people.Person) bool {
+	return people.Same(a, b) || strings.EqualFold(a.Name, b.Name)
+}
 
 // authors are the author and the co-authors of commit, as they are written.
 func authors(commit gitstore.LoggedCommit) []string {
