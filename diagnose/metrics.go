@@ -292,9 +292,9 @@ func (m Metrics) Text() string {
 		return fmt.Sprintf("No runs or reviews since %s.\n", since)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Runs and reviews begun since %s\n", since)
+	safetext.Fprintf(&b, "Runs and reviews begun since %s\n", since)
 	for _, g := range m.Groups {
-		fmt.Fprintf(&b, "\n%s\n", g.Name)
+		safetext.Fprintf(&b, "\n%s\n", g.Name)
 		for _, row := range g.Rows {
 			line := fmt.Sprintf("%6d  %-16s %s", row.Count, row.Name, row.Took())
 			safetext.Fprintf(&b, "%s\n", strings.TrimRight(line, " "))

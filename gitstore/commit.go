@@ -54,6 +54,15 @@ func (w *Worktree) CommitAll(ctx context.Context, spec CommitSpec) (id ID, chang
 	if err != nil {
 		return "", false, err
 	}
+	if spec.Clean != nil {
+		inside, err := w.inSubmodule(ctx, spec.Parent, spec.Paths)
+		if err != nil {
+			return "", false, err
+		}
+		if inside { // only git knows whether the submodule is still one
+			spec.Clean = nil
+		}
+	}
 	from := before
 	if spec.Clean != nil { // somebody may have marked files as unchanged in the present one
 		if from, err = spec.Clean.index(ctx, w.repo); err != nil {

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -370,6 +372,28 @@ func (w *Worktree) unmark(ctx context.Context, index string) error {
 func (w *Worktree) stagePaths(ctx context.Context, index string, paths []string) error {
 	gaps, err := w.stageFound(ctx, w.indexCall(index), slices.Clone(paths))
 	return noFileGap(gaps, err)
+}
+
+// inSubmodule reports whether one of the paths is below a submodule of commit.
+func (w *Worktree) inSubmodule(ctx context.Context, commit ID, paths []string) (bool, error) {
+	above := map[string]bool{}
+	for _, name := range paths {
+		for dir := path.Dir(name); dir != "." && !above[dir]; dir = path.Dir(dir) {
+			above[dir] = true
+		}
+	}
+	for dirs := range slices.Chunk(slices.Sorted(maps.Keys(above)), 1000) {
+		args := append([]string{"ls-tree", "-z", "--full-tree", "--end-of-options", string(commit), "--"}, dirs...)
+		out, err := w.git(ctx, args...)
+		if err != nil {
+			return false, fmt.Errorf("list submodules: %w", err)
+		}
+		isSubmodule := func(entry string) bool { return strings.HasPrefix(entry, ModeCommit) }
+		if slices.ContainsFunc(splitNUL(out), isSubmodule) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // noFileGap returns an error for the first gap that is not a nested repository.
