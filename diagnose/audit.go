@@ -28,7 +28,8 @@ const (
 )
 
 // auditMarks are the marks at the start of each line.
-var auditMarks = map[AuditClass]string{AuditCheckpoint: "✓", AuditIntervention: "!", AuditAttributed: "·", AuditInferred: "~", AuditGap: "?"}
+var auditMarks = map[AuditClass]string{AuditCheckpoint: "✓", AuditIntervention: "!", AuditAttributed: "·",
+	AuditInferred: "~", AuditGap: "?"}
 
 // Audit is the output of `git runr audit --json` after "v":1. Coverage is in percent, rounded down to one decimal; it
 // is 100 if there is nothing to audit.
@@ -87,7 +88,8 @@ func NewAudit(commits []gitstore.LoggedCommit, runs []record.Run, covered []line
 	audit := Audit{Commits: []AuditedCommit{}, Reviews: lineage.CountCovered(covered)}
 	for i, c := range commits {
 		audited := a.classify(c, covered[i])
-		audited.Commit, audited.Subject, audited.Merge, audited.Covered = c.ID, prose.OneRow(c.Subject), len(c.Parents) > 1, covered[i]
+		audited.Commit, audited.Subject, audited.Merge, audited.Covered = c.ID, prose.OneRow(c.Subject), len(c.Parents) > 1,
+			covered[i]
 		audit.Counts.add(audited.Class)
 		audit.Commits = append(audit.Commits, audited)
 	}
@@ -100,7 +102,8 @@ func NewAudit(commits []gitstore.LoggedCommit, runs []record.Run, covered []line
 func (a *auditor) addRun(run record.Run) {
 	a.runs[run.ID] = true
 	for _, at := range run.Attempts {
-		a.record(at.Commit, AuditedCommit{Class: AuditCheckpoint, Run: run.ID, Attempt: at.Number, Why: fmt.Sprintf("run %s, attempt %d", run.ID, at.Number)})
+		a.record(at.Commit, AuditedCommit{Class: AuditCheckpoint, Run: run.ID, Attempt: at.Number,
+			Why: fmt.Sprintf("run %s, attempt %d", run.ID, at.Number)})
 		a.look(run, at.Files)
 	}
 	a.look(run, run.Files())
@@ -201,9 +204,11 @@ func (a *auditor) classify(c gitstore.LoggedCommit, covered lineage.Covered) Aud
 	attempt := oneLine(trailers["runr-attempt"])
 	switch {
 	case attempt != "" && a.runs[run]:
-		return AuditedCommit{Class: AuditCheckpoint, Run: run, Attempt: number(attempt), Why: fmt.Sprintf("run %s, attempt %s, by its trailers", run, attempt)}
+		return AuditedCommit{Class: AuditCheckpoint, Run: run, Attempt: number(attempt),
+			Why: fmt.Sprintf("run %s, attempt %s, by its trailers", run, attempt)}
 	case strings.EqualFold(trailers["runr-intervention"], "true"):
-		return AuditedCommit{Class: AuditIntervention, Run: run, Why: strings.TrimSpace("by its trailers " + cmp.Or(run, "(no run named)"))}
+		return AuditedCommit{Class: AuditIntervention, Run: run,
+			Why: strings.TrimSpace("by its trailers " + cmp.Or(run, "(no run named)"))}
 	case run != "" && a.runs[run]:
 		return AuditedCommit{Class: AuditAttributed, Run: run, Why: "trailer of run " + run}
 	case run != "":
@@ -278,7 +283,8 @@ func (a Audit) Unmet(level lineage.Level) []string {
 	var unmet []string
 	for _, c := range a.Commits {
 		if !c.Covered.Meets(level) {
-			unmet = append(unmet, fmt.Sprintf("%s: %s %s: %s", c.Covered.Missing(level), c.Commit.Short(), prose.OneLine(cmp.Or(c.Subject, "(no subject)")), coverText(c.Covered)))
+			unmet = append(unmet, fmt.Sprintf("%s: %s %s: %s", c.Covered.Missing(level), c.Commit.Short(),
+				prose.OneLine(cmp.Or(c.Subject, "(no subject)")), coverText(c.Covered)))
 		}
 	}
 	return unmet
@@ -349,7 +355,8 @@ func (c *AuditCounts) add(class AuditClass) {
 func (c AuditCounts) explicit() int { return c.Checkpoint + c.Intervention + c.Attributed }
 
 func (c AuditCounts) coverage() AuditCoverage {
-	return AuditCoverage{Explicit: percentDown(c.explicit(), c.Total), WithInferred: percentDown(c.explicit()+c.Inferred, c.Total)}
+	return AuditCoverage{Explicit: percentDown(c.explicit(), c.Total),
+		WithInferred: percentDown(c.explicit()+c.Inferred, c.Total)}
 }
 
 // percentDown returns n of total in percent, rounded down to one decimal so that 100 means all. It returns 100 if total
@@ -382,18 +389,22 @@ func (a Audit) Text() string {
 		if c.Merge {
 			subject += " (merge)"
 		}
-		safetext.Fprintf(&b, "%s %-12s  %s  %s — %s\n", auditMarks[c.Class], c.Class, c.Commit.Short(), prose.OneLine(subject), oneLine(c.Why))
+		safetext.Fprintf(&b, "%s %-12s  %s  %s — %s\n", auditMarks[c.Class], c.Class, c.Commit.Short(),
+			prose.OneLine(subject), oneLine(c.Why))
 	}
 	n := a.Counts
-	safetext.Fprintf(&b, "\nCoverage: %s%% of %s (%d checkpoint, %d intervention, %d attributed)", decimal(a.Coverage.Explicit), prose.Count(n.Total, "commit"), n.Checkpoint, n.Intervention, n.Attributed)
-	safetext.Fprintf(&b, "; %s%% with %d inferred; %s.\n", decimal(a.Coverage.WithInferred), n.Inferred, prose.Count(n.Gap, "gap"))
+	safetext.Fprintf(&b, "\nCoverage: %s%% of %s (%d checkpoint, %d intervention, %d attributed)",
+		decimal(a.Coverage.Explicit), prose.Count(n.Total, "commit"), n.Checkpoint, n.Intervention, n.Attributed)
+	safetext.Fprintf(&b, "; %s%% with %d inferred; %s.\n", decimal(a.Coverage.WithInferred), n.Inferred,
+		prose.Count(n.Gap, "gap"))
 	safetext.Fprintf(&b, "Reviews: %s.\n", CoverLine(a.Reviews))
 	return b.String()
 }
 
 // CoverLine formats counts of commits for people. The first six are printed even when they are zero.
 func CoverLine(n lineage.CoverCounts) string {
-	line := fmt.Sprintf("%d checked, %d reviewed, %d approved, %d carried, %d stale, %d not looked at", n.Checked, n.Reviewed, n.Approved, n.Carried, n.Stale, n.Unreviewed)
+	line := fmt.Sprintf("%d checked, %d reviewed, %d approved, %d carried, %d stale, %d not looked at", n.Checked,
+		n.Reviewed, n.Approved, n.Carried, n.Stale, n.Unreviewed)
 	if n.Refused > 0 {
 		line += fmt.Sprintf(", %d refused", n.Refused)
 	}

@@ -27,10 +27,13 @@ func logged(name, message string, files []string, parents ...string) gitstore.Lo
 // auditedRuns returns one run with a person's fix, landed as one commit.
 func auditedRuns() []record.Run {
 	return []record.Run{{
-		ID: runID, Status: record.RunCompleted, Plan: runplan.Plan{Entity: runplan.Entity{Identifier: "T1", Title: "Add a thing"}},
-		Attempts: []record.Attempt{{Number: 1, Commit: commitID("a1"), Files: []string{"b.go", "a.go"}}, {Number: 2, Commit: commitID("a2"), Files: []string{"c.go"}}},
+		ID: runID, Status: record.RunCompleted,
+		Plan: runplan.Plan{Entity: runplan.Entity{Identifier: "T1", Title: "Add a thing"}},
+		Attempts: []record.Attempt{{Number: 1, Commit: commitID("a1"), Files: []string{"b.go", "a.go"}},
+			{Number: 2, Commit: commitID("a2"), Files: []string{"c.go"}}},
 		Interventions: []record.Intervention{{
-			Number: 1, Reason: record.InterveneManualFix, Commit: commitID("1f"), Files: []string{"c.go"}, Commits: []gitstore.ID{commitID("1e"), commitID("a2")},
+			Number: 1, Reason: record.InterveneManualFix, Commit: commitID("1f"), Files: []string{"c.go"},
+			Commits: []gitstore.ID{commitID("1e"), commitID("a2")},
 		}},
 		Landed: &record.Landed{Commit: commitID("1a"), Onto: commitID("00")},
 	}}
@@ -48,16 +51,23 @@ func TestAuditClasses(t *testing.T) {
 		{"where it landed", logged("1a", "any", nil), AuditCheckpoint, "landed"},
 		{"a person's commit for the run", logged("1f", "any", nil), AuditIntervention, "intervention 1 (manual_fix)"},
 		{"a person's commit in the checkout", logged("1e", "any", nil), AuditIntervention, "intervention 1 (manual_fix)"},
-		{"a cherry-pick with trailers", logged("b1", "x\n\nRunr-Run: "+runID+"\nRunr-Attempt: 2\n", nil), AuditCheckpoint, "attempt 2, by its trailers"},
-		{"an attempt of a run unknown here", logged("b2", "x\n\nRunr-Run: 20200101000000-aaaaaa\nRunr-Attempt: 2\n", nil), AuditAttributed, "not known here"},
-		{"trailers of an intervention", logged("b3", "x\n\nRunr-Run: "+runID+"\nrunr-intervention: true\n", nil), AuditIntervention, "by its trailers " + runID},
+		{"a cherry-pick with trailers", logged("b1", "x\n\nRunr-Run: "+runID+"\nRunr-Attempt: 2\n", nil), AuditCheckpoint,
+			"attempt 2, by its trailers"},
+		{"an attempt of a run unknown here", logged("b2", "x\n\nRunr-Run: 20200101000000-aaaaaa\nRunr-Attempt: 2\n", nil),
+			AuditAttributed, "not known here"},
+		{"trailers of an intervention", logged("b3", "x\n\nRunr-Run: "+runID+"\nrunr-intervention: true\n", nil),
+			AuditIntervention, "by its trailers " + runID},
 		{"a run's trailer", logged("b4", "x\n\nbody\n\nRunr-Run: "+runID, nil), AuditAttributed, "trailer of run"},
-		{"runr's trailer, CR LF", logged("b5", "x\r\n\r\nRunr-Run-Id: "+runID+"\r\n", nil), AuditAttributed, "trailer of run"},
+		{"runr's trailer, CR LF", logged("b5", "x\r\n\r\nRunr-Run-Id: "+runID+"\r\n", nil), AuditAttributed,
+			"trailer of run"},
 		{"a trailer as the subject", logged("b6", "Runr-Run: 20200101000000-aaaaaa", nil), AuditGap, "nothing"},
-		{"a trailer above the last paragraph", logged("b7", "x\n\nRunr-Run: 20200101000000-aaaaaa\n\nbody\n", nil), AuditGap, "nothing"},
+		{"a trailer above the last paragraph", logged("b7", "x\n\nRunr-Run: 20200101000000-aaaaaa\n\nbody\n", nil), AuditGap,
+			"nothing"},
 		{"names a run", logged("c1", "Merge branch 'runr/"+runID+"'", nil, "a1", "a2"), AuditInferred, "names run " + runID},
-		{"subject and files of an attempt", logged("c2", "T1: Add a thing\n\nby hand", []string{"a.go", "b.go"}), AuditInferred, "subject and files"},
-		{"subject and files of the whole run", logged("c3", "T1: Add a thing", []string{"a.go", "b.go", "c.go"}), AuditInferred, "subject and files"},
+		{"subject and files of an attempt", logged("c2", "T1: Add a thing\n\nby hand", []string{"a.go", "b.go"}),
+			AuditInferred, "subject and files"},
+		{"subject and files of the whole run", logged("c3", "T1: Add a thing", []string{"a.go", "b.go", "c.go"}),
+			AuditInferred, "subject and files"},
 		{"the subject alone", logged("c4", "T1: Add a thing", []string{"other.go"}), AuditGap, "nothing"},
 		{"the files alone", logged("c5", "Something else", []string{"a.go", "b.go"}), AuditGap, "nothing"},
 		{"a part of an id", logged("c6", "see "+runID[:14], nil), AuditGap, "nothing"},
@@ -100,13 +110,21 @@ func TestAuditReviews(t *testing.T) {
 		why     string
 		meets   int // how many of lineage.Levels it meets
 	}{
-		{lineage.Covered{State: lineage.CoverReviewed, Level: lineage.LevelReviewed, Review: review, Verdict: "PASS", Outcome: "passed", Passed: true}, AuditAttributed, "review " + review + ": PASS", 2},
-		{lineage.Covered{State: lineage.CoverReviewed, Level: lineage.LevelApproved, Review: review, Verdict: "PASS", Outcome: "passed", Passed: true}, AuditAttributed, "review " + review + ": PASS", 3},
-		{lineage.Covered{State: lineage.CoverReviewed, Level: lineage.LevelChecked, Review: review, Verdict: "CHECKED", Outcome: "passed", Passed: true}, AuditAttributed, "review " + review + ": checked by rules, nobody has read the code", 1},
-		{lineage.Covered{State: lineage.CoverReviewed, Level: lineage.LevelApproved, Refused: true, Review: review, Verdict: "CRITICAL"}, AuditAttributed, "review " + review + ": CRITICAL", 0},
-		{lineage.Covered{State: lineage.CoverReviewed, Level: lineage.LevelChecked, Refused: true, Review: review, Verdict: "NEEDS_FIX"}, AuditAttributed, "review " + review + ": NEEDS_FIX", 0},
-		{lineage.Covered{State: lineage.CoverCarried, Level: lineage.LevelReviewed, Review: review, Verdict: "PASS", Passed: true, From: commitID("2")}, AuditAttributed, "review " + review + ": PASS, carried from 2000000", 2},
-		{lineage.Covered{State: lineage.CoverStale, Review: review, From: commitID("2")}, AuditGap, "stale, what was looked at as 2000000 is another change, review " + review, 0},
+		{lineage.Covered{State: lineage.CoverReviewed, Level: lineage.LevelReviewed, Review: review, Verdict: "PASS",
+			Outcome: "passed", Passed: true}, AuditAttributed, "review " + review + ": PASS", 2},
+		{lineage.Covered{State: lineage.CoverReviewed, Level: lineage.LevelApproved, Review: review, Verdict: "PASS",
+			Outcome: "passed", Passed: true}, AuditAttributed, "review " + review + ": PASS", 3},
+		{lineage.Covered{State: lineage.CoverReviewed, Level: lineage.LevelChecked, Review: review, Verdict: "CHECKED",
+			Outcome: "passed", Passed: true}, AuditAttributed,
+			"review " + review + ": checked by rules, nobody has read the code", 1},
+		{lineage.Covered{State: lineage.CoverReviewed, Level: lineage.LevelApproved, Refused: true, Review: review,
+			Verdict: "CRITICAL"}, AuditAttributed, "review " + review + ": CRITICAL", 0},
+		{lineage.Covered{State: lineage.CoverReviewed, Level: lineage.LevelChecked, Refused: true, Review: review,
+			Verdict: "NEEDS_FIX"}, AuditAttributed, "review " + review + ": NEEDS_FIX", 0},
+		{lineage.Covered{State: lineage.CoverCarried, Level: lineage.LevelReviewed, Review: review, Verdict: "PASS",
+			Passed: true, From: commitID("2")}, AuditAttributed, "review " + review + ": PASS, carried from 2000000", 2},
+		{lineage.Covered{State: lineage.CoverStale, Review: review, From: commitID("2")}, AuditGap,
+			"stale, what was looked at as 2000000 is another change, review " + review, 0},
 		{lineage.Covered{State: lineage.CoverPending, Review: review}, AuditGap, "not looked at yet, review " + review, 0},
 		{lineage.Covered{State: lineage.CoverNothing, Passed: true}, AuditGap, "there is nothing in it to review", 3},
 		{lineage.Covered{State: lineage.CoverUnreviewed}, AuditGap, "nothing is recorded about it", 0},
@@ -127,7 +145,8 @@ func TestAuditReviews(t *testing.T) {
 func TestAuditCoverage(t *testing.T) {
 	commits := []gitstore.LoggedCommit{logged("a1", "x", nil), logged("1f", "x", nil), logged("c1", "see "+runID, nil)}
 	a := auditOf(commits, auditedRuns())
-	if a.Coverage != (AuditCoverage{Explicit: 66.6, WithInferred: 100}) || a.Counts != (AuditCounts{Total: 3, Checkpoint: 1, Intervention: 1, Inferred: 1}) {
+	if a.Coverage != (AuditCoverage{Explicit: 66.6, WithInferred: 100}) ||
+		a.Counts != (AuditCounts{Total: 3, Checkpoint: 1, Intervention: 1, Inferred: 1}) {
 		t.Errorf("%+v, %+v", a.Coverage, a.Counts)
 	}
 	for _, test := range []struct {
@@ -140,15 +159,18 @@ func TestAuditCoverage(t *testing.T) {
 	}
 	empty := NewAudit(nil, nil, nil)
 	empty.Range = "a..b"
-	if empty.Coverage.Explicit != 100 || empty.Counts.Below(100, false) || empty.Text() != "Nothing to audit: there are no commits in a..b.\n" {
+	if empty.Coverage.Explicit != 100 || empty.Counts.Below(100, false) ||
+		empty.Text() != "Nothing to audit: there are no commits in a..b.\n" {
 		t.Errorf("empty: %+v %q", empty, empty.Text())
 	}
 }
 
 func TestAuditText(t *testing.T) {
-	review := lineage.Covered{Commit: commitID("5"), State: lineage.CoverReviewed, Level: lineage.LevelReviewed, Refused: true, Review: "20260107120000-bcdefg", Verdict: "NEEDS_FIX"}
+	review := lineage.Covered{Commit: commitID("5"), State: lineage.CoverReviewed, Level: lineage.LevelReviewed,
+		Refused: true, Review: "20260107120000-bcdefg", Verdict: "NEEDS_FIX"}
 	a := auditOf([]gitstore.LoggedCommit{
-		logged("c1", "Merge runr/"+runID, nil, "a1", "a2"), logged("a1", "T1: Add a thing", nil), logged("1f", "Say please", nil), logged("5", "Mine", nil), logged("9", "", nil),
+		logged("c1", "Merge runr/"+runID, nil, "a1", "a2"), logged("a1", "T1: Add a thing", nil),
+		logged("1f", "Say please", nil), logged("5", "Mine", nil), logged("9", "", nil),
 	}, auditedRuns(), review)
 	want := `~ inferred      c100000  Merge runr/20260107120000-abcdef (merge) — its message names run 20260107120000-abcdef
 ✓ checkpoint    a100000  T1: Add a thing — run 20260107120000-abcdef, attempt 1
@@ -170,7 +192,8 @@ func TestNothingForeignGetsOutOfAnAudit(t *testing.T) {
 	runs := auditedRuns()
 	runs[0].Interventions[0].Reason = hostile
 	a := auditOf([]gitstore.LoggedCommit{
-		logged("1f", hostile, nil), logged("b1", "x\n\nRunr-Run: "+hostile, nil), logged("b2", "x\n\nRunr-Intervention: true\nRunr-Run: "+hostile, nil),
+		logged("1f", hostile, nil), logged("b1", "x\n\nRunr-Run: "+hostile, nil),
+		logged("b2", "x\n\nRunr-Intervention: true\nRunr-Run: "+hostile, nil),
 	}, runs)
 	a.Range = hostile
 	if text := a.Text(); strings.ContainsAny(text, "\x1b\u202e") || strings.Count(text, "\n") != 6 {

@@ -63,7 +63,8 @@ func (d Diagnosis) writeFacts(b *strings.Builder, place Place) {
 	}
 	if !d.LastActivityAt.IsZero() {
 		idle := time.Duration(d.TimeSinceActivity) * time.Millisecond
-		safetext.Fprintf(b, "  Last activity: %s, %s before the stop\n", d.LastActivityAt.Format(time.RFC3339), idle.Round(100*time.Millisecond))
+		safetext.Fprintf(b, "  Last activity: %s, %s before the stop\n", d.LastActivityAt.Format(time.RFC3339),
+			idle.Round(100*time.Millisecond))
 	}
 	if tree, ok := safetext.ShellWord(place.Tree); ok && place.Tree != "" {
 		safetext.Fprintf(b, "  Working tree: %s\n", tree)

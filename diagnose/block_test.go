@@ -71,7 +71,8 @@ func TestBlockSaysWhereAndWhen(t *testing.T) {
 	for _, part := range []string{
 		"  The agent printed nothing for longer than its idle limit\n  and was stopped.\n  no output for 10m0s\n",
 		"  Last activity: 2026-01-07T12:50:00Z, 10m0s before the stop\n", `  Working tree: 'my tree/it'\''s'` + "\n",
-		"    1. Resume: git runr resume " + runID + "\n    2. Log: git runr log " + runID + "\n    3. Abort: git runr abort " + runID + "\n",
+		"    1. Resume: git runr resume " + runID + "\n    2. Log: git runr log " + runID +
+			"\n    3. Abort: git runr abort " + runID + "\n",
 	} {
 		if !strings.Contains(got, part) {
 			t.Errorf("no %q in:\n%s", part, got)
@@ -81,8 +82,10 @@ func TestBlockSaysWhereAndWhen(t *testing.T) {
 
 func TestBlockNamesPlacesToEdit(t *testing.T) {
 	run := stoppedRun()
-	run.Rounds[2].Report.Findings = []reply.Finding{{File: "src/a.ts", Line: 12, Issue: "The type is wrong"}, {Issue: "No place"}}
-	if got := Block(run, Place{Width: 80}); !strings.Contains(got, "    6. Edit: src/a.ts:12  The type is wrong\n\n    Or use") {
+	run.Rounds[2].Report.Findings = []reply.Finding{{File: "src/a.ts", Line: 12, Issue: "The type is wrong"},
+		{Issue: "No place"}}
+	if got := Block(run, Place{Width: 80}); !strings.Contains(got,
+		"    6. Edit: src/a.ts:12  The type is wrong\n\n    Or use") {
 		t.Errorf("block:\n%s", got)
 	}
 }
@@ -95,7 +98,8 @@ func TestBlockNamesFiles(t *testing.T) {
 	conflict.Attempts[2].Reverted = &record.Reverted{Attempt: 3, Conflicts: []string{"go.mod"}}
 	for _, run := range []record.Run{scope, conflict} {
 		got := Block(run, Place{Width: 80})
-		if !strings.Contains(got, "  Files:\n    - go.mod\n") || !strings.Contains(got, ". Edit: go.mod  ") || strings.Contains(got, "src/a.ts") {
+		if !strings.Contains(got, "  Files:\n    - go.mod\n") || !strings.Contains(got, ". Edit: go.mod  ") ||
+			strings.Contains(got, "src/a.ts") {
 			t.Errorf("%s:\n%s", run.Stop.Reason, got)
 		}
 	}
@@ -107,7 +111,8 @@ func TestBlockWithoutFilesHasNoTee(t *testing.T) {
 			t.Errorf("%q:\n%s", dir, got)
 		}
 	}
-	if got := Block(stoppedRun(), Place{Files: "a b", Width: 80}); !strings.Contains(got, "1. Run: npm run typecheck 2>&1 | tee \"a b/typecheck.log\"\n") {
+	if got := Block(stoppedRun(), Place{Files: "a b", Width: 80}); !strings.Contains(got,
+		"1. Run: npm run typecheck 2>&1 | tee \"a b/typecheck.log\"\n") {
 		t.Errorf("block:\n%s", got)
 	}
 }

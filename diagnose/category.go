@@ -32,9 +32,12 @@ var categories = sync.OnceValue(func() []category {
 	return []category{
 		{
 			name: catTypecheck,
-			asks: phrases("type error,type check,typecheck,type checker,type checking,typechecking,type safety,type annotation,type hint,type mismatch,type issue," +
-				"type problem,type failure,type warning,typing error,typing issue,typescript,ts error,tsc,mypy,pyright,fix types,fix the types,missing types," +
-				"wrong types,incorrect types,types are wrong,types fail"),
+			asks: phrases(
+				"type error,type check,typecheck,type checker,type checking,typechecking,type safety,type annotation,type " +
+					"hint,type mismatch,type issue," +
+					"type problem,type failure,type warning,typing error,typing issue,typescript,ts error,tsc,mypy,pyright,fix " +
+					"types,fix the types,missing types," +
+					"wrong types,incorrect types,types are wrong,types fail"),
 			is: phrases("typecheck,type check,types,typing,tsc,vue tsc,mypy,pyright,pyre,pytype,sorbet,flow," +
 				"go build,go vet,cargo check,cargo build,javac,dotnet build,swift build"),
 		},
@@ -45,10 +48,15 @@ var categories = sync.OnceValue(func() []category {
 		},
 		{
 			name: catTest,
-			asks: phrases("test,unit test,test suite,test case,testcase,testing,tested,untested,regression test,integration test,end to end test,e2e,e2e test," +
-				"failing spec,spec fails,spec fail,the spec passes,add a spec,add specs,unit spec,jest,vitest,pytest,rspec,mocha,phpunit,junit"),
-			is: phrases("test,unit,spec,e2e,integration,acceptance,smoke,jest,vitest,pytest,unittest,rspec,mocha,phpunit,junit,ctest,tox,nox,nextest," +
-				"playwright,cypress"),
+			asks: phrases(
+				"test,unit test,test suite,test case,testcase,testing,tested,untested,regression test,integration test,end to " +
+					"end test,e2e,e2e test," +
+					"failing spec,spec fails,spec fail,the spec passes,add a spec,add specs,unit " +
+					"spec,jest,vitest,pytest,rspec,mocha,phpunit,junit"),
+			is: phrases(
+				"test,unit,spec,e2e,integration,acceptance,smoke,jest,vitest,pytest,unittest,rspec,mocha,phpunit,junit,ctest," +
+					"tox,nox,nextest," +
+					"playwright,cypress"),
 		},
 		{
 			name: catBuild,
@@ -57,16 +65,25 @@ var categories = sync.OnceValue(func() []category {
 		},
 		{
 			name: catLint,
-			asks: phrases("lint,linter,linting,lint error,lint warning,eslint,golangci,golangci lint,code style,coding style,style error,style issue," +
-				"style violation,style guide,stylelint,pylint,flake8,ruff,clippy,rubocop,shellcheck,staticcheck,go vet,vet"),
-			is: phrases("lint,linter,eslint,tslint,oxlint,golangci,stylelint,pylint,flake8,ruff,clippy,rubocop,shellcheck,staticcheck,vet,checkstyle,ktlint," +
-				"biome,style,credo,hlint"),
+			asks: phrases(
+				"lint,linter,linting,lint error,lint warning,eslint,golangci,golangci lint,code style,coding style,style " +
+					"error,style issue," +
+					"style violation,style guide,stylelint,pylint,flake8,ruff,clippy,rubocop,shellcheck,staticcheck,go vet,vet"),
+			is: phrases(
+				"lint,linter,eslint,tslint,oxlint,golangci," +
+					"stylelint,pylint,flake8,ruff,clippy,rubocop,shellcheck,staticcheck,vet," +
+					"checkstyle,ktlint," +
+					"biome,style,credo,hlint"),
 		},
 		{
 			name: catFormat,
-			asks: phrases("formatting,formatter,unformatted,not formatted,badly formatted,code format,format check,format error,format issue,format violation," +
-				"format the code,format the file,format the source,format all,format code,format file,fmt,gofmt,gofumpt,goimports,rustfmt,prettier,run black,clang format"),
-			is: phrases("format,formatting,fmt,gofmt,gofumpt,goimports,rustfmt,prettier,black,yapf,autopep8,dprint,clang format"),
+			asks: phrases(
+				"formatting,formatter,unformatted,not formatted,badly formatted,code format,format check,format error,format " +
+					"issue,format violation," +
+					"format the code,format the file,format the source,format all,format code,format " +
+					"file,fmt,gofmt,gofumpt,goimports,rustfmt,prettier,run black,clang format"),
+			is: phrases(
+				"format,formatting,fmt,gofmt,gofumpt,goimports,rustfmt,prettier,black,yapf,autopep8,dprint,clang format"),
 		},
 		{
 			name: catDocs,

@@ -99,7 +99,8 @@ func OfCommit(ctx context.Context, store *store.Store, commit gitstore.ID) (abou
 }
 
 // knownRuns returns the runs among ids that are in this clone and satisfy fits, each once.
-func knownRuns(ctx context.Context, store *store.Store, ids []string, fits func(record.Run) bool) (known []record.Run, err error) {
+func knownRuns(ctx context.Context, store *store.Store, ids []string,
+	fits func(record.Run) bool) (known []record.Run, err error) {
 	for i, id := range ids {
 		if slices.Contains(ids[:i], id) {
 			continue

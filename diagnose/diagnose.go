@@ -22,7 +22,8 @@ func Of(run record.Run, stop record.Stop) Diagnosis {
 		Family: reason.Family, Resumable: reason.Resumable, ExitStatus: reason.Status,
 		Round: stop.Round, MaxRounds: stop.MaxRounds, Checkpoint: checkpointOf(run),
 		Files: filesAtStop(run, stop), Requests: fates(run, checks, known),
-		ResumeAfter: stop.ResumeAfter, Setting: stop.Setting, Said: stop.Said, SaidBy: stop.SaidBy, Transcript: transcriptOf(run, reason.Family),
+		ResumeAfter: stop.ResumeAfter, Setting: stop.Setting, Said: stop.Said, SaidBy: stop.SaidBy,
+		Transcript: transcriptOf(run, reason.Family),
 	}
 	if stop.Reason == record.ReasonSpent {
 		d.Spending = run.Spending
@@ -167,7 +168,8 @@ func suggestions(plan runplan.Plan, checks matcher, asked []string, known proof)
 			continue
 		}
 		check := checkWith(plan.Checks, command)
-		found = append(found, Suggestion{Check: check.Name, Command: command, Was: known.of(check).was, line: line, log: logs[check.Name]})
+		found = append(found, Suggestion{Check: check.Name, Command: command, Was: known.of(check).was, line: line,
+			log: logs[check.Name]})
 	}
 	return found
 }
@@ -183,7 +185,8 @@ func checkWith(checks []runplan.Check, command string) runplan.Check {
 }
 
 // afterwards are the next steps for an abandoned run.
-var afterwards = []record.NextStep{{Command: "git runr show RUN", What: "see what it came to"}, {Command: "git runr show --steps RUN", What: "see what each attempt did"}}
+var afterwards = []record.NextStep{{Command: "git runr show RUN", What: "see what it came to"},
+	{Command: "git runr show --steps RUN", What: "see what each attempt did"}}
 
 // nextSteps returns the registry's next steps for this run: the footer's list and, with d.Accept, the diagnosis's.
 func (d Diagnosis) nextSteps(reason record.Reason) []record.NextStep {

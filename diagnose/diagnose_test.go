@@ -15,10 +15,12 @@ import (
 
 func TestRequestsOfTheLastRound(t *testing.T) {
 	run := stoppedRun()
-	if d := Of(run, record.Stop{Reason: record.ReasonInterrupted}); !slices.Equal(d.LastReviewRequests, run.Rounds[2].Report.Requests) {
+	if d := Of(run, record.Stop{Reason: record.ReasonInterrupted}); !slices.Equal(d.LastReviewRequests,
+		run.Rounds[2].Report.Requests) {
 		t.Errorf("requests %q", d.LastReviewRequests)
 	}
-	run.Rounds = append(run.Rounds, record.Round{Number: 4, Report: reply.Report{Effective: reply.PassWithNotes, Requests: []string{"a nit"}}})
+	run.Rounds = append(run.Rounds, record.Round{Number: 4,
+		Report: reply.Report{Effective: reply.PassWithNotes, Requests: []string{"a nit"}}})
 	if d := Of(run, record.Stop{Reason: record.ReasonInterrupted}); len(d.LastReviewRequests) > 0 {
 		t.Errorf("a review that passed requests %q", d.LastReviewRequests)
 	}
@@ -26,7 +28,8 @@ func TestRequestsOfTheLastRound(t *testing.T) {
 
 func TestRequestsOverTheRounds(t *testing.T) {
 	run := stoppedRun()
-	run.Rounds = []record.Round{asked(1, "Fix type errors", "Rename the helper"), asked(2, "Rename the helper"), asked(3, "fix type errors.")}
+	run.Rounds = []record.Round{asked(1, "Fix type errors", "Rename the helper"), asked(2, "Rename the helper"),
+		asked(3, "fix type errors.")}
 	got := map[string]track.State{}
 	for _, r := range diagnosisOf(run).Requests {
 		got[r.Text] = r.State
@@ -43,14 +46,17 @@ func TestMetIsShown(t *testing.T) {
 		{Severity: reply.Warning, Issue: "check lint: 2 problems", Rule: record.RuleOfCheck + "lint"},
 		{Severity: reply.Warning, Issue: "check typecheck: 3 errors", Rule: record.RuleOfCheck + "typecheck"},
 	}}}
-	run.Rounds = []record.Round{check, asked(2, "Provide the output of the lint check", "Please provide the typecheck output", "The lint rules are wrong"), asked(3, "Rename the helper")}
+	run.Rounds = []record.Round{check, asked(2, "Provide the output of the lint check",
+		"Please provide the typecheck output", "The lint rules are wrong"), asked(3, "Rename the helper")}
 	got := map[string]track.State{}
 	for _, r := range diagnosisOf(run).Requests {
 		got[r.Text] = r.State
 	}
 	for text, want := range map[string]track.State{
-		"check lint: 2 problems": track.Met, "check typecheck: 3 errors": track.NotAsked, "Provide the output of the lint check": track.Met,
-		"Please provide the typecheck output": track.NotAsked, "The lint rules are wrong": track.NotAsked, "Rename the helper": track.New,
+		"check lint: 2 problems": track.Met, "check typecheck: 3 errors": track.NotAsked,
+		"Provide the output of the lint check": track.Met,
+		"Please provide the typecheck output":  track.NotAsked, "The lint rules are wrong": track.NotAsked,
+		"Rename the helper": track.New,
 	} {
 		if got[text] != want {
 			t.Errorf("%q is %q, want %q", text, got[text], want)
@@ -67,17 +73,21 @@ func TestEveryReasonHasNextSteps(t *testing.T) {
 	}
 	for _, code := range codes {
 		d := diagnosisOf(stoppedFor(code, ""))
-		if d.StopReason != code || d.Explanation == "" || len(d.NextSteps) == 0 || len(d.NextSteps) > 3 || len(d.SuggestedActions) == 0 {
+		if d.StopReason != code || d.Explanation == "" || len(d.NextSteps) == 0 || len(d.NextSteps) > 3 ||
+			len(d.SuggestedActions) == 0 {
 			t.Errorf("%s: %+v", code, d)
 		}
 		for _, s := range d.NextSteps {
 			setting := strings.HasPrefix(s.Command, "git config runr.")
 			aboutRun := strings.Contains(s.Command, runID) || strings.HasPrefix(s.Command, "git runr trust")
-			if !setting && (!strings.HasPrefix(s.Command, "git runr ") || !aboutRun) || s.What == "" || strings.Contains(s.Command, "RUN") {
+			if !setting && (!strings.HasPrefix(s.Command, "git runr ") || !aboutRun) || s.What == "" ||
+				strings.Contains(s.Command, "RUN") {
 				t.Errorf("%s: offers %q: %q", code, s.Command, s.What)
 			}
 		}
-		resume := slices.ContainsFunc(d.NextSteps, func(s record.NextStep) bool { return s.Command == "git runr resume "+runID })
+		resume := slices.ContainsFunc(d.NextSteps, func(s record.NextStep) bool {
+			return s.Command == "git runr resume "+runID
+		})
 		if resume != d.Resumable && code != record.ReasonReviewNotPassed && code != record.ReasonHuman {
 			t.Errorf("%s: resume is offered: %v", code, resume)
 		}
@@ -114,13 +124,16 @@ func TestReasonsOfStops(t *testing.T) {
 		{stoppedFor(record.ReasonAgentFailed, "exit 1"), Action{Command: "git runr resume " + runID}, "", "agent_failed"},
 		{stoppedFor(record.ReasonAgentNotFound, "codex"), Action{Command: "git runr resume " + runID}, "", ""},
 		{stoppedFor(record.ReasonAgentEmpty, ""), Action{Command: "git runr log " + runID}, "", "agent_failed"},
-		{stoppedFor(record.ReasonAgentKilled, "signal:KILL"), Action{Command: "git runr resume " + runID}, "", "agent_failed"},
+		{stoppedFor(record.ReasonAgentKilled, "signal:KILL"), Action{Command: "git runr resume " + runID}, "",
+			"agent_failed"},
 		{stoppedFor(record.ReasonReviewUnreadable, ""), Action{Command: "git runr log " + runID}, "", "review_loop"},
 		{stoppedFor(record.ReasonNothing, ""), Action{Command: "git runr abort " + runID}, "", ""},
 		{stoppedFor(record.ReasonUntrusted, "checks.test"), Action{Command: "git runr trust"}, "", ""},
 		{stoppedFor(record.ReasonBudget, "2h"), Action{Command: "git runr resume " + runID}, "", "stalled_timeout"},
-		{stoppedFor(record.ReasonNoChange, "attempt 3 changed nothing"), Action{Command: "git runr resume " + runID}, "", "no_progress"},
-		{stoppedFor(record.ReasonNoProgress, "attempt 3 brought back the tree of attempt 1"), Action{Command: "git runr resume " + runID + " --commit"}, "", "no_progress"},
+		{stoppedFor(record.ReasonNoChange, "attempt 3 changed nothing"), Action{Command: "git runr resume " + runID}, "",
+			"no_progress"},
+		{stoppedFor(record.ReasonNoProgress, "attempt 3 brought back the tree of attempt 1"),
+			Action{Command: "git runr resume " + runID + " --commit"}, "", "no_progress"},
 		{stoppedFor(record.ReasonBlocked, ""), Action{Command: "git runr abort " + runID}, "", "manual_fix"},
 		{stoppedFor(record.ReasonInterrupted, ""), Action{Command: "git runr resume " + runID}, "", "other"},
 		{stoppedFor(record.ReasonHuman, ""), Action{Command: "git runr show " + runID}, "", "manual_fix"},
@@ -140,7 +153,8 @@ func TestReasonsOfStops(t *testing.T) {
 			t.Errorf("%s: intervention %q", d.StopReason, d.Intervention)
 		}
 		reason := record.ReasonOf(d.StopReason)
-		if d.Detail != test.run.Stop.Detail || d.Family != reason.Family || d.ExitStatus != reason.Status || d.RunID != runID || d.Title != "T1: Add a thing" {
+		if d.Detail != test.run.Stop.Detail || d.Family != reason.Family || d.ExitStatus != reason.Status ||
+			d.RunID != runID || d.Title != "T1: Add a thing" {
 			t.Errorf("%s: %+v", d.StopReason, d)
 		}
 	}
@@ -153,7 +167,8 @@ func TestLastActivity(t *testing.T) {
 		t.Errorf("activity %v, %d ms before", d.LastActivityAt, d.TimeSinceActivity)
 	}
 	run.Stop.LastActivity = time.Time{}
-	run.Attempts[2].StartedAt, run.Attempts[2].EndedAt, run.Attempts[2].Failure = epoch.Add(30*time.Minute), epoch.Add(time.Hour), &record.Failure{Reason: record.ReasonAgentTimeout}
+	run.Attempts[2].StartedAt, run.Attempts[2].EndedAt, run.Attempts[2].Failure = epoch.Add(30*time.Minute),
+		epoch.Add(time.Hour), &record.Failure{Reason: record.ReasonAgentTimeout}
 	if d := diagnosisOf(run); !d.LastActivityAt.Equal(epoch.Add(30*time.Minute)) || d.TimeSinceActivity != 30*60*1000 {
 		t.Errorf("without a word of the agent's: %v, %d ms before", d.LastActivityAt, d.TimeSinceActivity)
 	}
@@ -183,7 +198,8 @@ func TestCheckpoint(t *testing.T) {
 func TestEditsAreBounded(t *testing.T) {
 	run := stoppedRun()
 	for range 2 * editsShown {
-		run.Rounds[2].Report.Findings = append(run.Rounds[2].Report.Findings, reply.Finding{File: "a.go", Line: 1, Issue: "x"})
+		run.Rounds[2].Report.Findings = append(run.Rounds[2].Report.Findings,
+			reply.Finding{File: "a.go", Line: 1, Issue: "x"})
 	}
 	if got := edits(run, *run.Stop, nil); len(got) != editsShown {
 		t.Errorf("%d edits", len(got))
@@ -197,8 +213,10 @@ func TestExplain(t *testing.T) {
 	if stop.Reason != given.Reason || stop.Round != 3 || stop.MaxRounds != 2 || len(given.Commands) != 0 {
 		t.Errorf("stop %+v, given %+v", stop, given)
 	}
-	if !slices.Equal(stop.Unmet, run.Rounds[2].Report.Requests) || !slices.Equal(stop.Commands, []string{"npm run typecheck", "npm test -- --coverage"}) ||
-		!slices.Equal(stop.UnmetChecks, []string{"typecheck_failed", "test_coverage_insufficient"}) || stop.Intervention == "" || len(stop.NextSteps) != 3 {
+	if !slices.Equal(stop.Unmet, run.Rounds[2].Report.Requests) ||
+		!slices.Equal(stop.Commands, []string{"npm run typecheck", "npm test -- --coverage"}) ||
+		!slices.Equal(stop.UnmetChecks, []string{"typecheck_failed", "test_coverage_insufficient"}) ||
+		stop.Intervention == "" || len(stop.NextSteps) != 3 {
 		t.Errorf("stop %+v", stop)
 	}
 	if len(files) != 2 || string(files["review_digest.md"]) != Digest(run, given) {
@@ -209,8 +227,10 @@ func TestExplain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, field := range []string{
-		"v", "stop_reason", "explanation", "loop_count", "last_review_requests", "last_evidence_provided", "unmet_checks", "suggested_actions",
-		"run_id", "title", "family", "resumable", "exit_status", "round", "max_rounds", "checkpoint", "requests", "suggested_commands", "next_steps", "intervention",
+		"v", "stop_reason", "explanation", "loop_count", "last_review_requests", "last_evidence_provided", "unmet_checks",
+		"suggested_actions",
+		"run_id", "title", "family", "resumable", "exit_status", "round", "max_rounds", "checkpoint", "requests",
+		"suggested_commands", "next_steps", "intervention",
 	} {
 		if d[field] == nil {
 			t.Errorf("stop_diagnostics.json has no %s", field)
@@ -229,7 +249,8 @@ func TestCommandsAreConfiguredInJSONAndPortableOnTheTerminal(t *testing.T) {
 	if stop.Commands[0] != "npm ci && npm run typecheck" || d.SuggestedCommands[0].Command != stop.Commands[0] {
 		t.Errorf("commands %q", stop.Commands)
 	}
-	if want := "sh -c 'npm ci && npm run typecheck'"; d.SuggestedActions[0].Command != want || !strings.Contains(footer(run, 80), "\n  "+want+"  # was") {
+	if want := "sh -c 'npm ci && npm run typecheck'"; d.SuggestedActions[0].Command != want ||
+		!strings.Contains(footer(run, 80), "\n  "+want+"  # was") {
 		t.Errorf("action %+v, footer:\n%s", d.SuggestedActions[0], footer(run, 80))
 	}
 	if !strings.Contains(d.Intervention, "--cmd 'npm ci && npm run typecheck'") {

@@ -111,7 +111,8 @@ func oneLine(s string) string { return safetext.Line(prose.OneRow(s)) }
 func (d Diagnosis) runs() []Action {
 	var actions []Action
 	for _, s := range d.SuggestedCommands {
-		actions = append(actions, Action{Command: s.line, Description: "run the check " + oneLine(s.Check) + "; it was: " + s.Was, label: labelRun})
+		actions = append(actions, Action{Command: s.line,
+			Description: "run the check " + oneLine(s.Check) + "; it was: " + s.Was, label: labelRun})
 	}
 	return actions
 }
@@ -129,7 +130,8 @@ func (d Diagnosis) steps() []Action {
 			verb = "accept"
 		}
 		if verb != "intervene" || len(d.intervention) == 0 {
-			actions = append(actions, Action{Command: s.Command, Description: s.What, label: strings.ToUpper(verb[:1]) + verb[1:]})
+			actions = append(actions, Action{Command: s.Command, Description: s.What,
+				label: strings.ToUpper(verb[:1]) + verb[1:]})
 		}
 	}
 	return actions
@@ -146,7 +148,9 @@ func (d Diagnosis) failing() []FailingCheck {
 	if d.plain() {
 		return d.FailingChecks
 	}
-	return slices.DeleteFunc(slices.Clone(d.FailingChecks), func(c FailingCheck) bool { return c.Log == "" && len(c.Failures) == 0 })
+	return slices.DeleteFunc(slices.Clone(d.FailingChecks), func(c FailingCheck) bool {
+		return c.Log == "" && len(c.Failures) == 0
+	})
 }
 
 // header returns the line that names the stop.

@@ -67,7 +67,8 @@ git runr audit --run 20260107120000-abcdef  # see which commits are accounted fo
 func TestDigestIsSafeMarkdown(t *testing.T) {
 	run := stoppedRun()
 	run.Plan.Checks[0].Command = "echo '```` `x`'"
-	run.Stop.Unmet = []string{"Fix type errors <script>alert(1)</script> in [a](http://b)\n```sh\nrm -rf ~\n```\n# Title", "1. nested"}
+	run.Stop.Unmet = []string{"Fix type errors <script>alert(1)</script> in [a](http://b)\n```sh\nrm -rf ~\n```\n# Title",
+		"1. nested"}
 	got := Digest(run, *run.Stop)
 	for _, bad := range []string{"<script", "[a](", "\n```sh\nrm", "\n# Title", "2. 1. "} {
 		if strings.Contains(got, bad) {

@@ -168,7 +168,9 @@ func provided(run record.Run, known proof) []string {
 		}
 	}
 	for _, r := range results(run) {
-		if configured := slices.ContainsFunc(run.Plan.Checks, func(c runplan.Check) bool { return c.Name == r.Name || c.Command == r.Command }); !configured {
+		if configured := slices.ContainsFunc(run.Plan.Checks, func(c runplan.Check) bool {
+			return c.Name == r.Name || c.Command == r.Command
+		}); !configured {
 			lines = append(lines, oneLine(cmp.Or(r.Name, r.Command))+": "+saidOf(r.CheckResult))
 		}
 	}

@@ -31,7 +31,8 @@ func TestTheNewestEvidenceCounts(t *testing.T) {
 		t.Errorf("provided %q", got)
 	}
 	run.Attempts = append(run.Attempts, record.Attempt{Number: 4, Commit: first})
-	run.Checks = append(run.Checks, record.CheckRun{Attempt: 4, Tree: first, At: epoch, Results: []record.CheckResult{{Name: "typecheck"}}})
+	run.Checks = append(run.Checks, record.CheckRun{Attempt: 4, Tree: first, At: epoch,
+		Results: []record.CheckResult{{Name: "typecheck"}}})
 	if e := proofOf(run)["typecheck"]; e.state != passed {
 		t.Errorf("a check after the next attempt, by another clock: %+v", e)
 	}
@@ -41,8 +42,10 @@ func TestWasOfEachState(t *testing.T) {
 	run := stoppedRun()
 	run.Attempts[0].Reverted = &record.Reverted{Attempt: 1}
 	other := record.CheckRun{Attempt: 2, At: epoch, Tree: base, Results: []record.CheckResult{{Name: "build"}}}
-	undone := record.CheckRun{Attempt: 1, At: epoch, Tree: first, Results: []record.CheckResult{{Name: "lint", ExitCode: -1, Reason: "timeout"}}}
-	run.Checks = []record.CheckRun{undone, other, checked(head, record.CheckResult{Name: "typecheck", ExitCode: -1, Reason: "signal:KILL"})}
+	undone := record.CheckRun{Attempt: 1, At: epoch, Tree: first,
+		Results: []record.CheckResult{{Name: "lint", ExitCode: -1, Reason: "timeout"}}}
+	run.Checks = []record.CheckRun{undone, other,
+		checked(head, record.CheckResult{Name: "typecheck", ExitCode: -1, Reason: "signal:KILL"})}
 	known := proofOf(run)
 	for i, want := range []evidence{
 		{state: failed, was: "signal:KILL"}, {state: neverRun, was: "never run"},
@@ -57,7 +60,8 @@ func TestWasOfEachState(t *testing.T) {
 func TestProvidedTellsWhatTheImplementerClaims(t *testing.T) {
 	run := stoppedRun()
 	run.Attempts[2].Verification, run.Attempts[2].Unchanged = "I ran it\nand it worked", []string{"ghost.txt"}
-	want := []string{"typecheck: 3 errors", "test: 65%, need 80%", "lint: ok", "implementer: I ran it and it worked", "reported as changed, but unchanged: ghost.txt"}
+	want := []string{"typecheck: 3 errors", "test: 65%, need 80%", "lint: ok", "implementer: I ran it and it worked",
+		"reported as changed, but unchanged: ghost.txt"}
 	if got := provided(run, proofOf(run)); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}

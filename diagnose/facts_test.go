@@ -16,13 +16,16 @@ func TestFooterKeepsTheFacts(t *testing.T) {
 	run.Checks[0].Event = head
 	test := &run.Checks[0].Results[1]
 	test.Output = "…"
-	test.Failures = []record.CheckFailure{{Test: "TestRate", Message: "panic: division by zero", File: "tax.go", Line: 3}, {Test: "TestOther"}}
+	test.Failures = []record.CheckFailure{{Test: "TestRate", Message: "panic: division by zero", File: "tax.go", Line: 3},
+		{Test: "TestOther"}}
 	run.Stop.Setting = &runplan.Setting{Name: "loop.max_retries", Value: "2", From: runplan.SettingDefault}
 	got := Footer(run, Place{Width: 80, Files: "/r/.git/runr/runs/x y", Dir: "/r/my tree"})
 	for _, part := range []string{
-		"\nA check still fails, and no further fix is allowed.\nfailing: test; the retries are used up\n\nChecks that fail:\n" +
+		"\nA check still fails, and no further fix is allowed.\nfailing: test; the retries are used up\n\n" +
+			"Checks that fail:\n" +
 			"  typecheck: exit 2 (3 errors)\n" +
-			"  test: TestRate: panic: division by zero (tax.go:3)\n  test: TestOther failed\n    git show abc123422222:checks/test.log\n\n" +
+			"  test: TestRate: panic: division by zero (tax.go:3)\n  test: TestOther failed\n" +
+			"    git show abc123422222:checks/test.log\n\n" +
 			"Ended by loop.max_retries = 2 (default)\n\nCommands to satisfy:\n  cd \"/r/my tree\"\n  npm run typecheck ",
 		"--reason verification_failed \\\n    --note \"Ran typecheck and test\" \\\n",
 	} {
@@ -42,7 +45,8 @@ func TestFooterKeepsTheFacts(t *testing.T) {
 			t.Errorf("no %q in:\n%s", part, block)
 		}
 	}
-	if digest := Digest(run, *run.Stop); !strings.Contains(digest, "\n- test: exit 1 (65%, need 80%)\n  - TestRate: panic: division by zero (tax.go:3)\n  - TestOther failed\n") {
+	if digest := Digest(run, *run.Stop); !strings.Contains(digest,
+		"\n- test: exit 1 (65%, need 80%)\n  - TestRate: panic: division by zero (tax.go:3)\n  - TestOther failed\n") {
 		t.Errorf("digest:\n%s", digest)
 	}
 }
@@ -51,7 +55,9 @@ func TestFooterRepeatsWhoseWordsItIs(t *testing.T) {
 	run := stoppedFor(record.ReasonBlocked, "")
 	run.Stop.Said, run.Stop.SaidBy = "There is no key.\n\tAsk \x1b[31mBob\u202e.\n"+strings.Repeat("long ", 40), "impl"
 	got := Footer(run, Place{Width: 40, Files: "/r/runs/x"})
-	want := "impl said:\n  > There is no key.\n  >  Ask \\x1b[31mBob\\u{202e}.\n  > " + strings.Repeat(strings.Repeat("long ", 7)[:34]+"\n  > ", 5) + strings.Repeat("long ", 5)[:24] + "\n\nWhat it wrote: /r/runs/x/attempt-3.log\n\n"
+	want := "impl said:\n  > There is no key.\n  >  Ask \\x1b[31mBob\\u{202e}.\n  > " +
+		strings.Repeat(strings.Repeat("long ", 7)[:34]+"\n  > ", 5) + strings.Repeat("long ", 5)[:24] +
+		"\n\nWhat it wrote: /r/runs/x/attempt-3.log\n\n"
 	if !strings.Contains(got, want) {
 		t.Errorf("no %q in:\n%s", want, got)
 	}
@@ -68,7 +74,8 @@ func TestFooterNamesALimitThatWasSet(t *testing.T) {
 		t.Errorf("footer:\n%s", got)
 	}
 	run.Stop.Setting.From = "git config"
-	if got := footer(run, 80); !strings.Contains(got, "(attempt 2/3)\n\nEnded by loop.max_retries = 2 (git config)\n\nReviewer requested:") {
+	if got := footer(run, 80); !strings.Contains(got,
+		"(attempt 2/3)\n\nEnded by loop.max_retries = 2 (git config)\n\nReviewer requested:") {
 		t.Errorf("footer:\n%s", got)
 	}
 }
@@ -86,7 +93,8 @@ func TestEvidenceThatDoesNotCount(t *testing.T) {
 	if got := strings.Join(d.UnmetChecks, " "); got != "typecheck_failed lint_output_missing" {
 		t.Errorf("unmet %q", got)
 	}
-	if got := strings.Join(d.LastEvidenceProvided, "; "); got != "typecheck: 3 errors; lint: not run: eslint is not installed; build: exit 1" {
+	if got := strings.Join(d.LastEvidenceProvided,
+		"; "); got != "typecheck: 3 errors; lint: not run: eslint is not installed; build: exit 1" {
 		t.Errorf("evidence %q", got)
 	}
 	if len(d.FailingChecks) != 0 || len(d.SuggestedCommands) != 2 {

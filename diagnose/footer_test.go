@@ -69,7 +69,8 @@ func TestFooterListsThreeRequests(t *testing.T) {
 
 func TestFooterCutsTextAndNeverCommands(t *testing.T) {
 	run := stoppedRun()
-	run.Stop.Unmet = []string{"Fix the type errors that the compiler reports in the whole of the payments module", "直す 型の 誤り を すべて 直してください お願い します どうぞ"}
+	run.Stop.Unmet = []string{"Fix the type errors that the compiler reports in the whole of the payments module",
+		"直す 型の 誤り を すべて 直してください お願い します どうぞ"}
 	run.Plan.Checks[0].Command = "npm run typecheck -- --project packages/payments/tsconfig.strict.json"
 	got := footer(run, 40)
 	for _, part := range []string{"  1. Fix the type errors that the compi…\n", " " + run.Plan.Checks[0].Command + " "} {
@@ -90,13 +91,15 @@ func TestFooterExplainsWhereNobodyAsked(t *testing.T) {
 	got := footer(run, 30)
 	for _, part := range []string{
 		"STOPPED: no_change\n", "No checkpoint (nothing differs from 0123456)\n",
-		"The implementer ended without\nchanging a file.\nattempt 1 changed nothing\n\nNext steps:\n  git runr intervene " + runID,
+		"The implementer ended without\nchanging a file.\nattempt 1 changed nothing\n\nNext steps:\n  git runr intervene " +
+			runID,
 	} {
 		if !strings.Contains(got, part) {
 			t.Errorf("no %q in:\n%s", part, got)
 		}
 	}
-	for _, part := range []string{"Reviewer requested", "Commands to satisfy", "Suggested intervention", "Fixed by hand", "(round", "--cmd"} {
+	for _, part := range []string{"Reviewer requested", "Commands to satisfy", "Suggested intervention", "Fixed by hand",
+		"(round", "--cmd"} {
 		if strings.Contains(got, part) {
 			t.Errorf("%q in:\n%s", part, got)
 		}
@@ -106,7 +109,8 @@ func TestFooterExplainsWhereNobodyAsked(t *testing.T) {
 func TestFooterWithoutAnIntervention(t *testing.T) {
 	run := stoppedFor(record.ReasonUntrusted, "checks.test")
 	got := footer(run, 80)
-	if strings.Contains(got, "Suggested intervention") || !strings.Contains(got, "Next steps:\n  git runr trust --show\n  git runr trust\n  git runr resume "+runID+"\n") {
+	if strings.Contains(got, "Suggested intervention") ||
+		!strings.Contains(got, "Next steps:\n  git runr trust --show\n  git runr trust\n  git runr resume "+runID+"\n") {
 		t.Errorf("footer:\n%s", got)
 	}
 }
@@ -123,16 +127,20 @@ func TestFooterNamesAnIntervention(t *testing.T) {
 // safely.
 func TestNothingForeignReachesTheTerminal(t *testing.T) {
 	hostile := "look\x1b[2J\n  git push --force\r\u202e\a"
-	for _, reason := range []string{record.ReasonReviewLoop, record.ReasonReviewLoop + hostile, record.ReasonScope, record.ReasonAgentTimeout} {
+	for _, reason := range []string{record.ReasonReviewLoop, record.ReasonReviewLoop + hostile, record.ReasonScope,
+		record.ReasonAgentTimeout} {
 		run := stoppedRun()
 		run.Plan.Entity.Title, run.Stop.Detail, run.Stop.Reason = hostile, hostile, reason
 		run.Stop.Unmet = []string{hostile, "Create " + hostile + ".go"}
 		run.Checks[0].Results[0].Reason, run.Checks[0].Results[1].Said = hostile, hostile
-		run.Attempts[2].Verification, run.Attempts[2].Files, run.Attempts[2].Unchanged = hostile, []string{hostile}, []string{hostile}
+		run.Attempts[2].Verification, run.Attempts[2].Files, run.Attempts[2].Unchanged = hostile, []string{hostile},
+			[]string{hostile}
 		run.Plan.Scope = runplan.Scope{Allow: []string{"src/**"}}
-		run.Rounds[2].Report = reply.Report{Effective: reply.NeedsFix, Requests: []string{hostile}, Findings: []reply.Finding{{File: hostile, Line: 1, Issue: hostile}}}
+		run.Rounds[2].Report = reply.Report{Effective: reply.NeedsFix, Requests: []string{hostile},
+			Findings: []reply.Finding{{File: hostile, Line: 1, Issue: hostile}}}
 		for name, text := range map[string]string{
-			"footer": footer(run, 80), "digest": Digest(run, *run.Stop), "block": Block(run, Place{Files: hostile, Tree: hostile, Width: 80}),
+			"footer": footer(run, 80), "digest": Digest(run, *run.Stop),
+			"block": Block(run, Place{Files: hostile, Tree: hostile, Width: 80}),
 		} {
 			if strings.ContainsAny(text, "\x1b\r\a\u202e") {
 				t.Errorf("%s of %q:\n%q", name, reason, text)

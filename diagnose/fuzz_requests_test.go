@@ -20,11 +20,13 @@ func FuzzRequests(f *testing.F) {
 	checks := readChecks(defaultChecks)
 	f.Fuzz(func(t *testing.T, text string) {
 		report := reply.ParseReview(text, "")
-		if again := reply.ParseReview(text, ""); !slices.Equal(report.Requests, again.Requests) || report.Approved != again.Approved {
+		if again := reply.ParseReview(text, ""); !slices.Equal(report.Requests, again.Requests) ||
+			report.Approved != again.Approved {
 			t.Fatalf("two readings differ: %q and %q", report.Requests, again.Requests)
 		}
 		for i, r := range report.Requests {
-			if r == "" || !utf8.ValidString(r) || strings.Join(strings.Fields(r), " ") != r || slices.Contains(report.Requests[:i], r) {
+			if r == "" || !utf8.ValidString(r) || strings.Join(strings.Fields(r), " ") != r ||
+				slices.Contains(report.Requests[:i], r) {
 				t.Fatalf("request %q of %q", r, report.Requests)
 			}
 		}

@@ -124,12 +124,14 @@ func noteOf(checks matcher, request string) string {
 
 // finite are verbs with which reviewers state something instead of asking for it: "Lint fails in 2 files" begins with a
 // noun. Forms that are also nouns are missing.
-var finite = prose.WordSet(`is are was were be been has have had does do did don't doesn't isn't aren't wasn't can cannot can't could should must will would won't may might
+var finite = prose.WordSet(
+	`is are was were be been has have had does do did don't doesn't isn't aren't wasn't can cannot can't could should must will would won't may might
 	needs fails fail failed breaks broke crashes crashed panics hangs throws returns leaks reports complains shows says finds found exits misses lacks remains
 	passes works differs ignores uses seems looks gives takes makes goes stops blocks causes violates depends`)
 
 // opening are words that begin a clause with verbs of its own: "Fix the test that fails".
-var opening = prose.WordSet(`that which who what how why so when if because to whether where while until unless after before since as it`)
+var opening = prose.WordSet(
+	`that which who what how why so when if because to whether where while until unless after before since as it`)
 
 // isStatement reports whether the words after the first one make the sentence a statement.
 func isStatement(words []string) bool {
@@ -155,12 +157,15 @@ func plainNote(text string) string {
 
 // irregular are the past forms of verbs that do not just add -ed.
 var irregular = map[string]string{
-	"run": "ran", "rerun": "reran", "write": "wrote", "rewrite": "rewrote", "make": "made", "split": "split", "drop": "dropped",
-	"wrap": "wrapped", "set": "set", "put": "put", "missing": "added", "get": "got", "keep": "kept", "stop": "stopped", "log": "logged", "trim": "trimmed",
+	"run": "ran", "rerun": "reran", "write": "wrote", "rewrite": "rewrote", "make": "made", "split": "split",
+	"drop": "dropped",
+	"wrap": "wrapped", "set": "set", "put": "put", "missing": "added", "get": "got", "keep": "kept", "stop": "stopped",
+	"log": "logged", "trim": "trimmed",
 }
 
 // regular are the other verbs with which requests begin.
-var regular = prose.WordSet(`add address adjust apply avoid bump change check clarify clean complete correct cover create delete document ensure escape
+var regular = prose.WordSet(
+	`add address adjust apply avoid bump change check clarify clean complete correct cover create delete document ensure escape
 	explain export extend extract fix format guard handle implement import improve include increase inline lint mark migrate mock move provide
 	quote raise reduce refactor remove rename repair replace report resolve restore revert review sanitise sanitize simplify sort test tighten
 	update use validate verify`)

@@ -12,7 +12,8 @@ func TestSuggestedNote(t *testing.T) {
 		requests []string
 		want     string
 	}{
-		{[]string{"Fix type errors", "Add test coverage for new function"}, "Fixed type errors and added test coverage for new function"},
+		{[]string{"Fix type errors", "Add test coverage for new function"},
+			"Fixed type errors and added test coverage for new function"},
 		{[]string{"Fix type errors and remove the lint warnings."}, "Fixed type errors and removed the lint warnings"},
 		{[]string{"Rename the helper", "Fix type errors"}, "Fixed type errors"},
 		{[]string{"please run the tests"}, "Ran the tests"},
@@ -67,7 +68,8 @@ func TestSuggestedNoteOfChecks(t *testing.T) {
 
 func TestInterventionIsOneLineInJSON(t *testing.T) {
 	d := diagnosisOf(stoppedRun())
-	want := "git runr intervene " + runID + ` --reason review_loop --note "Fixed type errors and added test coverage for new function"` +
+	want := "git runr intervene " + runID +
+		` --reason review_loop --note "Fixed type errors and added test coverage for new function"` +
 		` --cmd "npm run typecheck" --cmd "npm test -- --coverage"`
 	if d.Intervention != want {
 		t.Errorf("got %s", d.Intervention)
@@ -82,14 +84,16 @@ func TestNoInterventionWhereTheReasonHasNone(t *testing.T) {
 		run := stoppedFor(r.Code, "")
 		run.Checks = stoppedRun().Checks
 		d := diagnosisOf(run)
-		if (d.Intervention != "") != (r.Intervene != "") || r.Intervene != "" && !strings.Contains(d.Intervention, " --reason "+r.Intervene+" ") {
+		if (d.Intervention != "") != (r.Intervene != "") ||
+			r.Intervene != "" && !strings.Contains(d.Intervention, " --reason "+r.Intervene+" ") {
 			t.Errorf("%s: %q", r.Code, d.Intervention)
 		}
 	}
 }
 
 func TestPastOf(t *testing.T) {
-	for verb, want := range map[string]string{"Fix": "fixed", "remove": "removed", "Verify": "verified", "write": "wrote", "wrap": "wrapped", "the": "", "": ""} {
+	for verb, want := range map[string]string{"Fix": "fixed", "remove": "removed", "Verify": "verified", "write": "wrote",
+		"wrap": "wrapped", "the": "", "": ""} {
 		if got, ok := pastOf(verb); got != want || ok != (want != "") {
 			t.Errorf("%q: %q, %v", verb, got, ok)
 		}

@@ -162,7 +162,8 @@ func (c *checkWords) mereVerb(request string) bool {
 }
 
 // runners are words of commands that do not say what is run.
-var runners = prose.WordSet(`npm npx yarn pnpm bun bunx deno run exec go cargo python python3 py m pip poetry uv uvx tox pdm hatch make just task sh bash zsh
+var runners = prose.WordSet(
+	`npm npx yarn pnpm bun bunx deno run exec go cargo python python3 py m pip poetry uv uvx tox pdm hatch make just task sh bash zsh
 	node bundle rake gradle gradlew mvn mvnw dotnet composer vendor bin php ruby mix docker compose env sudo time c js ts rb mjs cjs pl ps1`)
 
 // simpleCommands splits a command line into its commands.

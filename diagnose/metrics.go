@@ -115,7 +115,8 @@ type counter struct {
 }
 
 func newCounter() *counter {
-	return &counter{values: map[string]map[string][]duration.Duration{}, seen: map[string]bool{}, spending: spend.Spending{}}
+	return &counter{values: map[string]map[string][]duration.Duration{}, seen: map[string]bool{},
+		spending: spend.Spending{}}
 }
 
 func (c *counter) add(group, row string, took duration.Duration) {

@@ -71,7 +71,8 @@ func TestMetricsOfRuns(t *testing.T) {
 		{ID: "8", Status: record.RunSkipped}, {ID: "9", Status: record.RunAborted},
 		{ID: "10", Status: record.RunCompleted, Result: "pass", Rounds: rounds(0, 0, 0, 0, 0, 0, 0)},
 	}, nil)
-	want := map[string]int{"completed": 5, "landed": 1, "reviewing": 1, "stopped": 1, "skipped": 1, "aborted": 1, "running": 1}
+	want := map[string]int{"completed": 5, "landed": 1, "reviewing": 1, "stopped": 1, "skipped": 1, "aborted": 1,
+		"running": 1}
 	if got := counts(rows(metricRuns)); !reflect.DeepEqual(got, want) {
 		t.Errorf("runs %v", got)
 	}
@@ -84,12 +85,17 @@ func TestMetricsOfRuns(t *testing.T) {
 // TestMetricsStops: a stop that was resumed from counts, one that came too late does not.
 func TestMetricsStops(t *testing.T) {
 	h := newHistory(t)
-	h.add(0, record.EventRunStopped.Name, record.Stop{Reason: record.ReasonInterrupted}).add(0, record.EventRunResumed.Name, struct{}{})
-	h.add(0, record.EventReviewLoopDetected.Name, record.Stop{Reason: record.ReasonReviewLoop}).add(0, record.EventRunIntervened.Name, record.Intervention{Reason: record.InterveneReviewLoop, By: "Ada"})
-	h.add(0, record.EventRunResumed.Name, struct{}{}).add(0, record.EventRunStopped.Name, record.Stop{Reason: record.ReasonInterrupted}).add(0, record.EventRunStopped.Name, record.Stop{Reason: record.ReasonScope})
+	h.add(0, record.EventRunStopped.Name, record.Stop{Reason: record.ReasonInterrupted}).add(0,
+		record.EventRunResumed.Name, struct{}{})
+	h.add(0, record.EventReviewLoopDetected.Name, record.Stop{Reason: record.ReasonReviewLoop}).add(0,
+		record.EventRunIntervened.Name, record.Intervention{Reason: record.InterveneReviewLoop, By: "Ada"})
+	h.add(0, record.EventRunResumed.Name, struct{}{}).add(0, record.EventRunStopped.Name,
+		record.Stop{Reason: record.ReasonInterrupted}).add(0, record.EventRunStopped.Name,
+		record.Stop{Reason: record.ReasonScope})
 	m := NewMetrics(periodStart, h.events, func(string) bool { return true })
 	i := slices.IndexFunc(m.Groups, func(g MetricGroup) bool { return g.Name == metricStops })
-	if want := []MetricRow{{Name: record.ReasonInterrupted, Count: 2}, {Name: record.ReasonReviewLoop, Count: 1}}; i < 0 || !slices.Equal(m.Groups[i].Rows, want) {
+	if want := []MetricRow{{Name: record.ReasonInterrupted, Count: 2}, {Name: record.ReasonReviewLoop, Count: 1}}; i < 0 ||
+		!slices.Equal(m.Groups[i].Rows, want) {
 		t.Errorf("stops %+v", m.Groups)
 	}
 	if got := counts(rowsOf(m)(metricPeople)); !reflect.DeepEqual(got, map[string]int{record.InterveneReviewLoop: 1}) {
@@ -107,7 +113,8 @@ func TestMetricsTimes(t *testing.T) {
 			{StartedAt: began, EndedAt: began.Add(-time.Hour)},
 			{EndedAt: began},
 		},
-		Checks: []record.CheckRun{{Results: []record.CheckResult{{Duration: ms(1_000)}, {Duration: ms(500)}, {Duration: -1}}}},
+		Checks: []record.CheckRun{{Results: []record.CheckResult{{Duration: ms(1_000)}, {Duration: ms(500)},
+			{Duration: -1}}}},
 		Rounds: rounds(-time.Second, time.Second, 2*time.Second, 3*time.Second),
 	}}, nil)(metricTime)
 	for kind, want := range map[string]MetricRow{
@@ -125,11 +132,14 @@ func TestMetricsFindings(t *testing.T) {
 	again := reply.Finding{ID: "f-1", Severity: reply.Warning, File: "a.go", Rule: "todo"}
 	run := record.Run{ID: "1", Rounds: rounds(0, 0)}
 	run.Rounds[0].Report.Findings = []reply.Finding{again, {ID: "f-2", Severity: reply.Critical, File: "b.go"}}
-	run.Rounds[1].Report.Findings = []reply.Finding{again, {Severity: reply.Note, Issue: "no id"}, {Severity: reply.Note, Issue: "no id"}}
-	review := record.Review{ID: "2", CreatedAt: periodStart, Submissions: []record.Submission{{Report: reply.Report{Findings: []reply.Finding{again}}}}}
+	run.Rounds[1].Report.Findings = []reply.Finding{again, {Severity: reply.Note, Issue: "no id"},
+		{Severity: reply.Note, Issue: "no id"}}
+	review := record.Review{ID: "2", CreatedAt: periodStart,
+		Submissions: []record.Submission{{Report: reply.Report{Findings: []reply.Finding{again}}}}}
 	rows := counted([]record.Run{run}, []record.Review{review})
 	for group, want := range map[string]map[string]int{
-		metricFindings: {"critical": 1, "warning": 2, "note": 1}, metricRules: {"todo": 2}, metricFiles: {"a.go": 2, "b.go": 1},
+		metricFindings: {"critical": 1, "warning": 2, "note": 1}, metricRules: {"todo": 2},
+		metricFiles: {"a.go": 2, "b.go": 1},
 	} {
 		if got := counts(rows(group)); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s %v", group, got)
@@ -139,17 +149,21 @@ func TestMetricsFindings(t *testing.T) {
 
 func TestMetricsOfReviews(t *testing.T) {
 	submitted := func(after, resolved time.Duration, outcome record.Outcome) record.Review {
-		r := record.Review{CreatedAt: periodStart, Status: record.ReviewSubmitted, SubmittedAt: periodStart.Add(after), Submissions: []record.Submission{{Outcome: outcome}}}
+		r := record.Review{CreatedAt: periodStart, Status: record.ReviewSubmitted, SubmittedAt: periodStart.Add(after),
+			Submissions: []record.Submission{{Outcome: outcome}}}
 		if resolved != 0 {
 			r.Status, r.ResolvedAt = record.ReviewResolved, r.SubmittedAt.Add(resolved)
 		}
 		return r
 	}
 	rows := counted(nil, []record.Review{
-		submitted(time.Minute, 0, record.OutcomePassed), submitted(time.Hour, 2*time.Hour, record.OutcomeFailed), submitted(-time.Hour, -time.Hour, record.OutcomeNothing),
-		{CreatedAt: periodStart, Status: record.ReviewOpen, Failure: &record.Failure{}}, {CreatedAt: periodStart, Status: record.ReviewCancelled},
+		submitted(time.Minute, 0, record.OutcomePassed), submitted(time.Hour, 2*time.Hour, record.OutcomeFailed),
+		submitted(-time.Hour, -time.Hour, record.OutcomeNothing),
+		{CreatedAt: periodStart, Status: record.ReviewOpen, Failure: &record.Failure{}},
+		{CreatedAt: periodStart, Status: record.ReviewCancelled},
 	})
-	want := map[string]int{"requested": 5, "submitted": 3, "resolved": 2, "open": 1, "cancelled": 1, "failed": 1, "passed": 1, "did not pass": 1, "saw nothing": 1}
+	want := map[string]int{"requested": 5, "submitted": 3, "resolved": 2, "open": 1, "cancelled": 1, "failed": 1,
+		"passed": 1, "did not pass": 1, "saw nothing": 1}
 	if got := counts(rows(metricReviews)); !reflect.DeepEqual(got, want) {
 		t.Errorf("reviews %v", got)
 	}
@@ -193,9 +207,11 @@ func TestMetricsOfWhatIsKept(t *testing.T) {
 	other := newHistory(t).checks(1, "", 0).events[1]
 	other.Run = "20260107120000-bbbbbb" // its start is not here
 	review, _ := json.Marshal(record.ReviewRequest{Reviewer: "human"})
-	events = append(events, other, record.Event{Type: record.EventReviewRequested.Name, Review: "20260107120000-cccccc", Payload: review, ID: gitstore.ID("e")})
+	events = append(events, other, record.Event{Type: record.EventReviewRequested.Name, Review: "20260107120000-cccccc",
+		Payload: review, ID: gitstore.ID("e")})
 	rows := rowsOf(NewMetrics(periodStart, events, func(string) bool { return true }))
-	if runs, reviews := counts(rows(metricRuns)), counts(rows(metricReviews)); runs["aborted"] != 1 || len(runs) != 1 || reviews["requested"] != 1 {
+	if runs, reviews := counts(rows(metricRuns)), counts(rows(metricReviews)); runs["aborted"] != 1 || len(runs) != 1 ||
+		reviews["requested"] != 1 {
 		t.Errorf("runs %+v, reviews %+v", runs, reviews)
 	}
 	rows = rowsOf(NewMetrics(periodStart, events, func(id string) bool { return id != runID }))

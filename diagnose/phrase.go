@@ -36,7 +36,8 @@ func phrases(list string) []phrase {
 
 // leads reports whether text begins with the phrase, in the singular or plural.
 func (p phrase) leads(text []word) bool {
-	return len(p) > 0 && len(p) <= len(text) && slices.EqualFunc(p, text[:len(p)], func(a, b word) bool { return a.one == b.one })
+	return len(p) > 0 && len(p) <= len(text) &&
+		slices.EqualFunc(p, text[:len(p)], func(a, b word) bool { return a.one == b.one })
 }
 
 // wordsOf returns the words of a request in order.

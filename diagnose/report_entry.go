@@ -215,7 +215,8 @@ func (e *ReportEntry) describeRound() {
 	r := *e.Review
 	e.Title = fmt.Sprintf("round %d by %s: ", r.Number, r.By(r.Reviewer))
 	c := r.Census
-	seen := fmt.Sprintf("saw %d of %s, %d of %s", c.SentFiles, prose.Count(c.Files, "file"), c.SentLines, prose.Count(c.Lines, "line"))
+	seen := fmt.Sprintf("saw %d of %s, %d of %s", c.SentFiles, prose.Count(c.Files, "file"), c.SentLines,
+		prose.Count(c.Lines, "line"))
 	if len(c.LeftOut) > 0 {
 		seen += fmt.Sprintf(", %d left out: %s", len(c.LeftOut), c.Left())
 	}

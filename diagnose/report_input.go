@@ -46,7 +46,8 @@ func ReadReport(ctx context.Context, store *store.Store, run record.Run, events 
 // leavesFiles reports whether events of a type may have attachments.
 func leavesFiles(event string) bool {
 	switch event {
-	case record.EventAttemptCompleted.Name, record.EventChecksCompleted.Name, record.EventRoundCompleted.Name, record.EventRunIntervened.Name,
+	case record.EventAttemptCompleted.Name, record.EventChecksCompleted.Name, record.EventRoundCompleted.Name,
+		record.EventRunIntervened.Name,
 		record.EventRunStopped.Name, record.EventReviewLoopDetected.Name:
 		return true
 	}

@@ -34,7 +34,8 @@ type history struct {
 func newHistory(t *testing.T) *history {
 	h := &history{t: t, at: time.Date(2026, 1, 7, 12, 0, 0, 0, time.UTC)}
 	h.add(0, record.EventRunStarted.Name, runplan.Plan{
-		Entity: runplan.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, Base: baseCommit, Branch: "runr/" + runID,
+		Entity: runplan.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, Base: baseCommit,
+		Branch:      "runr/" + runID,
 		Implementer: "impl", Reviewer: "rev", Policy: runplan.Policy{Workflow: runplan.DefaultWorkflow(), MaxRetries: 2},
 		Checks: []runplan.Check{{Name: "test", Command: "go test ./..."}, {Name: "lint", Command: "golint"}},
 	})
@@ -66,17 +67,21 @@ func (h *history) attempt(number int, mode record.AttemptMode, took time.Duratio
 }
 
 func (h *history) checks(attempt int, on gitstore.ID, exit int) *history {
-	result := record.CheckResult{Name: "test", Command: "go test ./...", ExitCode: exit, Tree: string(on), Duration: duration.Duration(10 * time.Second)}
+	result := record.CheckResult{Name: "test", Command: "go test ./...", ExitCode: exit, Tree: string(on),
+		Duration: duration.Duration(10 * time.Second)}
 	if exit != 0 {
 		result.Said = "3 errors"
 	}
-	return h.add(10*time.Second, record.EventChecksCompleted.Name, record.CheckRun{Step: "check", Attempt: attempt, Tree: on, Results: []record.CheckResult{result}})
+	return h.add(10*time.Second, record.EventChecksCompleted.Name,
+		record.CheckRun{Step: "check", Attempt: attempt, Tree: on, Results: []record.CheckResult{result}})
 }
 
 func (h *history) round(number, attempt int, verdict reply.Verdict, findings ...reply.Finding) *history {
 	return h.add(90*time.Second, record.EventRoundCompleted.Name, record.Round{
-		Number: number, Attempt: attempt, Reviewer: "rev", Report: reply.Report{Verdict: verdict, Effective: verdict, Findings: findings},
-		Census: record.Census{Files: 2, Lines: 12, SentFiles: 2, SentLines: 12}, Duration: duration.Duration(90 * time.Second),
+		Number: number, Attempt: attempt, Reviewer: "rev",
+		Report:   reply.Report{Verdict: verdict, Effective: verdict, Findings: findings},
+		Census:   record.Census{Files: 2, Lines: 12, SentFiles: 2, SentLines: 12},
+		Duration: duration.Duration(90 * time.Second),
 	})
 }
 
@@ -100,9 +105,12 @@ func wholeRun(t *testing.T) ReportInput {
 	h.attempt(2, record.ModeReexecute, 500*time.Millisecond, baseCommit, secondWork)
 	h.checks(2, secondWork, 0)
 	h.round(2, 2, reply.NeedsFix, reply.Finding{ID: "f-2", Severity: reply.Warning, File: "a.go", Issue: "Say please"})
-	h.add(time.Second, record.EventReviewLoopDetected.Name, record.Stop{Reason: record.ReasonReviewLoop, Round: 2, MaxRounds: 1, Detail: "the retries are used up", Unmet: []string{"Say please"}})
+	h.add(time.Second, record.EventReviewLoopDetected.Name,
+		record.Stop{Reason: record.ReasonReviewLoop, Round: 2, MaxRounds: 1, Detail: "the retries are used up",
+			Unmet: []string{"Say please"}})
 	h.add(2*time.Hour, record.EventRunIntervened.Name, record.Intervention{
-		Number: 1, Reason: record.InterveneReviewLoop, Note: "said please", By: "Ada <ada@example.com>", Attempts: 2, Commit: personsWork, Files: []string{"a.go"},
+		Number: 1, Reason: record.InterveneReviewLoop, Note: "said please", By: "Ada <ada@example.com>", Attempts: 2,
+		Commit: personsWork, Files: []string{"a.go"},
 		Commands: []record.CheckResult{
 			{Name: "test", Command: "go test ./...", Tree: string(personsWork), Duration: duration.Duration(4 * time.Second)},
 			{Command: "make docs", ExitCode: 2, Tree: string(personsWork)},
@@ -111,7 +119,8 @@ func wholeRun(t *testing.T) ReportInput {
 	h.add(time.Minute, record.EventRunResumed.Name, struct{}{})
 	h.round(3, 2, reply.Pass)
 	h.add(0, record.EventRunCompleted.Name, map[string]any{"status": "pass", "commit": personsWork})
-	h.add(time.Hour, record.EventRunLanded.Name, record.Landed{Commit: personsWork, Onto: baseCommit, Branch: "main", Squash: true})
+	h.add(time.Hour, record.EventRunLanded.Name,
+		record.Landed{Commit: personsWork, Onto: baseCommit, Branch: "main", Squash: true})
 	in := h.input()
 	in.Attempts = map[int][]gitstore.FileStat{
 		1: {{Path: "a.go", Added: 12, Deleted: 3}, {Path: "b.go", Binary: true}},
@@ -153,7 +162,8 @@ func TestReportTimes(t *testing.T) {
 		"check":     {r.Phases["check"].Duration, ms(20_000)},
 		"review":    {r.Phases["review"].Duration, ms(270_000)},
 		"waiting":   {r.Waiting, ms(7_260_000)},
-		"total":     {r.Total, ms(192_500 + 20_000 + 270_000 + 7_260_000 + 4_000)}, // the rest: a second each of two starts, revert and stop
+		// the rest: a second each of two starts, revert and stop
+		"total": {r.Total, ms(192_500 + 20_000 + 270_000 + 7_260_000 + 4_000)},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("%s took %s, want %s", what, time.Duration(pair[0]), time.Duration(pair[1]))
@@ -168,7 +178,8 @@ func ms(n int64) duration.Duration { return duration.Duration(n * int64(time.Mil
 
 func TestReportOutcome(t *testing.T) {
 	r := NewReport(wholeRun(t))
-	if r.Outcome != record.RunCompleted || r.Result != "pass" || r.Suggested != "" || r.Landed != personsWork || r.Checkpoint != personsWork {
+	if r.Outcome != record.RunCompleted || r.Result != "pass" || r.Suggested != "" || r.Landed != personsWork ||
+		r.Checkpoint != personsWork {
 		t.Errorf("%s %s, next %s, landed %s, checkpoint %s", r.Outcome, r.Result, r.Suggested, r.Landed, r.Checkpoint)
 	}
 }
@@ -197,7 +208,8 @@ func TestReportEvidence(t *testing.T) {
 		t.Errorf("evidence on an older commit: %+v", stale)
 	}
 	in.Events = in.Events[:5]
-	if failed := NewReport(in).Evidence[0]; failed.State != "failed" || failed.Was != "exit 1 (3 errors)" || failed.Log != string(in.Events[3].ID)+":checks/test.log" {
+	if failed := NewReport(in).Evidence[0]; failed.State != "failed" || failed.Was != "exit 1 (3 errors)" ||
+		failed.Log != string(in.Events[3].ID)+":checks/test.log" {
 		t.Errorf("failed: %+v", failed)
 	}
 }
@@ -212,7 +224,8 @@ func TestReportJSONNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{
-		"run_id", "checkpoint_sha", "total_duration_ms", "waiting_ms", "started_at", "ended_at", "phases", "outcome", "timeline", "evidence",
+		"run_id", "checkpoint_sha", "total_duration_ms", "waiting_ms", "started_at", "ended_at", "phases", "outcome",
+		"timeline", "evidence",
 	} {
 		if doc[name] == nil {
 			t.Errorf("no %s", name)
@@ -229,10 +242,12 @@ func TestReportOfAStoppedRun(t *testing.T) {
 	in.Run, _ = record.FoldRun(in.Events)
 	r := NewReport(in)
 	first := record.ReasonOf(record.ReasonReviewLoop).Next[0]
-	if r.StopReason != record.ReasonReviewLoop || r.Suggested != strings.ReplaceAll(first.Command, "RUN", runID) || r.Waiting != 0 {
+	if r.StopReason != record.ReasonReviewLoop || r.Suggested != strings.ReplaceAll(first.Command, "RUN", runID) ||
+		r.Waiting != 0 {
 		t.Errorf("stop %q, suggested %q, waiting %d", r.StopReason, r.Suggested, r.Waiting)
 	}
-	if text := r.Text(); !strings.Contains(text, "STOPPED: review_loop_detected (round 2/1)") || !strings.Contains(text, "unmet: Say please") {
+	if text := r.Text(); !strings.Contains(text, "STOPPED: review_loop_detected (round 2/1)") ||
+		!strings.Contains(text, "unmet: Say please") {
 		t.Errorf("text:\n%s", text)
 	}
 }
@@ -241,7 +256,8 @@ func TestReportSaysWhatComesNext(t *testing.T) {
 	stopped := func(reason string) record.Run {
 		return record.Run{ID: runID, Status: record.RunStopped, Stop: &record.Stop{Reason: reason}}
 	}
-	done := record.Run{ID: runID, Status: record.RunCompleted, Plan: runplan.Plan{Base: baseCommit}, Attempts: []record.Attempt{{Commit: firstWork}}}
+	done := record.Run{ID: runID, Status: record.RunCompleted, Plan: runplan.Plan{Base: baseCommit},
+		Attempts: []record.Attempt{{Commit: firstWork}}}
 	nothing := done
 	nothing.Attempts = nil
 	inPlace := done
@@ -256,7 +272,8 @@ func TestReportSaysWhatComesNext(t *testing.T) {
 		{"passed", "land", done, false},
 		{"passed without a change", "", nothing, false},
 		{"passed in place", "", inPlace, false},
-		{"aborted", "", record.Run{ID: runID, Status: record.RunAborted, Stop: &record.Stop{Reason: record.ReasonScope}}, false},
+		{"aborted", "", record.Run{ID: runID, Status: record.RunAborted, Stop: &record.Stop{Reason: record.ReasonScope}},
+			false},
 		{"untrusted", "trust", stopped(record.ReasonUntrusted), false},
 		{"interrupted", "resume", stopped(record.ReasonInterrupted), false},
 		{"checks", "intervene", stopped(record.ReasonChecksFailed), false},
@@ -271,9 +288,11 @@ func TestReportSaysWhatComesNext(t *testing.T) {
 
 func TestReportOfAKilledRun(t *testing.T) {
 	h := newHistory(t)
-	h.add(time.Second, record.EventAttemptStarted.Name, record.Attempt{Number: 1, Mode: record.ModeImplement, Agent: "impl"})
+	h.add(time.Second, record.EventAttemptStarted.Name,
+		record.Attempt{Number: 1, Mode: record.ModeImplement, Agent: "impl"})
 	h.add(time.Hour, record.EventAttemptStarted.Name, record.Attempt{Number: 1, Mode: record.ModeImplement, Agent: "impl"})
-	h.add(time.Minute, record.EventAttemptCompleted.Name, record.Attempt{Number: 1, Mode: record.ModeImplement, Agent: "impl", Commit: firstWork, Files: []string{"a.go"}})
+	h.add(time.Minute, record.EventAttemptCompleted.Name,
+		record.Attempt{Number: 1, Mode: record.ModeImplement, Agent: "impl", Commit: firstWork, Files: []string{"a.go"}})
 	h.add(time.Second, record.EventAttemptStarted.Name, record.Attempt{Number: 2, Mode: record.ModeFix, Agent: "impl"})
 	r := NewReport(h.input())
 	var unfinished []bool
@@ -287,7 +306,9 @@ func TestReportOfAKilledRun(t *testing.T) {
 		t.Errorf("implement %d, ended %s, total %d", r.Phases["implement"].Duration, r.EndedAt, r.Total)
 	}
 	text := r.Text()
-	for _, part := range []string{"running, but no process on this machine", "attempt 1 (implement) by impl: 1 file, aaaa100 (1m00s)", "attempt 2 (fix) by impl: begun, not finished", "git runr resume " + runID} {
+	for _, part := range []string{"running, but no process on this machine",
+		"attempt 1 (implement) by impl: 1 file, aaaa100 (1m00s)", "attempt 2 (fix) by impl: begun, not finished",
+		"git runr resume " + runID} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in:\n%s", part, text)
 		}
@@ -296,7 +317,8 @@ func TestReportOfAKilledRun(t *testing.T) {
 
 func TestReportOfOneEvent(t *testing.T) {
 	started := newHistory(t)
-	if text := NewReport(started.input()).Text(); !strings.Contains(text, "+0s  started by Ada\n") || !strings.Contains(text, "test: never run") {
+	if text := NewReport(started.input()).Text(); !strings.Contains(text, "+0s  started by Ada\n") ||
+		!strings.Contains(text, "test: never run") {
 		t.Errorf("started:\n%s", text)
 	}
 	h := newHistory(t).checks(1, firstWork, 0)
@@ -313,9 +335,12 @@ func TestReportOfOneEvent(t *testing.T) {
 func TestReportOfClocksThatDisagree(t *testing.T) {
 	h := newHistory(t)
 	h.add(-time.Hour, record.EventAttemptStarted.Name, record.Attempt{Number: 1})
-	h.add(-time.Hour, record.EventAttemptCompleted.Name, record.Attempt{Number: 1, Duration: duration.Duration(-time.Minute)})
+	h.add(-time.Hour, record.EventAttemptCompleted.Name,
+		record.Attempt{Number: 1, Duration: duration.Duration(-time.Minute)})
 	huge := duration.Duration(time.Duration(1<<63 - 1).Truncate(time.Millisecond))
-	h.add(0, record.EventChecksCompleted.Name, record.CheckRun{Results: []record.CheckResult{{Name: "a", Duration: huge}, {Name: "b", Duration: huge}, {Name: "c", Duration: -5}}})
+	h.add(0, record.EventChecksCompleted.Name,
+		record.CheckRun{Results: []record.CheckResult{{Name: "a", Duration: huge}, {Name: "b", Duration: huge},
+			{Name: "c", Duration: -5}}})
 	h.add(-time.Hour, record.EventRunStopped.Name, record.Stop{Reason: record.ReasonHuman})
 	h.add(-time.Hour, record.EventRunResumed.Name, struct{}{})
 	r := NewReport(h.input())
@@ -359,15 +384,19 @@ func TestReportOfEventsThatDoNotCount(t *testing.T) {
 func TestNothingForeignGetsOutOfAReport(t *testing.T) {
 	hostile := "x\x1b[2J\n## owned\r\n- [click](http://e) <img src=x> @everyone #1 | `tick` \u202e*b*"
 	h := newHistory(t)
-	h.events[0].Payload, _ = json.Marshal(runplan.Plan{Entity: runplan.Entity{Title: hostile}, Base: gitstore.ID(hostile), Branch: hostile, Checks: []runplan.Check{{Name: hostile}}})
+	h.events[0].Payload, _ = json.Marshal(runplan.Plan{Entity: runplan.Entity{Title: hostile}, Base: gitstore.ID(hostile),
+		Branch: hostile, Checks: []runplan.Check{{Name: hostile}}})
 	h.add(0, record.EventAttemptStarted.Name, record.Attempt{Number: 1, Mode: record.AttemptMode(hostile), Agent: hostile})
 	h.add(0, record.EventAttemptCompleted.Name, record.Attempt{
-		Number: 1, Agent: hostile, Commit: gitstore.ID(hostile), Files: []string{hostile}, Unclaimed: []string{hostile}, Unchanged: []string{hostile}, Warnings: []string{hostile},
+		Number: 1, Agent: hostile, Commit: gitstore.ID(hostile), Files: []string{hostile}, Unclaimed: []string{hostile},
+		Unchanged: []string{hostile}, Warnings: []string{hostile},
 	})
-	h.add(0, record.EventChecksCompleted.Name, record.CheckRun{Results: []record.CheckResult{{Name: hostile, Command: hostile, Reason: hostile, Said: hostile}}})
+	h.add(0, record.EventChecksCompleted.Name,
+		record.CheckRun{Results: []record.CheckResult{{Name: hostile, Command: hostile, Reason: hostile, Said: hostile}}})
 	h.round(1, 1, reply.Verdict(hostile), reply.Finding{Severity: reply.Severity(hostile), File: hostile, Issue: hostile})
 	h.add(0, record.EventRunStopped.Name, record.Stop{Reason: hostile, Detail: hostile, Unmet: []string{hostile}})
-	h.add(0, record.EventRunIntervened.Name, record.Intervention{Reason: hostile, Note: hostile, By: hostile, Files: []string{hostile}})
+	h.add(0, record.EventRunIntervened.Name,
+		record.Intervention{Reason: hostile, Note: hostile, By: hostile, Files: []string{hostile}})
 	h.add(0, record.EventRunAnswered.Name, map[string]string{"choice": hostile, "by": hostile})
 	h.add(0, "type "+hostile, map[string]string{})
 	h.events[len(h.events)-1].Title = hostile
@@ -406,7 +435,8 @@ func TestMarkdownShowsWhatItSays(t *testing.T) {
 
 func TestTook(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "0s", 340 * time.Millisecond: "340ms", 1400 * time.Millisecond: "1s", 59 * time.Second: "59s", 192 * time.Second: "3m12s",
+		0: "0s", 340 * time.Millisecond: "340ms", 1400 * time.Millisecond: "1s", 59 * time.Second: "59s",
+		192 * time.Second:           "3m12s",
 		2*time.Hour + 3*time.Minute: "2h03m", 76 * time.Hour: "3d4h",
 	} {
 		if got := took(duration.Duration(d)); got != want {

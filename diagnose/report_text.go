@@ -45,7 +45,8 @@ func (r Report) Text() string {
 		safetext.Fprintf(&b, "%s\n", oneLine(name))
 	}
 	if r.Base != "" {
-		safetext.Fprintf(&b, "%s\n", oneLine(fmt.Sprintf("base %s, %s at %s", r.Base.Short(), r.Branch, r.Checkpoint.Short())))
+		safetext.Fprintf(&b, "%s\n",
+			oneLine(fmt.Sprintf("base %s, %s at %s", r.Base.Short(), r.Branch, r.Checkpoint.Short())))
 	}
 	b.WriteString("\nTimeline\n")
 	for _, e := range r.Timeline {

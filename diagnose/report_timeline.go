@@ -46,7 +46,8 @@ func (e *ReportEntry) finish(start time.Time) {
 
 // add adds one event to the timeline.
 func (t *timeline) add(e record.Event) {
-	entry := ReportEntry{Kind: entryOther, At: e.Timestamp, Event: e.ID, By: e.Actor, Title: e.Title, Attachments: t.in.Attachments[e.ID]}
+	entry := ReportEntry{Kind: entryOther, At: e.Timestamp, Event: e.ID, By: e.Actor, Title: e.Title,
+		Attachments: t.in.Attachments[e.ID]}
 	if why, lost := t.lost[e.ID]; lost {
 		entry.Kind, entry.Title = entryNotCounted, fmt.Sprintf("not counted: %s by %s: %s", e.Type, person(e.Actor), why)
 		t.entries = append(t.entries, entry)
@@ -291,7 +292,8 @@ func reportEvidence(run record.Run, entries []ReportEntry) []ReportEvidence {
 				continue // a person's command, not a check
 			}
 			e := slot(c.Name)
-			*e = ReportEvidence{Check: c.Name, Command: c.Command, State: "failed", Was: c.State(), Tree: c.Tree, Event: entry.Event}
+			*e = ReportEvidence{Check: c.Name, Command: c.Command, State: "failed", Was: c.State(), Tree: c.Tree,
+				Event: entry.Event}
 			e.Stale = c.Tree != "" && head != "" && c.Tree != head
 			if c.OK() {
 				e.State = "ok"

@@ -27,7 +27,8 @@ func OfReview(review record.Review, checks []runplan.Check, fix string) (Diagnos
 	case reason == record.ReasonReviewNotPassed:
 		d.Explanation = "The review asks for changes that nobody has made yet."
 		if review.Request.Subject.Commit != "" {
-			d.NextSteps = slices.Insert(d.NextSteps, 0, record.NextStep{Command: fix, What: "let an implementer fix the findings"})
+			d.NextSteps = slices.Insert(d.NextSteps, 0,
+				record.NextStep{Command: fix, What: "let an implementer fix the findings"})
 		}
 	case unfinished(review):
 		d.NextSteps = append(retrySteps(*review.Failure), d.NextSteps...)
@@ -49,7 +50,8 @@ func retrySteps(f record.Failure) []record.NextStep {
 	case f.Reason == record.ReasonObjects && f.Try != "":
 		steps[0].What = "look for what is missing"
 	case !f.RetryAt.IsZero():
-		again.What = "let the reviewer try again now; git runr work does so by itself after " + f.RetryAt.UTC().Format(time.DateTime+"Z")
+		again.What = "let the reviewer try again now; git runr work does so by itself after " +
+			f.RetryAt.UTC().Format(time.DateTime+"Z")
 	}
 	return steps
 }
@@ -70,7 +72,9 @@ func reviewReason(review record.Review) (code, detail string, ok bool) {
 	case !review.ClosedAt.IsZero():
 	case unfinished(review):
 		return review.Failure.Reason, review.Failure.Detail, true
-	case len(review.Open()) > 0, slices.ContainsFunc(review.Submissions, func(s record.Submission) bool { return len(reply.RequestsBeside(s.Report.Requests, found)) > 0 }),
+	case len(review.Open()) > 0, slices.ContainsFunc(review.Submissions, func(s record.Submission) bool {
+		return len(reply.RequestsBeside(s.Report.Requests, found)) > 0
+	}),
 		review.Outcome() == record.OutcomeFailed && len(found) == 0:
 		return record.ReasonReviewNotPassed, "", true
 	case review.Outcome() == record.OutcomeNothing:
@@ -86,11 +90,13 @@ func reviewReason(review record.Review) (code, detail string, ok bool) {
 func reviewAsRun(review record.Review, checks []runplan.Check) record.Run {
 	subject := review.Request.Subject
 	run := record.Run{Plan: runplan.Plan{
-		Entity: runplan.Entity{Type: "review", Title: subject.Title}, Base: subject.Commit, Checks: checks, FromReview: review.ID,
+		Entity: runplan.Entity{Type: "review", Title: subject.Title}, Base: subject.Commit, Checks: checks,
+		FromReview: review.ID,
 	}}
 	answered := func(id string) bool { _, ok := review.AnswerTo(id); return ok }
 	settled := slices.DeleteFunc(review.Findings(), func(f reply.Finding) bool { return !answered(f.ID) })
-	round := record.Round{Number: 1, At: review.SubmittedAt, Report: reply.Report{Effective: reply.NeedsFix, Findings: review.Open()}}
+	round := record.Round{Number: 1, At: review.SubmittedAt,
+		Report: reply.Report{Effective: reply.NeedsFix, Findings: review.Open()}}
 	for _, sub := range review.Submissions {
 		round.Report.Requests = append(round.Report.Requests, reply.RequestsBeside(sub.Report.Requests, settled)...)
 		for _, c := range sub.Comments {

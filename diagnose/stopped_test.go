@@ -30,7 +30,8 @@ func npmChecks() []runplan.Check {
 
 // asked returns a round that did not pass and made these requests.
 func asked(number int, requests ...string) record.Round {
-	return record.Round{Number: number, Attempt: number, At: epoch, Report: reply.Report{Effective: reply.NeedsFix, Requests: requests}}
+	return record.Round{Number: number, Attempt: number, At: epoch,
+		Report: reply.Report{Effective: reply.NeedsFix, Requests: requests}}
 }
 
 // stoppedRun returns a run that stopped in a loop: the reviewer made the same two requests twice, and two of three
@@ -54,7 +55,8 @@ func stoppedRun() record.Run {
 			record.CheckResult{Name: "lint", Command: "npm run lint"},
 		)},
 		Rounds: []record.Round{asked(1, wanted[0]), asked(2, wanted...), asked(3, wanted...)},
-		Stop:   &record.Stop{Reason: record.ReasonReviewLoop, Round: 3, MaxRounds: 2, Unmet: wanted, At: epoch.Add(time.Hour)},
+		Stop: &record.Stop{Reason: record.ReasonReviewLoop, Round: 3, MaxRounds: 2, Unmet: wanted,
+			At: epoch.Add(time.Hour)},
 	}
 }
 

@@ -86,7 +86,9 @@ func (u *unmet) ask(request string) {
 	mapped := u.askChecks(request)
 	for _, file := range filesToCreate(request) {
 		mapped = true
-		if !slices.ContainsFunc(filesMade(u.run), func(f string) bool { return f == file || strings.HasSuffix(f, "/"+file) }) {
+		if !slices.ContainsFunc(filesMade(u.run), func(f string) bool {
+			return f == file || strings.HasSuffix(f, "/"+file)
+		}) {
 			u.add(fileMissing + file)
 		}
 	}
@@ -100,7 +102,8 @@ func (u *unmet) ask(request string) {
 func fates(run record.Run, checks matcher, known proof) []track.Request {
 	tracked := run.Requests()
 	for i, t := range tracked {
-		if t.State == track.NotAsked && (checks.shows(t.Text, known) || known[strings.TrimPrefix(t.Rule, record.RuleOfCheck)].state == passed) {
+		if t.State == track.NotAsked &&
+			(checks.shows(t.Text, known) || known[strings.TrimPrefix(t.Rule, record.RuleOfCheck)].state == passed) {
 			tracked[i].State = track.Met
 		}
 	}
@@ -275,7 +278,8 @@ func saidMissing(after []string) bool {
 	return slices.ContainsFunc(absences, func(said string) bool { return strings.HasPrefix(text, said+" ") })
 }
 
-var absences = []string{"is missing", "does not exist", "doesn t exist", "was not created", "has not been", "must exist", "must be created", "should exist"}
+var absences = []string{"is missing", "does not exist", "doesn t exist", "was not created", "has not been",
+	"must exist", "must be created", "should exist"}
 
 func barePath(field string) string {
 	return strings.TrimPrefix(strings.TrimRight(strings.Trim(field, "`'\"*()[],;:"), ".!?,;:`'\""), "./")
@@ -286,7 +290,8 @@ func isFile(s string) bool {
 	base := path.Base(s)
 	ext := path.Ext(base)
 	named := len(ext) > 1 && len(ext) <= 12 && len(prose.Words(ext)) == 1 && strings.Trim(ext[1:], "0123456789") != ""
-	return named && safetext.Line(s) == s && !strings.Contains(s, "://") && !strings.ContainsAny(s, "*$<>|(){}=") && !path.IsAbs(s)
+	return named && safetext.Line(s) == s && !strings.Contains(s, "://") && !strings.ContainsAny(s, "*$<>|(){}=") &&
+		!path.IsAbs(s)
 }
 
 // withoutPlace removes the place of a finding from a request: "a.go:12: add a check".

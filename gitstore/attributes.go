@@ -16,7 +16,8 @@ import (
 // "unset", or the value as written. Unspecified attributes are left out. The files come from
 // treeish; the paths need not be in it. If the tree has no .gitattributes on the way to any of
 // the paths, the result is nil and no git process is started.
-func (r *Repo) Attributes(ctx context.Context, treeish ID, paths []string, names ...string) (map[string]map[string]string, error) {
+func (r *Repo) Attributes(ctx context.Context, treeish ID, paths []string,
+	names ...string) (map[string]map[string]string, error) {
 	index, err := r.attributeFiles(ctx, treeish, paths)
 	if err != nil || len(index) == 0 {
 		return nil, err
@@ -27,7 +28,8 @@ func (r *Repo) Attributes(ctx context.Context, treeish ID, paths []string, names
 	}
 	defer os.RemoveAll(dir)
 	env := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
-	if _, err := r.dir.Call(ctx, gitdir.Call{Args: []string{"update-index", "-z", "--index-info"}, Stdin: bytes.NewReader(index), Env: env}); err != nil {
+	if _, err := r.dir.Call(ctx, gitdir.Call{Args: []string{"update-index", "-z", "--index-info"},
+		Stdin: bytes.NewReader(index), Env: env}); err != nil {
 		return nil, fmt.Errorf("read attributes: %w", err)
 	}
 	args := append([]string{"check-attr", "--cached", "--stdin", "-z"}, names...)

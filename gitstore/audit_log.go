@@ -100,7 +100,8 @@ func (r *Repo) parseLogged(out string) ([]LoggedCommit, error) {
 		if len(fields) < 8 || fields[0] != "" || !r.objects.ValidID(ID(fields[1])) {
 			return nil, fmt.Errorf("read git log: unexpected %.60q", strings.Join(fields[:min(len(fields), 3)], "\x00"))
 		}
-		commit := LoggedCommit{ID: ID(fields[1]), When: odb.ParseWhen(fields[3:4]), Author: fields[4], Subject: fields[5], Message: fields[6]}
+		commit := LoggedCommit{ID: ID(fields[1]), When: odb.ParseWhen(fields[3:4]), Author: fields[4], Subject: fields[5],
+			Message: fields[6]}
 		for _, parent := range strings.Fields(fields[2]) {
 			commit.Parents = append(commit.Parents, ID(parent))
 		}

@@ -41,7 +41,8 @@ func TestLogMessages(t *testing.T) {
 				t.Errorf("first %+v", c)
 			}
 		case second:
-			if c.Subject != "über: two lines" || !strings.HasSuffix(c.Message, "\n\nRunr-Run: x\n") || !slices.Equal(c.Files, []string{"a\nb.txt", "z.txt"}) {
+			if c.Subject != "über: two lines" || !strings.HasSuffix(c.Message, "\n\nRunr-Run: x\n") ||
+				!slices.Equal(c.Files, []string{"a\nb.txt", "z.txt"}) {
 				t.Errorf("second %+v", c)
 			}
 		case silent:
@@ -57,7 +58,8 @@ func TestLogMessages(t *testing.T) {
 	if some, err := repo.LogMessages(ctx, first, silent, 0); err != nil || len(some) != 2 || some[0].ID != silent {
 		t.Errorf("range: %+v, %v", some, err)
 	}
-	if one, err := repo.LogMessages(ctx, repo.objects.EmptyTreeID(), silent, 1); err != nil || len(one) != 1 || one[0].ID != silent {
+	if one, err := repo.LogMessages(ctx, repo.objects.EmptyTreeID(), silent, 1); err != nil || len(one) != 1 ||
+		one[0].ID != silent {
 		t.Errorf("one: %+v, %v", one, err)
 	}
 	if none, err := repo.LogMessages(ctx, merge, merge, 0); err != nil || len(none) != 0 {
@@ -69,7 +71,8 @@ func TestLogOnly(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	first := testHead(t, repo)
 	second := commitFiles(t, repo, map[string]string{"b": "b"})
-	got, err := repo.LogOnly(ctx, []ID{first, "--all", ID(strings.Repeat("1", 40)), second, ID(testGit(t, repo.WorkTree, "rev-parse", "HEAD^{tree}"))})
+	got, err := repo.LogOnly(ctx, []ID{first, "--all", ID(strings.Repeat("1", 40)), second,
+		ID(testGit(t, repo.WorkTree, "rev-parse", "HEAD^{tree}"))})
 	if err != nil || len(got) != 2 || got[0].ID != first || got[1].ID != second {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -91,8 +94,10 @@ func TestLogMessagesTakesOnlyIDs(t *testing.T) {
 func TestLogMessagesIgnoresConfiguration(t *testing.T) {
 	repo := newTestRepo(t)
 	for key, value := range map[string]string{
-		"log.showSignature": "true", "log.decorate": "full", "color.ui": "always", "log.showRoot": "false", "diff.renames": "copies",
-		"format.pretty": "fuller", "log.diffMerges": "separate", "diff.external": "/bin/false", "notes.displayRef": "refs/notes/*",
+		"log.showSignature": "true", "log.decorate": "full", "color.ui": "always", "log.showRoot": "false",
+		"diff.renames":  "copies",
+		"format.pretty": "fuller", "log.diffMerges": "separate", "diff.external": "/bin/false",
+		"notes.displayRef": "refs/notes/*",
 	} {
 		testGit(t, repo.WorkTree, "config", key, value)
 	}

@@ -43,7 +43,8 @@ func (r *Repo) Blame(ctx context.Context, commit ID, path string, ranges [][2]in
 	ctx, cancel := context.WithTimeout(ctx, blameTimeout)
 	defer cancel()
 	out := &gitdir.LimitWriter{Left: blameMaxBytes}
-	call := gitdir.Call{Args: append(args, string(commit), "--", path), Dir: r.WorkTree, Stdout: out, Env: r.noAttributes()}
+	call := gitdir.Call{Args: append(args, string(commit), "--", path), Dir: r.WorkTree, Stdout: out,
+		Env: r.noAttributes()}
 	_, err := r.dir.Call(ctx, call)
 	if out.Full {
 		err = ErrTooLarge

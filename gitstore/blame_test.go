@@ -56,7 +56,8 @@ func TestBlame(t *testing.T) {
 
 	root := ID(strings.TrimSpace(testGit(t, repo.WorkTree, "rev-list", "--max-parents=0", "HEAD")))
 	file, _, _ := strings.Cut(testGit(t, repo.WorkTree, "ls-tree", "--name-only", string(root)), "\n")
-	if got := blamed(t, repo, second, file, [2]int{1, 1}); !strings.HasPrefix(got[1], string(root)) || strings.Contains(got[1], "or older") {
+	if got := blamed(t, repo, second, file, [2]int{1, 1}); !strings.HasPrefix(got[1], string(root)) ||
+		strings.Contains(got[1], "or older") {
 		t.Errorf("%v", got)
 	}
 
@@ -73,7 +74,8 @@ func TestBlame(t *testing.T) {
 		at     ID
 		path   string
 		ranges [][2]int
-	}{{second, "nothing", nil}, {second, "new.txt", [][2]int{{9, 9}}}, {"--help", "new.txt", nil}, {first[:7], "new.txt", nil}} {
+	}{{second, "nothing", nil}, {second, "new.txt", [][2]int{{9, 9}}}, {"--help", "new.txt", nil},
+		{first[:7], "new.txt", nil}} {
 		if _, err := repo.Blame(context.Background(), bad.at, bad.path, bad.ranges); err == nil || BlameFailure(err) == "" {
 			t.Errorf("%v: %v", bad, err)
 		}
@@ -103,7 +105,9 @@ func TestBlameIgnoresRevisions(t *testing.T) {
 
 func FuzzParseBlame(f *testing.F) {
 	id := strings.Repeat("ab", 20)
-	f.Add([]byte(id + " 1 1 2\nauthor A\nauthor-mail <a@x>\nauthor-time 1700000000\nauthor-tz +0000\nsummary S\nboundary\nfilename f\n\tone\n" + id + " 2 2\n\ttwo\n"))
+	f.Add([]byte(id +
+		" 1 1 2\nauthor A\nauthor-mail <a@x>\nauthor-time 1700000000\nauthor-tz +0000\nsummary S\nboundary\nfilename f\n" +
+		"\tone\n" + id + " 2 2\n\ttwo\n"))
 	f.Add([]byte("\t\n\tx"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		lines, err := parseBlame(text)

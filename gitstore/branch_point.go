@@ -52,7 +52,8 @@ func (r *Repo) BranchPointOf(ctx context.Context, branch string, head ID) (point
 func (r *Repo) trunks(ctx context.Context, branch string) []string {
 	var found []string
 	if _, set := r.Config["branch."+strings.TrimPrefix(branch, "refs/heads/")+".merge"]; set {
-		if out, err := r.dir.GitLine(ctx, "for-each-ref", "--format=%(upstream)", "--end-of-options", branch); err == nil && out != "" {
+		if out, err := r.dir.GitLine(ctx, "for-each-ref", "--format=%(upstream)", "--end-of-options", branch); err == nil &&
+			out != "" {
 			found = append(found, out)
 		}
 	}
@@ -64,7 +65,8 @@ func (r *Repo) trunks(ctx context.Context, branch string) []string {
 			}
 		}
 	}
-	for _, name := range []string{"refs/heads/main", "refs/heads/master", "refs/remotes/origin/main", "refs/remotes/origin/master"} {
+	for _, name := range []string{"refs/heads/main", "refs/heads/master", "refs/remotes/origin/main",
+		"refs/remotes/origin/master"} {
 		if name != branch {
 			found = append(found, name)
 		}

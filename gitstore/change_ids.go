@@ -70,7 +70,8 @@ func (r *Repo) PatchIDs(ctx context.Context, commits []ID) (map[ID]string, error
 	}
 	patch := &gitdir.LimitWriter{Left: maxPatches}
 	_, err := r.dir.Call(ctx, gitdir.Call{
-		Args:  []string{"diff-tree", "--stdin", "--root", "-r", "-p", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/"},
+		Args: []string{"diff-tree", "--stdin", "--root", "-r", "-p", "--no-renames", "--no-ext-diff", "--no-textconv",
+			"--no-color", "--src-prefix=a/", "--dst-prefix=b/"},
 		Stdin: &stdin, Stdout: patch, Env: r.noAttributes(),
 	})
 	if err != nil && !patch.Full {

@@ -14,7 +14,8 @@ import (
 // CommitFile commits new content of one file on top of a commit, in the user's name and
 // without a working tree. No ref points to the commit yet. It returns top if the file has that
 // content already. The file keeps its mode. A missing file is ErrNotFound.
-func (r *Repo) CommitFile(ctx context.Context, top ID, path string, content []byte, message string, when time.Time) (id ID, err error) {
+func (r *Repo) CommitFile(ctx context.Context, top ID, path string, content []byte, message string,
+	when time.Time) (id ID, err error) {
 	defer wrap(&err, "commit %q on %s", path, top.Short())
 	author, err := r.Identity(ctx)
 	if err != nil {

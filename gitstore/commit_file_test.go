@@ -11,7 +11,8 @@ import (
 // once, the second gets ErrLostRace and does not remove the first one's record.
 func TestCommitFile(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
-	shell(t, repo.WorkTree, "mkdir -p d/e; echo one >d/e/f; chmod +x d/e/f; ln -s f d/e/l; git add -A; git commit -qm more")
+	shell(t, repo.WorkTree,
+		"mkdir -p d/e; echo one >d/e/f; chmod +x d/e/f; ln -s f d/e/l; git add -A; git commit -qm more")
 	top, status := testHead(t, repo), testGit(t, repo.WorkTree, "status", "--porcelain")
 	made, err := repo.CommitFile(ctx, top, "d/e/f", []byte("two\n"), "Two\n", time.Unix(1e9, 0))
 	if err != nil {
@@ -23,7 +24,8 @@ func TestCommitFile(t *testing.T) {
 	if got := testGit(t, repo.WorkTree, "ls-tree", string(made), "d/e/f")[:6]; got != ModeExecutable {
 		t.Errorf("mode %s", got)
 	}
-	if same, err := repo.CommitFile(ctx, made, "d/e/f", []byte("two\n"), "Again\n", time.Unix(1e9, 0)); err != nil || same != made {
+	if same, err := repo.CommitFile(ctx, made, "d/e/f", []byte("two\n"), "Again\n", time.Unix(1e9, 0)); err != nil ||
+		same != made {
 		t.Errorf("the same again: %s, %v", same, err)
 	}
 	for _, path := range []string{"d/e", "d/e/l", "d/e/none", "d/e/f/g", "../x", "/d/e/f", ""} {

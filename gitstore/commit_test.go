@@ -16,7 +16,8 @@ var (
 )
 
 func commitSpec(parent ID) CommitSpec {
-	return CommitSpec{Message: "the work\n\nRunr-Run: 1\n", Author: testAgent, When: testWhen, Parent: parent, Ref: "refs/heads/work"}
+	return CommitSpec{Message: "the work\n\nRunr-Run: 1\n", Author: testAgent, When: testWhen, Parent: parent,
+		Ref: "refs/heads/work"}
 }
 
 func mustCommitAll(t *testing.T, w *Worktree, spec CommitSpec) (ID, bool) {
@@ -57,18 +58,27 @@ func TestCommitAll(t *testing.T) {
 		stray        int
 	}{
 		{"nothing", "true", "second\nfirst", "a.txt b.txt", 0},
-		{"edit, new, deleted", "echo x >a.txt; rm b.txt; mkdir d; echo n >'d/n w'; echo i >x.ignored", "the work\nsecond\nfirst", "a.txt d/n w", 0},
-		{"staged and changed again", "echo 1 >a.txt; git add a.txt; echo 2 >a.txt", "the work\nsecond\nfirst", "a.txt b.txt", 0},
+		{"edit, new, deleted", "echo x >a.txt; rm b.txt; mkdir d; echo n >'d/n w'; echo i >x.ignored",
+			"the work\nsecond\nfirst", "a.txt d/n w", 0},
+		{"staged and changed again", "echo 1 >a.txt; git add a.txt; echo 2 >a.txt", "the work\nsecond\nfirst", "a.txt b.txt",
+			0},
 		{"committed itself", "echo x >a.txt; git commit -qam mine", "mine\nsecond\nfirst", "a.txt b.txt", 0},
-		{"committed a part", "echo x >a.txt; git commit -qam mine; echo y >y", "the work\nmine\nsecond\nfirst", "a.txt b.txt y", 0},
-		{"on another branch", "git checkout -qb other; echo x >a.txt; git commit -qam mine", "mine\nsecond\nfirst", "a.txt b.txt", 0},
-		{"detached", "git checkout -q --detach; echo x >a.txt; git commit -qam mine", "mine\nsecond\nfirst", "a.txt b.txt", 0},
+		{"committed a part", "echo x >a.txt; git commit -qam mine; echo y >y", "the work\nmine\nsecond\nfirst",
+			"a.txt b.txt y", 0},
+		{"on another branch", "git checkout -qb other; echo x >a.txt; git commit -qam mine", "mine\nsecond\nfirst",
+			"a.txt b.txt", 0},
+		{"detached", "git checkout -q --detach; echo x >a.txt; git commit -qam mine", "mine\nsecond\nfirst", "a.txt b.txt",
+			0},
 		{"branch moved back", "git reset -q --hard HEAD~; echo x >x", "the work\nsecond\nfirst", "a.txt x", 0},
 		{"amended", "echo x >x; git add x; git commit -q --amend -m amended", "the work\nsecond\nfirst", "a.txt b.txt x", 1},
 		{"orphan", "git checkout -q --orphan new; git commit -qm lonely", "second\nfirst", "a.txt b.txt", 1},
 		{"unborn", "git checkout -q --orphan new; echo x >x", "the work\nsecond\nfirst", "a.txt b.txt x", 0},
-		{"merge with conflicts", "git checkout -qb o HEAD~; echo o >b.txt; git add .; git commit -qm o; git checkout -q work; git merge -q o || echo solved >b.txt", "the work\nsecond\nfirst", "a.txt b.txt", 0},
-		{"half a rebase", "git checkout -qb o HEAD~; echo o >b.txt; git add .; git commit -qm o; git checkout -q work; git rebase -q o || true", "", "", 1},
+		{"merge with conflicts",
+			"git checkout -qb o HEAD~; echo o >b.txt; git add .; git commit -qm o; git checkout -q work; git merge -q o || " +
+				"echo solved >b.txt", "the work\nsecond\nfirst", "a.txt b.txt", 0},
+		{"half a rebase",
+			"git checkout -qb o HEAD~; echo o >b.txt; git add .; git commit -qm o; git checkout -q work; " +
+				"git rebase -q o || true", "", "", 1},
 		{"empty nested repository", "git init -q n; echo x >n/x; echo x >a.txt", "the work\nsecond\nfirst", "a.txt b.txt", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -84,7 +94,8 @@ func TestCommitAll(t *testing.T) {
 			if got := history(t, w.Dir, "work"); c.history != "" && got != c.history {
 				t.Errorf("history %q, want %q", got, c.history)
 			}
-			if got := strings.Join(strings.Split(testGitRaw(t, w.Dir, "ls-tree", "-rz", "--name-only", "work"), "\x00"), " "); c.files != "" && got != c.files+" " {
+			if got := strings.Join(strings.Split(testGitRaw(t, w.Dir, "ls-tree", "-rz", "--name-only", "work"), "\x00"),
+				" "); c.files != "" && got != c.files+" " {
 				t.Errorf("files %q, want %q", got, c.files)
 			}
 			strays, err := repo.Refs(context.Background(), strayPrefix)
@@ -109,7 +120,8 @@ func TestCommitAllWritesAuthorAndRunsNoHook(t *testing.T) {
 	w := addTestWorktree(t, repo)
 	fired := filepath.Join(t.TempDir(), "fired")
 	for _, hook := range []string{"pre-commit", "post-commit", "commit-msg", "reference-transaction"} {
-		if err := os.WriteFile(filepath.Join(repo.GitDir, "hooks", hook), []byte("#!/bin/sh\ntouch '"+fired+"'\n"), 0o755); err != nil {
+		if err := os.WriteFile(filepath.Join(repo.GitDir, "hooks", hook), []byte("#!/bin/sh\ntouch '"+fired+"'\n"),
+			0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -119,7 +131,8 @@ func TestCommitAllWritesAuthorAndRunsNoHook(t *testing.T) {
 		t.Error("a hook ran")
 	}
 	commit, err := repo.ReadCommit(context.Background(), id)
-	if err != nil || !changed || commit.Author != testAgent || !commit.AuthorWhen.Equal(testWhen) || commit.Committer.Name != "Test" || commit.Message != commitSpec("").Message {
+	if err != nil || !changed || commit.Author != testAgent || !commit.AuthorWhen.Equal(testWhen) ||
+		commit.Committer.Name != "Test" || commit.Message != commitSpec("").Message {
 		t.Errorf("%+v, %v", commit, err)
 	}
 	if reflog := testGit(t, w.Dir, "reflog", "-1", "--format=%gs", "work"); reflog != "runr: commit" {
@@ -231,7 +244,8 @@ func TestResetTo(t *testing.T) {
 	if stray, err := repo.Refs(ctx, strayPrefix); err != nil || len(stray) > 0 {
 		t.Errorf("kept %v, %v", stray, err)
 	}
-	if got := testGit(t, w.Dir, "status", "--porcelain"); got != "" || testGit(t, w.Dir, "rev-parse", "HEAD") != string(start) {
+	if got := testGit(t, w.Dir, "status", "--porcelain"); got != "" ||
+		testGit(t, w.Dir, "rev-parse", "HEAD") != string(start) {
 		t.Errorf("status %q", got)
 	}
 	if err := checkoutOf(t, repo).ResetTo(ctx, "refs/heads/main", start, start); !errors.Is(err, errNotOwn) {

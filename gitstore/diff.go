@@ -70,7 +70,8 @@ func (d DiffSpec) pathspecs() []string {
 // project's .gitattributes files are ignored: a change must not be able
 // to hide a file from its review by declaring it binary.
 func (r *Repo) diffTree(ctx context.Context, out io.Writer, spec DiffSpec, options ...string) error {
-	args := append([]string{"--no-literal-pathspecs", "diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color"}, options...)
+	args := append([]string{"--no-literal-pathspecs", "diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv",
+		"--no-color"}, options...)
 	if spec.NoRenames {
 		args = append(args, "--no-renames")
 	}
@@ -144,7 +145,9 @@ func (r *Repo) Differs(ctx context.Context, spec DiffSpec) (bool, error) {
 
 // promisors returns the remotes that provide the objects that a partial clone left out.
 func (r *Repo) promisors() []string {
-	return slices.DeleteFunc(r.Remotes(), func(remote string) bool { return !r.Config.Bool("remote." + remote + ".promisor") })
+	return slices.DeleteFunc(r.Remotes(), func(remote string) bool {
+		return !r.Config.Bool("remote." + remote + ".promisor")
+	})
 }
 
 // parseNumstat parses `--numstat -z`: ADDED TAB DELETED TAB PATH NUL. A rename has an empty path,

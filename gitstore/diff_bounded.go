@@ -11,8 +11,8 @@ type Bounds struct{ FileLines, FileBytes, Lines, Bytes int }
 // PatchBounds limit a change that is read line by line: each line takes about 300 bytes of memory.
 var PatchBounds = Bounds{FileLines: 200_000, FileBytes: 16 << 20, Lines: 500_000, Bytes: 64 << 20}
 
-// DiffWithin returns the patch of Diff with LargeBinary. Of a file that exceeds bounds it has the header alone, with its
-// "---" and "+++" lines, so that the memory it takes does not depend on what somebody committed.
+// DiffWithin returns the patch of Diff with LargeBinary. Of a file that exceeds bounds it has the header alone, with
+// its "---" and "+++" lines, so that the memory it takes does not depend on what somebody committed.
 func (r *Repo) DiffWithin(ctx context.Context, spec DiffSpec, bounds Bounds) ([]byte, error) {
 	w := &boundedPatch{bounds: bounds}
 	spec.LargeBinary = true

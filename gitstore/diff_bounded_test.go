@@ -15,9 +15,12 @@ func TestBoundedPatch(t *testing.T) {
 		bounds            Bounds
 	}{
 		{"within", head("a") + small + head("b") + long, head("a") + small + head("b") + long, all},
-		{"lines of a file", head("a") + many + head("b") + small, head("a") + head("b") + small, Bounds{5, 1000, 1000, 10000}},
-		{"bytes of a file", head("a") + long + head("b") + small, head("a") + head("b") + small, Bounds{1000, 100, 1000, 10000}},
-		{"lines of all", head("a") + small + head("b") + small + head("c"), head("a") + small + head("b") + head("c"), Bounds{9, 1000, 3, 10000}},
+		{"lines of a file", head("a") + many + head("b") + small, head("a") + head("b") + small,
+			Bounds{5, 1000, 1000, 10000}},
+		{"bytes of a file", head("a") + long + head("b") + small, head("a") + head("b") + small,
+			Bounds{1000, 100, 1000, 10000}},
+		{"lines of all", head("a") + small + head("b") + small + head("c"), head("a") + small + head("b") + head("c"),
+			Bounds{9, 1000, 3, 10000}},
 		{"bytes of all", head("a") + small + head("b") + long, head("a") + small + head("b"), Bounds{9, 1000, 99, 300}},
 	} {
 		for _, step := range []int{1, 3, len(c.patch)} {

@@ -51,7 +51,8 @@ func (r *Repo) Whole(spec string, commits []LoggedCommit) error {
 	if !slices.ContainsFunc(commits, func(c LoggedCommit) bool { return slices.Contains(cut, c.ID) }) {
 		return nil
 	}
-	return odb.NewMissing("more of "+spec+" is not in this clone, which is shallow", "git fetch --unshallow", ErrNotFound, nil)
+	return odb.NewMissing("more of "+spec+" is not in this clone, which is shallow", "git fetch --unshallow", ErrNotFound,
+		nil)
 }
 
 // FetchEnds fetches the ends of a revision or range that are not here: a branch of the remote, such as origin/main,

@@ -25,7 +25,8 @@ func commitFiles(t *testing.T, repo *Repo, files map[string]string) ID {
 func TestChanged(t *testing.T) {
 	repo := newTestRepo(t)
 	dir := repo.WorkTree
-	a := commitFiles(t, repo, map[string]string{"new\nline": "n\n", "gone": "g\n", "link": "file\n", "moved": "a long enough line to be found again\n"})
+	a := commitFiles(t, repo, map[string]string{"new\nline": "n\n", "gone": "g\n", "link": "file\n",
+		"moved": "a long enough line to be found again\n"})
 	for _, err := range []error{
 		os.Remove(filepath.Join(dir, "gone")), os.Remove(filepath.Join(dir, "link")),
 		os.Symlink("x", filepath.Join(dir, "link")), os.Rename(filepath.Join(dir, "moved"), filepath.Join(dir, "moved2")),
@@ -47,7 +48,8 @@ func TestChanged(t *testing.T) {
 			t.Errorf("%+v: ids and modes do not go together", c)
 		}
 	}
-	want := []string{"M a.txt 100644 100755", "D gone 100644 ", "T link 100644 120000", "D moved 100644 ", "A moved2  100644", "M new\nline 100644 100644"}
+	want := []string{"M a.txt 100644 100755", "D gone 100644 ", "T link 100644 120000", "D moved 100644 ",
+		"A moved2  100644", "M new\nline 100644 100644"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -59,8 +61,10 @@ func TestChanged(t *testing.T) {
 func TestDiff(t *testing.T) {
 	repo := newTestRepo(t)
 	ctx := context.Background()
-	a := commitFiles(t, repo, map[string]string{"src/x.go": "x\n", "a.lock": "l\n", "deep/b.lock": "l\n", "[1].txt": "b\n", "1.txt": "b\n"})
-	b := commitFiles(t, repo, map[string]string{"src/x.go": "y\n", "a.lock": "m\n", "deep/b.lock": "m\n", "[1].txt": "c\n", "1.txt": "c\n"})
+	a := commitFiles(t, repo, map[string]string{"src/x.go": "x\n", "a.lock": "l\n", "deep/b.lock": "l\n", "[1].txt": "b\n",
+		"1.txt": "b\n"})
+	b := commitFiles(t, repo, map[string]string{"src/x.go": "y\n", "a.lock": "m\n", "deep/b.lock": "m\n", "[1].txt": "c\n",
+		"1.txt": "c\n"})
 	for _, c := range []struct {
 		name string
 		spec DiffSpec
@@ -152,10 +156,12 @@ func TestDiffIgnoresConfiguration(t *testing.T) {
 	testGit(t, dir, "config", "diff.noprefix", "true")
 	testGit(t, dir, "config", "color.ui", "always")
 	a := testHead(t, repo)
-	b := commitFiles(t, repo, map[string]string{".gitattributes": "hidden.txt -diff\nconv.txt diff=conv\n", "hidden.txt": "back door\n", "conv.txt": "c\n"})
+	b := commitFiles(t, repo, map[string]string{".gitattributes": "hidden.txt -diff\nconv.txt diff=conv\n",
+		"hidden.txt": "back door\n", "conv.txt": "c\n"})
 	repo = openTestRepo(t, dir)
 	patch, _, err := repo.Diff(context.Background(), DiffSpec{From: a, To: b})
-	if err != nil || !strings.Contains(string(patch), "\n+back door\n") || !strings.Contains(string(patch), "\n+++ b/hidden.txt\n") {
+	if err != nil || !strings.Contains(string(patch), "\n+back door\n") ||
+		!strings.Contains(string(patch), "\n+++ b/hidden.txt\n") {
 		t.Errorf("%v: %s", err, patch)
 	}
 	if exists(fired) {
@@ -168,9 +174,11 @@ func TestDiffStat(t *testing.T) {
 	dir := repo.WorkTree
 	a := commitFiles(t, repo, map[string]string{"old name": "one\ntwo\nthree\nfour\n"})
 	testGit(t, dir, "mv", "old name", "new\tname")
-	b := commitFiles(t, repo, map[string]string{"bin": "\x00\x01", "a.txt": "1\n2\n", "new\tname": "one\ntwo\nthree\nfour\nfive\n"})
+	b := commitFiles(t, repo, map[string]string{"bin": "\x00\x01", "a.txt": "1\n2\n",
+		"new\tname": "one\ntwo\nthree\nfour\nfive\n"})
 	got, err := repo.DiffStat(context.Background(), DiffSpec{From: a, To: b})
-	want := []FileStat{{Path: "a.txt", Added: 2, Deleted: 1}, {Path: "bin", Binary: true}, {Path: "new\tname", OldPath: "old name", Added: 1}}
+	want := []FileStat{{Path: "a.txt", Added: 2, Deleted: 1}, {Path: "bin", Binary: true},
+		{Path: "new\tname", OldPath: "old name", Added: 1}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
@@ -204,7 +212,8 @@ func TestRange(t *testing.T) {
 		spec     string
 		from, to ID
 	}{
-		{"HEAD", first, second}, {"v1", repo.objects.EmptyTreeID(), first}, {"v1..main", first, second}, {"side..", side, second},
+		{"HEAD", first, second}, {"v1", repo.objects.EmptyTreeID(), first}, {"v1..main", first, second},
+		{"side..", side, second},
 		{"..side", second, side}, {"main...side", first, side}, {"HEAD~1", repo.objects.EmptyTreeID(), first},
 	} {
 		from, to, err := repo.Range(context.Background(), c.spec)
@@ -233,13 +242,15 @@ func TestCommits(t *testing.T) {
 	repo := newTestRepo(t)
 	first := testHead(t, repo)
 	second := commitFiles(t, repo, map[string]string{"b": "b"})
-	testGit(t, repo.WorkTree, "commit", "-q", "--allow-empty", "-m", "subject: über\nand on\n\nbody", "--author", "Jo É <jo@example.com>")
+	testGit(t, repo.WorkTree, "commit", "-q", "--allow-empty", "-m", "subject: über\nand on\n\nbody", "--author",
+		"Jo É <jo@example.com>")
 	third := testHead(t, repo)
 	got, err := repo.Commits(context.Background(), first, third, 0)
 	if err != nil || len(got) != 2 || got[0].ID != third || got[1].ID != second {
 		t.Fatalf("got %+v, %v", got, err)
 	}
-	want := LoggedCommit{ID: third, Parents: []ID{second}, When: got[0].When, Author: "Jo É <jo@example.com> 1767323045", Subject: "subject: über and on", Message: "subject: über\nand on\n\nbody\n"}
+	want := LoggedCommit{ID: third, Parents: []ID{second}, When: got[0].When, Author: "Jo É <jo@example.com> 1767323045",
+		Subject: "subject: über and on", Message: "subject: über\nand on\n\nbody\n"}
 	if !reflect.DeepEqual(got[0], want) || got[0].When.Unix() != 1767323045 {
 		t.Errorf("got %+v, want %+v", got[0], want)
 	}
@@ -265,7 +276,8 @@ func TestOperation(t *testing.T) {
 	writeTestFile(t, repo.GitDir, "patch", patch)
 	for want, args := range map[string][]string{
 		"merge": {"merge", "side"}, "rebase": {"rebase", "side"}, "cherry-pick": {"cherry-pick", "side"},
-		"revert": {"revert", "--no-edit", "HEAD~1"}, "am": {"am", filepath.Join(repo.GitDir, "patch")}, "bisect": {"bisect", "start"},
+		"revert": {"revert", "--no-edit", "HEAD~1"}, "am": {"am", filepath.Join(repo.GitDir, "patch")},
+		"bisect": {"bisect", "start"},
 	} {
 		_, _ = testGitError(dir, args...) // stops before the end
 		if got := repo.Operation(); got != want {
@@ -284,7 +296,8 @@ func TestOperation(t *testing.T) {
 func TestDiffers(t *testing.T) {
 	repo := newTestRepo(t)
 	ctx := t.Context()
-	a := commitFiles(t, repo, map[string]string{"mode": "m\n", "moved": "a long enough line to be found again\n", "sub/x.gen": "x\n", "same": "s\n"})
+	a := commitFiles(t, repo, map[string]string{"mode": "m\n", "moved": "a long enough line to be found again\n",
+		"sub/x.gen": "x\n", "same": "s\n"})
 	for _, err := range []error{
 		os.Chmod(filepath.Join(repo.WorkTree, "mode"), 0o755),
 		os.Rename(filepath.Join(repo.WorkTree, "moved"), filepath.Join(repo.WorkTree, "moved2")),
@@ -299,7 +312,8 @@ func TestDiffers(t *testing.T) {
 		want bool
 	}{
 		{DiffSpec{From: a, To: b}, true}, {DiffSpec{To: b}, true}, {DiffSpec{From: b, To: b}, false},
-		{DiffSpec{From: a, To: b, Paths: []string{"mode"}}, true}, {DiffSpec{From: a, To: b, Paths: []string{"moved2"}}, true},
+		{DiffSpec{From: a, To: b, Paths: []string{"mode"}}, true},
+		{DiffSpec{From: a, To: b, Paths: []string{"moved2"}}, true},
 		{DiffSpec{From: a, To: b, Paths: []string{"same"}}, false}, {DiffSpec{From: a, To: b, Paths: []string{"sub"}}, true},
 		{DiffSpec{From: a, To: b, Paths: []string{"sub"}, Exclude: []string{"*.gen"}}, false},
 	} {

@@ -145,5 +145,6 @@ func blobMode(mode string) string {
 
 // raw returns the change as `git diff-tree --raw` prints it before its path.
 func (c Change) raw(zero ID) string {
-	return fmt.Sprintf(":%s %s %s %s %s", cmp.Or(c.OldMode, "000000"), cmp.Or(c.NewMode, "000000"), cmp.Or(c.OldID, zero), cmp.Or(c.NewID, zero), c.Status)
+	return fmt.Sprintf(":%s %s %s %s %s", cmp.Or(c.OldMode, "000000"), cmp.Or(c.NewMode, "000000"), cmp.Or(c.OldID, zero),
+		cmp.Or(c.NewID, zero), c.Status)
 }

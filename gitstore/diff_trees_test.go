@@ -28,7 +28,8 @@ func TestChangedIsGits(t *testing.T) {
 		for _, c := range changes {
 			fmt.Fprintf(&got, "%s\x00%s\x00", c.raw(repo.objects.ZeroID()), c.Path)
 		}
-		want := testGit(t, repo.WorkTree, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", string(a), string(b))
+		want := testGit(t, repo.WorkTree, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", string(a),
+			string(b))
 		if got.String() != want {
 			t.Fatalf("%s to %s:\n%q\ngit says\n%q", a, b, got.String(), want)
 		}

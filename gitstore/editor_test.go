@@ -36,7 +36,8 @@ func TestEditorIsGitsOwnChoice(t *testing.T) {
 func TestEditorThatIsNotThere(t *testing.T) {
 	repo := newTestRepo(t)
 	t.Setenv("GIT_EDITOR", "no-such-editor --wait")
-	if got, err := repo.Editor(t.Context()); !errors.Is(err, ErrEditor) || !strings.Contains(err.Error(), `"no-such-editor --wait" was not found`) {
+	if got, err := repo.Editor(t.Context()); !errors.Is(err, ErrEditor) ||
+		!strings.Contains(err.Error(), `"no-such-editor --wait" was not found`) {
 		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -22,7 +22,8 @@ type UnfinishedError struct {
 
 func (e *UnfinishedError) Error() string {
 	if e.While != "" {
-		return fmt.Sprintf("a %s was started in this checkout while %s, and continuing it may run commands that you have not seen",
+		return fmt.Sprintf(
+			"a %s was started in this checkout while %s, and continuing it may run commands that you have not seen",
 			e.Operation, e.While)
 	}
 	return "this checkout is in the middle of a " + e.Operation

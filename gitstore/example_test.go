@@ -74,7 +74,8 @@ func ExampleRepo_SwapRef() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	commit, err := repo.WriteCommit(ctx, gitstore.Commit{Tree: tree, Author: who, Committer: who, AuthorWhen: at, CommitterWhen: at, Message: "first\n"})
+	commit, err := repo.WriteCommit(ctx, gitstore.Commit{Tree: tree, Author: who, Committer: who, AuthorWhen: at,
+		CommitterWhen: at, Message: "first\n"})
 	if err != nil {
 		log.Fatal(err)
 	}

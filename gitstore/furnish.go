@@ -109,7 +109,8 @@ func (w *Worktree) IgnoredBy(ctx context.Context, patterns ...string) (found []s
 func (w *Worktree) glob(pattern string) (paths []string, err error) {
 	names, err := filepath.Glob(filepath.Join(gitdir.GlobQuote(w.Dir), filepath.FromSlash(pattern)))
 	for _, name := range names {
-		paths = append(paths, filepath.ToSlash(strings.TrimPrefix(name, strings.TrimSuffix(w.Dir, "/")+string(filepath.Separator))))
+		paths = append(paths,
+			filepath.ToSlash(strings.TrimPrefix(name, strings.TrimSuffix(w.Dir, "/")+string(filepath.Separator))))
 	}
 	return paths, err
 }
@@ -143,7 +144,8 @@ func (f *furnisher) find(ctx context.Context, patterns []string, link bool) erro
 	if len(matched) == 0 {
 		return nil
 	}
-	tracked, err := f.from.listed(gitdir.Call{Worktree: f.from.Dir}, append([]string{"ls-files", "-z", "--cached", "--"}, matched...)...)(ctx)
+	tracked, err := f.from.listed(gitdir.Call{Worktree: f.from.Dir},
+		append([]string{"ls-files", "-z", "--cached", "--"}, matched...)...)(ctx)
 	if err != nil {
 		return err
 	}
@@ -158,7 +160,9 @@ func (f *furnisher) find(ctx context.Context, patterns []string, link bool) erro
 
 // add adds a path, or, if the worktree has that directory, the missing paths below it.
 func (f *furnisher) add(path string, link bool) {
-	known := slices.ContainsFunc(f.items, func(i furnishItem) bool { return i.path == path || strings.HasPrefix(path, i.path+"/") })
+	known := slices.ContainsFunc(f.items, func(i furnishItem) bool {
+		return i.path == path || strings.HasPrefix(path, i.path+"/")
+	})
 	if known || f.tracked[path] || unsafePath(path) {
 		return
 	}
@@ -168,7 +172,8 @@ func (f *furnisher) add(path string, link bool) {
 	case err != nil || topErr != nil:
 		f.refuse(path, "it is a symbolic link that leads nowhere")
 		return
-	case !gitdir.Below(source, top) || gitdir.Below(source, f.from.repo.CommonDir) || !f.from.realParent(filepath.Dir(path), f.fromDirs):
+	case !gitdir.Below(source, top) || gitdir.Below(source, f.from.repo.CommonDir) ||
+		!f.from.realParent(filepath.Dir(path), f.fromDirs):
 		f.refuse(path, "a symbolic link leads it out of your checkout")
 		return
 	}
@@ -295,7 +300,9 @@ func (w *Worktree) CommittedPlaced(ctx context.Context, base, tip ID) (bool, err
 	if len(w.placed) == 0 || base == "" || tip == "" {
 		return false, nil
 	}
-	out, err := w.git(ctx, append([]string{"rev-list", "--full-history", "--max-count=1", string(base) + ".." + string(tip), "--"}, w.placed...)...)
+	out, err := w.git(ctx,
+		append([]string{"rev-list", "--full-history", "--max-count=1", string(base) + ".." + string(tip), "--"},
+			w.placed...)...)
 	if err != nil {
 		return false, fmt.Errorf("look for what was put into the worktree: %w", err)
 	}
@@ -313,7 +320,8 @@ func (w *Worktree) Placed() []string { return slices.Clone(w.placed) }
 
 // SetUp calls run to prepare the worktree, and records key if run succeeds. New paths that git neither tracks nor
 // ignores belong to no change from then on; SetUp returns them.
-func (w *Worktree) SetUp(ctx context.Context, key func() (string, error), run func() (ok bool, err error)) (made []string, err error) {
+func (w *Worktree) SetUp(ctx context.Context, key func() (string, error),
+	run func() (ok bool, err error)) (made []string, err error) {
 	before, err := w.untracked(ctx)
 	if err != nil {
 		return nil, err
@@ -342,7 +350,8 @@ func (w *Worktree) SetUp(ctx context.Context, key func() (string, error), run fu
 }
 
 func (w *Worktree) untracked(ctx context.Context) ([]string, error) {
-	return w.listed(gitdir.Call{Worktree: w.Dir}, "ls-files", "-z", "--others", "--exclude-standard", "--directory", "--no-empty-directory")(ctx)
+	return w.listed(gitdir.Call{Worktree: w.Dir}, "ls-files", "-z", "--others", "--exclude-standard", "--directory",
+		"--no-empty-directory")(ctx)
 }
 
 // IsReady reports whether the last successful setup of the worktree had that key.
@@ -353,7 +362,8 @@ func (w *Worktree) IsReady(key string) bool {
 
 // InputsKey returns a hash of name and of the files of the worktree that match globs and that git does not ignore.
 func (w *Worktree) InputsKey(ctx context.Context, name string, globs []string) (string, error) {
-	files, err := w.listed(gitdir.Call{Worktree: w.Dir}, "ls-files", "-z", "--cached", "--others", "--exclude-standard")(ctx)
+	files, err := w.listed(gitdir.Call{Worktree: w.Dir}, "ls-files", "-z", "--cached", "--others",
+		"--exclude-standard")(ctx)
 	if err != nil {
 		return "", err
 	}

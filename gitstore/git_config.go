@@ -31,7 +31,8 @@ func (r *Repo) UnsetConfig(ctx context.Context, section string) error {
 	if len(r.Config) == known {
 		return nil
 	}
-	if _, err := r.dir.Git(ctx, "config", "--local", "--remove-section", section); err != nil && gitdir.ExitStatus(err) != 128 {
+	if _, err := r.dir.Git(ctx, "config", "--local", "--remove-section", section); err != nil &&
+		gitdir.ExitStatus(err) != 128 {
 		return fmt.Errorf("unset %s: %w", section, err)
 	}
 	return nil
@@ -54,7 +55,8 @@ func (r *Repo) UnsetValue(ctx context.Context, key, value string) error {
 	if !slices.Contains(r.Config[strings.ToLower(key)], value) {
 		return nil
 	}
-	if _, err := r.dir.Git(ctx, "config", "--local", "--fixed-value", "--unset-all", key, value); err != nil && gitdir.ExitStatus(err) != 5 {
+	if _, err := r.dir.Git(ctx, "config", "--local", "--fixed-value", "--unset-all", key, value); err != nil &&
+		gitdir.ExitStatus(err) != 5 {
 		return fmt.Errorf("unset %s: %w", key, err)
 	}
 	return nil

@@ -8,8 +8,10 @@ import (
 )
 
 var globPaths = []string{
-	"a.go", "g.pb.go", "gen/g.pb.go", "gen/deep/g.pb.go", "gen/x.go", "vendor/m/m.go", "src/vendor/n.go", "vendor.go", "src/a.go", "src/x/b.go", "src/x/y/c.go",
-	"src/[id]/p.ts", "src/go.lock", "README.md", "docs/a b.md", "a+b.txt", "a.b/c.d", "x/src/a.go", "star*name.txt", "1.txt", "[1].txt", "é.txt",
+	"a.go", "g.pb.go", "gen/g.pb.go", "gen/deep/g.pb.go", "gen/x.go", "vendor/m/m.go", "src/vendor/n.go", "vendor.go",
+	"src/a.go", "src/x/b.go", "src/x/y/c.go",
+	"src/[id]/p.ts", "src/go.lock", "README.md", "docs/a b.md", "a+b.txt", "a.b/c.d", "x/src/a.go", "star*name.txt",
+	"1.txt", "[1].txt", "é.txt",
 }
 
 // TestGlobs compares which paths a pattern leaves out in git, which reads a difference with it, and in Globs,
@@ -86,7 +88,8 @@ func TestGlobs(t *testing.T) {
 // TestGlobsInLinearTime uses patterns on which a backtracking matcher never finishes.
 func TestGlobsInLinearTime(t *testing.T) {
 	deep := strings.Repeat("a/", 2000) + "a"
-	for _, glob := range []string{strings.Repeat("**/", 200) + "b", strings.Repeat("*a", 500) + "b", strings.Repeat("**/a/", 200) + "b"} {
+	for _, glob := range []string{strings.Repeat("**/", 200) + "b", strings.Repeat("*a", 500) + "b",
+		strings.Repeat("**/a/", 200) + "b"} {
 		if g := CompileGlobs([]string{glob}); g.Match(deep) || g.Match(strings.Repeat("a", 4000)) {
 			t.Errorf("%.20q matches", glob)
 		}

@@ -97,10 +97,11 @@ const (
 // RefChange is a ref that moved. Old or New is "" if the ref did not, or does not, exist, and
 // "ref: REF" if it was, or is, symbolic.
 type RefChange struct {
-	Ref     string `json:"ref"`
-	Old     ID     `json:"old"`
-	New     ID     `json:"new"`
-	ByAgent bool   `json:"by_agent"` // shown by a trace of its git, or by a move that people do not make; else anybody may have moved it
+	Ref string `json:"ref"`
+	Old ID     `json:"old"`
+	New ID     `json:"new"`
+	// shown by a trace of its git, or by a move that people do not make; else anybody may have moved it
+	ByAgent bool `json:"by_agent"`
 }
 
 // HeadChange is a change of a working tree's HEAD. Was and Is are full ref names or commits.
@@ -199,7 +200,8 @@ func (r *Repo) configFiles(ctx context.Context, tree *Worktree) ([]string, error
 		}
 	}
 	for _, name := range []string{
-		"config", "config.worktree", "commondir", "info/attributes", "info/exclude", "info/grafts", "shallow", "objects/info/alternates",
+		"config", "config.worktree", "commondir", "info/attributes", "info/exclude", "info/grafts", "shallow",
+		"objects/info/alternates",
 	} {
 		files = append(files, filepath.Join(r.CommonDir, filepath.FromSlash(name)))
 	}
@@ -306,7 +308,8 @@ func (g *Guard) Files(ctx context.Context) []FileChange {
 		}
 		c := FileChange{
 			Path: path, At: cmp.Or(was.At, path), Real: cmp.Or(was.Real, path), WasLink: was.Link, IsLink: is.Link,
-			Mode: was.Mode, IsMode: is.Mode, Part: was.Part, Kind: g.kindOf(path), Outside: !gitdir.Below(path, g.repo.CommonDir),
+			Mode: was.Mode, IsMode: is.Mode, Part: was.Part, Kind: g.kindOf(path),
+			Outside: !gitdir.Below(path, g.repo.CommonDir),
 		}
 		if was.Mode != 0 {
 			c.Was = append([]byte{}, was.Data...)
@@ -339,8 +342,10 @@ func (g *Guard) kindOf(path string) FileKind {
 
 func settingsOf(ctx context.Context, file []byte) (Config, error) {
 	out, err := gitdir.Call{
-		Bare: true, Unlocated: true, Dir: "/", Args: []string{"config", "--file", "-", "--no-includes", "--list", "-z"}, Stdin: bytes.NewReader(file),
-		Env: []string{"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_SYSTEM=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_DIR=" + os.DevNull},
+		Bare: true, Unlocated: true, Dir: "/", Args: []string{"config", "--file", "-", "--no-includes", "--list", "-z"},
+		Stdin: bytes.NewReader(file),
+		Env: []string{"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_SYSTEM=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
+			"GIT_DIR=" + os.DevNull},
 	}.Run(ctx)
 	return gitdir.ParseConfig(string(out)), err
 }
@@ -493,7 +498,8 @@ func (g *Guard) readHeads() map[string]head {
 	heads := map[string]head{}
 	linked, _ := filepath.Glob(filepath.Join(gitdir.GlobQuote(g.repo.CommonDir), "worktrees", "*"))
 	for _, dir := range append(linked, g.repo.CommonDir) {
-		if text, err := os.ReadFile(filepath.Join(dir, "HEAD")); err == nil && dir != g.GitDir && !(registration{gitDir: dir}).own() {
+		if text, err := os.ReadFile(filepath.Join(dir, "HEAD")); err == nil && dir != g.GitDir &&
+			!(registration{gitDir: dir}).own() {
 			log, _ := os.ReadFile(filepath.Join(dir, "logs", "HEAD"))
 			says := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(text)), "ref:"))
 			heads[dir] = head{says, string(log)}

@@ -141,7 +141,9 @@ func (r *Repo) Altered(ctx context.Context) error {
 func (r *Repo) AlteredBelow(ctx context.Context, dir string) bool {
 	all, err := r.Alterations(ctx)
 	for _, a := range all {
-		if slices.ContainsFunc(a.Files, func(c FileChange) bool { return c.Executes != "" && gitdir.Below(c.Path, dir) && c.isAs() }) {
+		if slices.ContainsFunc(a.Files, func(c FileChange) bool {
+			return c.Executes != "" && gitdir.Below(c.Path, dir) && c.isAs()
+		}) {
 			return true
 		}
 	}
@@ -303,7 +305,8 @@ func said(what string, err error) PutBack {
 	return PutBack{What: what}
 }
 
-var errIndexGone = errors.New("its former content is not kept: git diff --cached shows the changes, git runr guard accept keeps it")
+var errIndexGone = errors.New(
+	"its former content is not kept: git diff --cached shows the changes, git runr guard accept keeps it")
 
 var errSince = errors.New("it was changed again since")
 
@@ -347,7 +350,8 @@ func (r *Repo) restoreFile(ctx context.Context, c FileChange) ([]PutBack, error)
 // setAll replaces all values of a setting in a configuration file.
 func setAll(ctx context.Context, file, key string, values []string) error {
 	set := func(args ...string) error {
-		_, err := gitdir.Call{Bare: true, Unlocated: true, Dir: "/", Args: append([]string{"config", "--file", file}, args...)}.Run(ctx)
+		_, err := gitdir.Call{Bare: true, Unlocated: true, Dir: "/",
+			Args: append([]string{"config", "--file", file}, args...)}.Run(ctx)
 		return err
 	}
 	if err := set("--unset-all", key); err != nil && gitdir.ExitStatus(err) != 5 { // 5: there was none
@@ -457,7 +461,8 @@ func (r *Repo) restoreStash(ctx context.Context, s Stashed) error {
 	if slices.ContainsFunc(r.stashed(), func(other Stashed) bool { return other.ID == s.ID }) {
 		return nil
 	}
-	_, err := r.dir.Call(ctx, gitdir.Call{GitDir: r.CommonDir, Args: []string{"stash", "store", "-m", s.Message, string(s.ID)}})
+	_, err := r.dir.Call(ctx, gitdir.Call{GitDir: r.CommonDir,
+		Args: []string{"stash", "store", "-m", s.Message, string(s.ID)}})
 	return err
 }
 

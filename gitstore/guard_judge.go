@@ -38,7 +38,8 @@ func (r *Repo) executes(ctx context.Context, key, value string) bool {
 	case strings.HasPrefix(key, "alias."):
 		return strings.HasPrefix(value, "!") || key == "alias.runr"
 	case strings.HasPrefix(key, "filter.lfs."):
-		return !slices.Contains([]string{"git-lfs clean -- %f", "git-lfs smudge -- %f", "git-lfs filter-process", "true"}, value)
+		return !slices.Contains([]string{"git-lfs clean -- %f", "git-lfs smudge -- %f", "git-lfs filter-process", "true"},
+			value)
 	case strings.HasPrefix(key, "submodule."):
 		return strings.HasPrefix(value, "!")
 	case key == "runr.program":
@@ -112,7 +113,8 @@ func (r *Repo) judgeHook(ctx context.Context, c *FileChange) bool {
 	return true
 }
 
-var lfsHook = lazyPattern(`^#!/bin/sh\ncommand -v git-lfs >/dev/null 2>&1 \|\| \{ (echo|printf) >&2( "[^"$` + "`" + `]*")+; exit 2; \}\n` +
+var lfsHook = lazyPattern(`^#!/bin/sh\ncommand -v git-lfs >/dev/null 2>&1 \|\| \{ (echo|printf) >&2( "[^"$` + "`" +
+	`]*")+; exit 2; \}\n` +
 	`git lfs (pre-push|post-checkout|post-commit|post-merge) "\$@"\n$`)
 
 // isLFSHook reports whether a hook is one that git lfs install writes.

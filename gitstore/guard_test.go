@@ -20,11 +20,14 @@ func TestExecutes(t *testing.T) {
 		"core.hookspath=/x": true, "core.hookspath=../x": true, "core.hookspath=.husky/_": false,
 		"alias.st=status": false, "alias.st=!x": true, "alias.runr=x": true,
 		"filter.a.clean=x": true, "filter.lfs.clean=git-lfs clean -- %f": false, "filter.lfs.clean=x": true,
-		"remote.up.url=https://x/y": false, "remote.up.url=ext::x": true, "remote.up.pushurl=-x": true, "remote.up.uploadpack=x": true,
+		"remote.up.url=https://x/y": false, "remote.up.url=ext::x": true, "remote.up.pushurl=-x": true,
+		"remote.up.uploadpack=x":                          true,
 		"remote.up.fetch=+refs/heads/*:refs/remotes/up/*": false, "url.a.insteadof=b": true, "include.path=x": true,
 		"diff.a.textconv=x": true, "diff.renames=true": false, "merge.a.driver=x": true, "merge.conflictstyle=diff3": false,
-		"gpg.program=x": true, "gpg.ssh.program=x": true, "user.name=x": false, "user.signingkey=x": false, "branch.a.merge=x": false,
-		"submodule.a.url=x": false, "submodule.a.update=!x": true, "submodule.a.update=merge": false, "maintenance.auto=false": false,
+		"gpg.program=x": true, "gpg.ssh.program=x": true, "user.name=x": false, "user.signingkey=x": false,
+		"branch.a.merge=x":  false,
+		"submodule.a.url=x": false, "submodule.a.update=!x": true, "submodule.a.update=merge": false,
+		"maintenance.auto=false":  false,
 		"runr.agents.a.command=x": true, "runr.hooks.notify=x": true, "runr.loop.maxretries=2": false,
 		"runr.program=/bin/git-runr": false, "runr.program=/x": true,
 	} {
@@ -117,11 +120,14 @@ func TestRestoreSettingBySetting(t *testing.T) {
 	set("user.name", "Bea")
 	set("core.abbrev", "12")
 	done, err := repo.RestoreAlterations(ctx, false)
-	if err != nil || !slices.ContainsFunc(done, func(p PutBack) bool { return strings.HasPrefix(p.What, "user.name") && p.Left != "" }) {
+	if err != nil || !slices.ContainsFunc(done, func(p PutBack) bool {
+		return strings.HasPrefix(p.What, "user.name") && p.Left != ""
+	}) {
 		t.Errorf("%+v, %v", done, err)
 	}
 	config := testGit(t, repo.WorkTree, "config", "--local", "--list")
-	if strings.Contains(config, "fsmonitor") || !strings.Contains(config, "user.name=Bea") || !strings.Contains(config, "core.abbrev=12") {
+	if strings.Contains(config, "fsmonitor") || !strings.Contains(config, "user.name=Bea") ||
+		!strings.Contains(config, "core.abbrev=12") {
 		t.Error(config)
 	}
 	if err := repo.Altered(ctx); err != nil {

@@ -44,7 +44,8 @@ func movedOn(ref string, at, left ID) error {
 	if at == "" {
 		return fmt.Errorf("there is no branch %s any more: %w", headName(ref), ErrConflict)
 	}
-	return fmt.Errorf("%s is at %s, not at %s any more: %w", headName(ref), at.Short(), refdb.OrNothing(ID(left.Short())), ErrConflict)
+	return fmt.Errorf("%s is at %s, not at %s any more: %w", headName(ref), at.Short(), refdb.OrNothing(ID(left.Short())),
+		ErrConflict)
 }
 
 // isAt reports whether HEAD is where a snapshot has it.

@@ -80,7 +80,8 @@ func (r *Repo) HasHook(ctx context.Context, dir HooksDir, name string) bool {
 		return true
 	}
 	for key, values := range r.Config { // configured hooks, from git 2.54 on
-		if strings.HasPrefix(key, "hook.") && strings.HasSuffix(key, ".event") && len(values) > 0 && values[len(values)-1] == name {
+		if strings.HasPrefix(key, "hook.") && strings.HasSuffix(key, ".event") && len(values) > 0 &&
+			values[len(values)-1] == name {
 			major, minor, err := r.Version(ctx)
 			return err == nil && (major > 2 || minor >= 54)
 		}

@@ -57,7 +57,8 @@ func (r *Repo) wouldCommit(ctx context.Context, dir string) (bool, error) {
 	if r.WorkTree == "" || !gitdir.Below(dir, r.WorkTree) || gitdir.Below(dir, r.CommonDir) {
 		return false, nil
 	}
-	_, err := r.dir.Call(ctx, gitdir.Call{Worktree: r.WorkTree, Args: []string{"--no-literal-pathspecs", "check-ignore", "-q", "--", filepath.Join(dir, "post-commit")}})
+	_, err := r.dir.Call(ctx, gitdir.Call{Worktree: r.WorkTree,
+		Args: []string{"--no-literal-pathspecs", "check-ignore", "-q", "--", filepath.Join(dir, "post-commit")}})
 	if gitdir.ExitStatus(err) == 1 {
 		return true, nil
 	}

@@ -10,7 +10,8 @@ import (
 // Init creates an empty repository at dir, with main checked out, and opens it. It ignores GIT_DIR
 // and the like.
 func Init(ctx context.Context, dir string) (*Repo, error) {
-	c := gitdir.Call{Dir: dir, Bare: true, Unlocated: true, Args: []string{"init", "--quiet", "--template=", "--initial-branch=main"}}
+	c := gitdir.Call{Dir: dir, Bare: true, Unlocated: true,
+		Args: []string{"init", "--quiet", "--template=", "--initial-branch=main"}}
 	if _, err := c.Run(ctx); err != nil {
 		return nil, fmt.Errorf("make repository: %w", err)
 	}

@@ -58,7 +58,8 @@ func (r *Repo) deletions(ctx context.Context, from, to ID, changed []Change) ([]
 		return nil, nil
 	}
 	out, err := r.dir.Call(ctx, gitdir.Call{Env: r.noAttributes(), Args: []string{
-		"diff-tree", "-r", "-z", "-M", renamePairs, "--diff-filter=D", "--name-only", "--no-ext-diff", "--end-of-options", string(from), string(to)}})
+		"diff-tree", "-r", "-z", "-M", renamePairs, "--diff-filter=D", "--name-only", "--no-ext-diff", "--end-of-options",
+		string(from), string(to)}})
 	if err != nil {
 		return nil, fmt.Errorf("list deletions: %w", err)
 	}
@@ -142,7 +143,8 @@ func (r *Repo) squash(ctx context.Context, old ID, spec LandSpec) (ID, error) {
 	if err != nil {
 		return "", err
 	}
-	return r.landCommit(ctx, old, Commit{Tree: tree, Author: spec.Author, AuthorWhen: spec.When, Message: spec.Message}, spec.When)
+	return r.landCommit(ctx, old, Commit{Tree: tree, Author: spec.Author, AuthorWhen: spec.When, Message: spec.Message},
+		spec.When)
 }
 
 // workOf returns the commits of the work, oldest first, with the messages that they get if they are made again.

@@ -97,7 +97,8 @@ func (l *landing) carryOut(ctx context.Context) (op Recorded, err error) {
 			return op, errors.Join(err, backErr) // the journal stays for FinishReverts
 		}
 		if len(back.Conflicts) > 0 {
-			err = errors.Join(err, fmt.Errorf("changed meanwhile and left alone: %w", &PathsError{Err: ErrConflict, Paths: back.Conflicts}))
+			err = errors.Join(err, fmt.Errorf("changed meanwhile and left alone: %w",
+				&PathsError{Err: ErrConflict, Paths: back.Conflicts}))
 		}
 	} else if op, err = l.recordLanding(ctx, job); err != nil {
 		return op, err
@@ -146,7 +147,8 @@ func (l *landing) moveAll(ctx context.Context) error {
 	err := l.changeIndex(ctx, func(index string) error {
 		from, err := l.withFiles(ctx, index, l.old, l.mine)
 		if err == nil {
-			_, err = l.gitIndex(ctx, index, nil, "read-tree", "-m", "-u", "--no-recurse-submodules", "--end-of-options", string(from), string(l.new))
+			_, err = l.gitIndex(ctx, index, nil, "read-tree", "-m", "-u", "--no-recurse-submodules", "--end-of-options",
+				string(from), string(l.new))
 		}
 		return err
 	})
@@ -254,7 +256,8 @@ func asChanges(paths []string, entries map[string]string) []Change {
 
 // inTheWay sorts the paths that are about to change and that differ from the commit. mine are those
 // that are as the work found them or as it leaves them; dirty are the others.
-func (w *Worktree) inTheWay(ctx context.Context, commit ID, changed []Change, started *Snapshot) (mine, dirty []string, err error) {
+func (w *Worktree) inTheWay(ctx context.Context, commit ID, changed []Change,
+	started *Snapshot) (mine, dirty []string, err error) {
 	modified, err := w.modifiedPaths(ctx, commit)
 	if err != nil {
 		return nil, nil, err
@@ -311,7 +314,8 @@ func (w *Worktree) knownStates(ctx context.Context, commit ID, started *Snapshot
 func (w *Worktree) modifiedPaths(ctx context.Context, commit ID) (map[string]bool, error) {
 	modified := map[string]bool{}
 	for _, args := range [][]string{
-		{"diff-index", "--cached", "-z", "--name-only", "--no-renames", "--ignore-submodules=dirty", string(w.repo.orEmptyTree(commit)), "--"},
+		{"diff-index", "--cached", "-z", "--name-only", "--no-renames", "--ignore-submodules=dirty",
+			string(w.repo.orEmptyTree(commit)), "--"},
 		{"diff-files", "-z", "--name-only", "--ignore-submodules=dirty"},
 	} {
 		out, err := w.git(ctx, args...)

@@ -13,12 +13,14 @@ func TestLandedAs(t *testing.T) {
 		branch string   // what happens on the branch meanwhile
 		want   []string // subjects of the pairs
 	}{
-		"as they are":                     {},
-		"on a branch that moved":          {branch: "echo o >other.txt", want: []string{"one → one", "two → two"}},
-		"squashed":                        {squash: true, want: []string{"one → the work", "two → the work"}},
-		"squashed on a branch that moved": {squash: true, branch: "echo o >other.txt", want: []string{"one → the work", "two → the work"}},
-		"the first is there already":      {branch: "echo work >>b.txt; rm gone.txt", want: []string{"two → two"}},
-		"the last is there already":       {branch: "echo n >new.txt; rm -r d; echo d >d", want: []string{"one → one", "two → one"}},
+		"as they are":            {},
+		"on a branch that moved": {branch: "echo o >other.txt", want: []string{"one → one", "two → two"}},
+		"squashed":               {squash: true, want: []string{"one → the work", "two → the work"}},
+		"squashed on a branch that moved": {squash: true, branch: "echo o >other.txt",
+			want: []string{"one → the work", "two → the work"}},
+		"the first is there already": {branch: "echo work >>b.txt; rm gone.txt", want: []string{"two → two"}},
+		"the last is there already": {branch: "echo n >new.txt; rm -r d; echo d >d",
+			want: []string{"one → one", "two → one"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			repo, spec := landRepo(t)
@@ -32,7 +34,8 @@ func TestLandedAs(t *testing.T) {
 			}
 			var got []string
 			for _, m := range moved {
-				got = append(got, testGit(t, repo.WorkTree, "log", "-1", "--format=%s", string(m.From))+" → "+testGit(t, repo.WorkTree, "log", "-1", "--format=%s", string(m.To)))
+				got = append(got, testGit(t, repo.WorkTree, "log", "-1", "--format=%s", string(m.From))+" → "+
+					testGit(t, repo.WorkTree, "log", "-1", "--format=%s", string(m.To)))
 			}
 			if !slices.Equal(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)

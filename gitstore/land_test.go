@@ -16,9 +16,12 @@ import (
 func landRepo(t *testing.T) (repo *Repo, spec LandSpec) {
 	t.Helper()
 	repo = newTestRepo(t)
-	base := commitFiles(t, repo, map[string]string{"b.txt": "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "gone.txt": "g\n", "d/x": "x\n"})
+	base := commitFiles(t, repo, map[string]string{"b.txt": "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "gone.txt": "g\n",
+		"d/x": "x\n"})
 	w := addTestWorktree(t, repo)
-	shell(t, w.Dir, "echo work >>b.txt; rm gone.txt; git add -A; git commit -qm one; echo n >new.txt; rm -r d; echo d >d; git add -A; git commit -qm two")
+	shell(t, w.Dir,
+		"echo work >>b.txt; rm gone.txt; git add -A; git commit -qm one; echo n >new.txt; rm -r d; echo d >d; git add -A; "+
+			"git commit -qm two")
 	result := ID(testGit(t, w.Dir, "rev-parse", "HEAD"))
 	return repo, LandSpec{Base: base, Result: result, Author: testAgent, When: testWhen, Message: "the work"}
 }
@@ -61,12 +64,14 @@ func TestLandForward(t *testing.T) {
 	repo, spec := landRepo(t)
 	fired := filepath.Join(t.TempDir(), "fired")
 	for _, hook := range []string{"post-merge", "post-checkout", "reference-transaction"} {
-		if err := os.WriteFile(filepath.Join(repo.GitDir, "hooks", hook), []byte("#!/bin/sh\ntouch '"+fired+"'\n"), 0o755); err != nil {
+		if err := os.WriteFile(filepath.Join(repo.GitDir, "hooks", hook), []byte("#!/bin/sh\ntouch '"+fired+"'\n"),
+			0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	landed := mustLand(t, repo, spec)
-	if landed.Commit != spec.Result || landed.Old != spec.Base || !slices.Equal(landed.Files, []string{"b.txt", "d", "d/x", "gone.txt", "new.txt"}) {
+	if landed.Commit != spec.Result || landed.Old != spec.Base ||
+		!slices.Equal(landed.Files, []string{"b.txt", "d", "d/x", "gone.txt", "new.txt"}) {
 		t.Errorf("%+v", landed)
 	}
 	sameState(t, "files", diskState(t, repo.WorkTree), treeState(t, repo, spec.Result))
@@ -76,10 +81,12 @@ func TestLandForward(t *testing.T) {
 	if exists(fired) {
 		t.Error("a hook ran")
 	}
-	if reflog := testGit(t, repo.WorkTree, "reflog", "-1", "--format=%gs", "HEAD"); reflog != "runr: land "+spec.Result.Short() {
+	if reflog := testGit(t, repo.WorkTree, "reflog", "-1", "--format=%gs",
+		"HEAD"); reflog != "runr: land "+spec.Result.Short() {
 		t.Errorf("reflog %q", reflog)
 	}
-	if again := mustLand(t, repo, spec); again.Commit != landed.Commit || again.Old != landed.Commit || len(again.Files) != 0 {
+	if again := mustLand(t, repo, spec); again.Commit != landed.Commit || again.Old != landed.Commit ||
+		len(again.Files) != 0 {
 		t.Errorf("again: %+v", again)
 	}
 }
@@ -89,7 +96,8 @@ func TestLandSquash(t *testing.T) {
 	spec.Squash = true
 	landed := mustLand(t, repo, spec)
 	commit, err := repo.ReadCommit(context.Background(), landed.Commit)
-	if err != nil || commit.Author != testAgent || commit.Message != "the work\n" || !slices.Equal(commit.Parents, []ID{spec.Base}) {
+	if err != nil || commit.Author != testAgent || commit.Message != "the work\n" ||
+		!slices.Equal(commit.Parents, []ID{spec.Base}) {
 		t.Errorf("%+v, %v", commit, err)
 	}
 	sameState(t, "files", diskState(t, repo.WorkTree), treeState(t, repo, spec.Result))
@@ -223,7 +231,8 @@ func TestLandSameContent(t *testing.T) {
 func TestLandFromSnapshot(t *testing.T) {
 	repo, spec := landRepo(t)
 	w := checkoutOf(t, repo)
-	shell(t, repo.WorkTree, "echo staged >b.txt; git add b.txt; echo mine >b.txt; echo mine >new.txt; rm gone.txt; echo other >a.txt")
+	shell(t, repo.WorkTree,
+		"echo staged >b.txt; git add b.txt; echo mine >b.txt; echo mine >new.txt; rm gone.txt; echo other >a.txt")
 	started := takeSnapshot(t, w, "started")
 	refuseLand(t, repo, spec, ErrDirty, "b.txt", "new.txt")
 	spec.Started = &started

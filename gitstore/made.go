@@ -58,7 +58,8 @@ func (r *Repo) Writings(ctx context.Context, tips, known []ID, limit int) ([]Wri
 // logWritings reads the commits that git log lists, with their reflog messages if move asks for them. It leaves
 // author and committer empty if a name contains a field separator.
 func (r *Repo) logWritings(ctx context.Context, move string, args ...string) (all []Writing, err error) {
-	args = append([]string{"log", "-z", "--no-mailmap", "--format=%H%x01" + move + "%x01%an%x01%ae%x01%at%x01%cn%x01%ce"}, args...)
+	args = append([]string{"log", "-z", "--no-mailmap", "--format=%H%x01" + move + "%x01%an%x01%ae%x01%at%x01%cn%x01%ce"},
+		args...)
 	out, err := r.dir.Git(ctx, append(args, "--")...)
 	if err != nil {
 		return nil, fmt.Errorf("who wrote commits: %w", err)
@@ -80,10 +81,12 @@ func (r *Repo) logWritings(ctx context.Context, move string, args ...string) (al
 // writingMove matches the reflog message of a commit that somebody wrote here, including git-runr's own commits of a
 // run's working tree.
 var writingMove = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:commit(?: \((?:initial|merge)\))?: |revert: |(?:merge|pull)\b.*: Merge made by |runr: commit$)`)
+	return regexp.MustCompile(
+		`^(?:commit(?: \((?:initial|merge)\))?: |revert: |(?:merge|pull)\b.*: Merge made by |runr: commit$)`)
 })
 
 // copyingMove matches the reflog message of a commit that was made here from another one.
 var copyingMove = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:commit \(|cherry-pick: |am: |rebase: |runr: land |(?:rebase|pull)\b.* \((?:pick|reword|edit|squash|fixup|continue|merge)\): )`)
+	return regexp.MustCompile(
+		`^(?:commit \(|cherry-pick: |am: |rebase: |runr: land |(?:rebase|pull)\b.* \((?:pick|reword|edit|squash|fixup|continue|merge)\): )`)
 })

@@ -57,7 +57,8 @@ func TestOpenPlaces(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got := openTestRepo(t, c.dir)
 			if got.CommonDir != c.common || got.WorkTree != c.tree || got.Prefix != c.prefix {
-				t.Errorf("common %q tree %q prefix %q, want %q %q %q", got.CommonDir, got.WorkTree, got.Prefix, c.common, c.tree, c.prefix)
+				t.Errorf("common %q tree %q prefix %q, want %q %q %q", got.CommonDir, got.WorkTree, got.Prefix, c.common, c.tree,
+					c.prefix)
 			}
 			if got.Bare != (c.name == "bare" || c.name == "below bare") {
 				t.Errorf("bare = %v", got.Bare)
@@ -109,7 +110,8 @@ func TestOpenInHook(t *testing.T) {
 	}{
 		{"main", "", ".git/index", main.WorkTree, main.WorkTree, "", main.GitDir, ""},
 		{"commit -a", "", ".git/index.lock", main.WorkTree, main.WorkTree, "", main.GitDir, main.GitDir + "/index.lock"},
-		{"commit PATH, below", "", main.GitDir + "/next-index-7.lock", main.WorkTree + "/sub", main.WorkTree, "sub/", main.GitDir, main.GitDir + "/next-index-7.lock"},
+		{"commit PATH, below", "", main.GitDir + "/next-index-7.lock", main.WorkTree + "/sub", main.WorkTree, "sub/",
+			main.GitDir, main.GitDir + "/next-index-7.lock"},
 		{"elsewhere", "", main.GitDir + "/index.lock", other, other, "", other + "/.git", ""},
 		{"elsewhere, of a newer git", main.GitDir, main.GitDir + "/index.lock", other, other, "", other + "/.git", ""},
 		{"linked", gitDir, gitDir + "/index", linked, linked, "", gitDir, ""},
@@ -127,7 +129,8 @@ func TestOpenInHook(t *testing.T) {
 			}
 			got := openTestRepo(t, c.dir)
 			if got.GitDir != c.wantGit || got.WorkTree != c.top || got.Prefix != c.prefix || got.IndexFile != c.wantIndex {
-				t.Errorf("%s %s %q %q, want %s %s %q %q", got.GitDir, got.WorkTree, got.Prefix, got.IndexFile, c.wantGit, c.top, c.prefix, c.wantIndex)
+				t.Errorf("%s %s %q %q, want %s %s %q %q", got.GitDir, got.WorkTree, got.Prefix, got.IndexFile, c.wantGit, c.top,
+					c.prefix, c.wantIndex)
 			}
 		})
 	}

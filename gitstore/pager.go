@@ -47,7 +47,8 @@ func (r *Repo) Pager(ctx context.Context, command string) (string, error) {
 // missing reports whether a shell command line clearly names a program that does not exist.
 func missing(line string) bool {
 	program, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-	if strings.ContainsAny(program, "|&;<>()$`\\\"'\t\n*?[#~=%") || strings.Contains(program, "/") && !filepath.IsAbs(program) {
+	if strings.ContainsAny(program, "|&;<>()$`\\\"'\t\n*?[#~=%") ||
+		strings.Contains(program, "/") && !filepath.IsAbs(program) {
 		return false
 	}
 	_, err := exec.LookPath(program)

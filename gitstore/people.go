@@ -19,7 +19,8 @@ func mailmapAt(at ID) []string {
 // Contributors returns the authors of the newest commits up to a commit, mapped by the .mailmap of that commit: each
 // once, the author of the newest commit first.
 func (r *Repo) Contributors(ctx context.Context, at ID) ([]Identity, error) {
-	args := append(mailmapAt(at), "log", fmt.Sprintf("--max-count=%d", maxContributors), "-z", "--use-mailmap", "--format=%aN%n%aE",
+	args := append(mailmapAt(at), "log", fmt.Sprintf("--max-count=%d", maxContributors), "-z", "--use-mailmap",
+		"--format=%aN%n%aE",
 		"--no-show-signature", "--no-notes", "--no-textconv", "--end-of-options", string(at), "--")
 	out, err := r.dir.Git(ctx, args...)
 	if err != nil {
@@ -48,13 +49,15 @@ func (r *Repo) Mailmapped(ctx context.Context, at ID, people []Identity) ([]Iden
 	for _, who := range people {
 		fmt.Fprintf(&stdin, "%s <%s>\n", oneIdent(who.Name), oneIdent(who.Email))
 	}
-	out, err := r.dir.Call(ctx, gitdir.Call{Args: append(mailmapAt(at), "check-mailmap", "--stdin"), Stdin: strings.NewReader(stdin.String())})
+	out, err := r.dir.Call(ctx, gitdir.Call{Args: append(mailmapAt(at), "check-mailmap", "--stdin"),
+		Stdin: strings.NewReader(stdin.String())})
 	if err != nil {
 		return nil, fmt.Errorf("read .mailmap of %s: %w", at.Short(), err)
 	}
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	if len(lines) != len(people) {
-		return nil, fmt.Errorf("read .mailmap of %s: git answered %d lines for %d people", at.Short(), len(lines), len(people))
+		return nil, fmt.Errorf("read .mailmap of %s: git answered %d lines for %d people", at.Short(), len(lines),
+			len(people))
 	}
 	mapped := make([]Identity, len(people))
 	for i, line := range lines {

@@ -20,7 +20,8 @@ func TestContributors(t *testing.T) {
 	}
 	by("Ada <ada@old.example>", nil)
 	by("Bob <bob@example.org>", nil)
-	at := by("Ada <ada@example.org>", map[string]string{".mailmap": "Ada Lovelace <ada@example.org> <ada@old.example>\nAda Lovelace <ada@example.org>\n"})
+	at := by("Ada <ada@example.org>",
+		map[string]string{".mailmap": "Ada Lovelace <ada@example.org> <ada@old.example>\nAda Lovelace <ada@example.org>\n"})
 	writeTestFile(t, dir, ".mailmap", "Eve <eve@example.org> <bob@example.org>\n")
 	ada, bob := Identity{Name: "Ada Lovelace", Email: "ada@example.org"}, Identity{Name: "Bob", Email: "bob@example.org"}
 	got, err := repo.Contributors(ctx, at)
@@ -43,7 +44,8 @@ func TestContributors(t *testing.T) {
 
 func TestParseIdentity(t *testing.T) {
 	for text, want := range map[string]Identity{
-		"Ada <ada@example.org>": {Name: "Ada", Email: "ada@example.org"}, " ada@example.org ": {Name: "", Email: "ada@example.org"}, "Ada": {Name: "Ada", Email: ""},
+		"Ada <ada@example.org>": {Name: "Ada", Email: "ada@example.org"},
+		" ada@example.org ":     {Name: "", Email: "ada@example.org"}, "Ada": {Name: "Ada", Email: ""},
 		"<x@y>": {Name: "", Email: "x@y"}, "Ada <": {Name: "Ada", Email: ""}, "": {},
 	} {
 		if got := ParseIdentity(text); got != want {

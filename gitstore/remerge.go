@@ -52,8 +52,10 @@ func (r *Repo) CleanMerges(ctx context.Context, merges []ID) (map[ID]bool, error
 	if stdin.Len() == 0 { // git would log HEAD
 		return clean, ctx.Err()
 	}
-	args := append(append([]string{}, mergeOptions...), "log", "-z", "--stdin", "--no-walk=unsorted", "--remerge-diff", "--raw", "--no-abbrev", "--no-renames",
-		"--format=tformat:commit %H", "--no-notes", "--no-show-signature", "--no-color", "--no-decorate", "--no-ext-diff", "--")
+	args := append(append([]string{}, mergeOptions...), "log", "-z", "--stdin", "--no-walk=unsorted", "--remerge-diff",
+		"--raw", "--no-abbrev", "--no-renames",
+		"--format=tformat:commit %H", "--no-notes", "--no-show-signature", "--no-color", "--no-decorate", "--no-ext-diff",
+		"--")
 	out, err := r.dir.Call(ctx, gitdir.Call{Args: args, Stdin: strings.NewReader(stdin.String()), Env: r.noAttributes()})
 	if err != nil {
 		return nil, fmt.Errorf("merge %d commits again: %w", len(merges), err)
@@ -74,12 +76,14 @@ func (r *Repo) CleanMerges(ctx context.Context, merges []ID) (map[ID]bool, error
 
 // mergeOptions make the result of a merge independent of the configuration.
 var mergeOptions = []string{
-	"-c", "merge.default=text", "-c", "merge.conflictStyle=merge", "-c", "merge.renames=true", "-c", "merge.directoryRenames=conflict",
+	"-c", "merge.default=text", "-c", "merge.conflictStyle=merge", "-c", "merge.renames=true", "-c",
+	"merge.directoryRenames=conflict",
 }
 
 // mergeCommits merges two commits and returns the tree, with conflict markers if there are conflicts.
 func (r *Repo) mergeCommits(ctx context.Context, ours, theirs ID) (ID, error) {
-	args := append(append([]string{}, mergeOptions...), "merge-tree", "--write-tree", "--no-messages", "--allow-unrelated-histories", "-z", "--end-of-options")
+	args := append(append([]string{}, mergeOptions...), "merge-tree", "--write-tree", "--no-messages",
+		"--allow-unrelated-histories", "-z", "--end-of-options")
 	out, err := r.dir.Call(ctx, gitdir.Call{Args: append(args, string(ours), string(theirs)), Env: r.noAttributes()})
 	tree, _, _ := strings.Cut(string(out), "\x00")
 	if gitdir.ExitStatus(err) == 1 { // with conflicts

@@ -24,7 +24,8 @@ func TestRemerge(t *testing.T) {
 	branch("fourth", map[string]string{"fourth.txt": "4\n"})
 	merge := func(files map[string]string, names ...string) ID {
 		testGit(t, dir, "checkout", "-q", "-B", "work", string(base))
-		commitFiles(t, repo, map[string]string{"main.txt": "m\n", "both": "1\n2\n3\n4\n5\n6\n7\n8\nmain\n", "fight": "ours\n"})
+		commitFiles(t, repo, map[string]string{"main.txt": "m\n", "both": "1\n2\n3\n4\n5\n6\n7\n8\nmain\n",
+			"fight": "ours\n"})
 		testGit(t, dir, append([]string{"merge", "-q", "--no-ff", "--no-commit", "-X", "ours"}, names...)...)
 		return commitFiles(t, repo, files)
 	}
@@ -38,7 +39,8 @@ func TestRemerge(t *testing.T) {
 		{"a side dropped as a whole", merge(nil, "side"), []string{"fight"}},
 		{"resolved", merge(map[string]string{"fight": "both\n"}, "side"), []string{"fight"}},
 		{"more than merged", merge(map[string]string{"a.txt": "by the merge itself\n"}, "third"), []string{"a.txt"}},
-		{"a path like a line of git's", merge(map[string]string{"commit " + string(base): "odd\n"}, "third"), []string{"commit " + string(base)}},
+		{"a path like a line of git's", merge(map[string]string{"commit " + string(base): "odd\n"}, "third"),
+			[]string{"commit " + string(base)}},
 		{"more than merged, of three", merge(map[string]string{"both": "by hand\n"}, "third", "fourth"), []string{"both"}},
 	}
 	// Neither setting may affect the result or be run.

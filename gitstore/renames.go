@@ -30,7 +30,8 @@ func (r *Repo) Renames(ctx context.Context, from, to ID, rewritten bool) (map[st
 	if rewritten {
 		how = []string{"-M", "-B"}
 	}
-	args := []string{"diff-tree", "-r", renamePairs, "--diff-filter=RC", "--name-status", "-z", "--no-ext-diff", "--no-textconv"}
+	args := []string{"diff-tree", "-r", renamePairs, "--diff-filter=RC", "--name-status", "-z", "--no-ext-diff",
+		"--no-textconv"}
 	args = append(append(args, how...), "--end-of-options", string(r.orEmptyTree(from)), string(r.orEmptyTree(to)))
 	limited, cancel := context.WithTimeout(ctx, renameTimeout)
 	defer cancel()

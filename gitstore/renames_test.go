@@ -25,17 +25,23 @@ func TestRenames(t *testing.T) {
 		rewritten bool
 		want      map[string]string
 	}{
-		"nothing moved":              {map[string]string{"a": apple}, map[string]string{"a": apple, "z": "z\n"}, true, nil},
-		"moved":                      {map[string]string{"a": apple}, map[string]string{"dir/b": apple}, false, map[string]string{"a": "dir/b"}},
-		"moved and edited":           {map[string]string{"a": apple}, map[string]string{"b": apple + "more\n"}, false, map[string]string{"a": "b"}},
-		"strange names":              {map[string]string{"a\tb": apple}, map[string]string{"é \"\n": apple}, false, map[string]string{"a\tb": "é \"\n"}},
+		"nothing moved": {map[string]string{"a": apple}, map[string]string{"a": apple, "z": "z\n"}, true, nil},
+		"moved": {map[string]string{"a": apple}, map[string]string{"dir/b": apple}, false,
+			map[string]string{"a": "dir/b"}},
+		"moved and edited": {map[string]string{"a": apple}, map[string]string{"b": apple + "more\n"}, false,
+			map[string]string{"a": "b"}},
+		"strange names": {map[string]string{"a\tb": apple}, map[string]string{"é \"\n": apple}, false,
+			map[string]string{"a\tb": "é \"\n"}},
 		"another file":               {map[string]string{"a": apple}, map[string]string{"b": pear}, false, nil},
 		"copied, the first is there": {map[string]string{"a": apple}, map[string]string{"a": apple, "b": apple}, false, nil},
 		"moved to two alike":         {map[string]string{"a": apple}, map[string]string{"b": apple, "c": apple}, false, nil},
-		"moved to two, one closer":   {map[string]string{"a": apple}, map[string]string{"b": apple, "c": apple + "more\n"}, false, map[string]string{"a": "b"}},
-		"replaced, not looked for":   {map[string]string{"a": apple}, map[string]string{"a": pear, "b": apple}, false, nil},
-		"replaced":                   {map[string]string{"a": apple}, map[string]string{"a": pear, "b": apple}, true, map[string]string{"a": "b"}},
-		"swapped":                    {map[string]string{"a": apple, "b": pear}, map[string]string{"a": pear, "b": apple}, true, map[string]string{"a": "b", "b": "a"}},
+		"moved to two, one closer": {map[string]string{"a": apple}, map[string]string{"b": apple, "c": apple + "more\n"},
+			false, map[string]string{"a": "b"}},
+		"replaced, not looked for": {map[string]string{"a": apple}, map[string]string{"a": pear, "b": apple}, false, nil},
+		"replaced": {map[string]string{"a": apple}, map[string]string{"a": pear, "b": apple}, true,
+			map[string]string{"a": "b"}},
+		"swapped": {map[string]string{"a": apple, "b": pear}, map[string]string{"a": pear, "b": apple}, true,
+			map[string]string{"a": "b", "b": "a"}},
 	} {
 		repo := newTestRepo(t)
 		testGit(t, repo.WorkTree, "rm", "-q", "a.txt")
@@ -80,7 +86,8 @@ func TestFile(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	head := commitFiles(t, repo, map[string]string{"dir/b.txt": "b\n"})
 	entry, err := repo.File(ctx, head, "dir/b.txt")
-	if err != nil || entry.Mode != ModeFile || entry.Name != "b.txt" || string(entry.ID) != testGit(t, repo.WorkTree, "rev-parse", "HEAD:dir/b.txt") {
+	if err != nil || entry.Mode != ModeFile || entry.Name != "b.txt" ||
+		string(entry.ID) != testGit(t, repo.WorkTree, "rev-parse", "HEAD:dir/b.txt") {
 		t.Errorf("%+v, %v", entry, err)
 	}
 	if text, err := repo.ReadBlob(ctx, entry.ID); err != nil || string(text) != "b\n" {
@@ -93,7 +100,8 @@ func TestFile(t *testing.T) {
 	for _, missing := range []struct {
 		in   ID
 		path string
-	}{{head, "dir"}, {head, "dir/c"}, {head, "dir/b.txt/c"}, {head, "../a.txt"}, {head, ""}, {"", "a.txt"}, {entry.ID, "a.txt"}, {ID(strings.Repeat("1", 40)), "a.txt"}, {"HEAD", "a.txt"}} {
+	}{{head, "dir"}, {head, "dir/c"}, {head, "dir/b.txt/c"}, {head, "../a.txt"}, {head, ""}, {"", "a.txt"},
+		{entry.ID, "a.txt"}, {ID(strings.Repeat("1", 40)), "a.txt"}, {"HEAD", "a.txt"}} {
 		if entry, err := repo.File(ctx, missing.in, missing.path); !errors.Is(err, ErrNotFound) {
 			t.Errorf("%q in %q: %+v, %v", missing.path, missing.in, entry, err)
 		}

@@ -52,7 +52,10 @@ func (w *Worktree) Restore(ctx context.Context, spec RestoreSpec) (done Reverted
 // takeWanted replaces files of base by those of another snapshot.
 func (w *Worktree) takeWanted(ctx context.Context, base *Snapshot, from Snapshot, wanted []Change) (err error) {
 	paths := changedPaths(wanted)
-	inTree := slices.DeleteFunc(slices.Clone(wanted), func(c Change) bool { _, kept := from.rest.files[c.Path]; return kept })
+	inTree := slices.DeleteFunc(slices.Clone(wanted), func(c Change) bool {
+		_, kept := from.rest.files[c.Path]
+		return kept
+	})
 	if base.Tree, err = w.treeWith(ctx, base.Tree, inTree); err != nil {
 		return err
 	}
@@ -133,7 +136,8 @@ func (r *Repo) RestoreTo(ctx context.Context, dir string, spec RestoreSpec) (don
 	if err != nil {
 		return done, err
 	}
-	files := &workFiles{root: root, repo: r, lazy: true, perms: perms{known: spec.From.perms.known, other: spec.From.perms.other}}
+	files := &workFiles{root: root, repo: r, lazy: true,
+		perms: perms{known: spec.From.perms.known, other: spec.From.perms.other}}
 	defer func() { err = errors.Join(err, files.Close()) }()
 	for i, c := range wanted {
 		wanted[i] = Change{Path: c.Path, OldMode: c.NewMode, OldID: c.NewID}

@@ -21,19 +21,27 @@ var restoreCases = []struct {
 	unrecorded           []string // files that are as later left them
 	gone                 []string // files that later created, and that are removed to make room
 }{
-	{name: "deleted and changed", prepare: "echo u >u; mkdir -p p/q; echo r >p/q/r", later: "rm -r u p; echo other >a.txt; echo new >new"},
-	{name: "one file", prepare: "echo u >u", later: "rm u; echo other >a.txt", paths: []string{"u"}, unrecorded: []string{"a.txt"}},
-	{name: "a directory", prepare: "mkdir p; echo 1 >p/1; echo 2 >p/2; echo p2 >p2", later: "rm -r p; rm p2", paths: []string{"p/"}, unrecorded: []string{"p2"}},
-	{name: "odd names", prepare: `printf x >'a b'; printf x >"$(printf 'n\nl')"; printf x >"$(printf '\377')"; printf x >'*'; printf x >':(top)q'`,
-		later: `rm -- 'a b' "$(printf 'n\nl')" "$(printf '\377')"; printf y >'*'; printf y >':(top)q'; printf y >y`, paths: []string{"a b", "n\nl", "\xff", "*", ":(top)q"}},
-	{name: "symbolic links", prepare: "ln -s a.txt l; ln -s d m; ln -s /etc/hostname n", later: "rm l m; echo f >l; mkdir m; echo x >m/x; rm n; ln -s a.txt n", gone: []string{"m/x"}},
+	{name: "deleted and changed", prepare: "echo u >u; mkdir -p p/q; echo r >p/q/r",
+		later: "rm -r u p; echo other >a.txt; echo new >new"},
+	{name: "one file", prepare: "echo u >u", later: "rm u; echo other >a.txt", paths: []string{"u"},
+		unrecorded: []string{"a.txt"}},
+	{name: "a directory", prepare: "mkdir p; echo 1 >p/1; echo 2 >p/2; echo p2 >p2", later: "rm -r p; rm p2",
+		paths: []string{"p/"}, unrecorded: []string{"p2"}},
+	{name: "odd names",
+		prepare: `printf x >'a b'; printf x >"$(printf 'n\nl')"; printf x >"$(printf '\377')"; printf x >'*'; printf x >':(top)q'`,
+		later:   `rm -- 'a b' "$(printf 'n\nl')" "$(printf '\377')"; printf y >'*'; printf y >':(top)q'; printf y >y`,
+		paths:   []string{"a b", "n\nl", "\xff", "*", ":(top)q"}},
+	{name: "symbolic links", prepare: "ln -s a.txt l; ln -s d m; ln -s /etc/hostname n",
+		later: "rm l m; echo f >l; mkdir m; echo x >m/x; rm n; ln -s a.txt n", gone: []string{"m/x"}},
 	{name: "executable bits", prepare: "chmod +x a.txt; echo x >x; chmod +x x", later: "chmod -x a.txt x"},
 	{name: "file to directory", later: "rm a.txt; mkdir a.txt; echo x >a.txt/x", gone: []string{"a.txt/x"}},
 	{name: "directory to file", prepare: "mkdir -p p/q; echo 1 >p/q/1", later: "rm -r p; echo f >p", gone: []string{"p"}},
-	{name: "ignored in a directory in the way", prepare: "echo '*.log' >.gitignore", later: "rm a.txt; mkdir a.txt; echo x >a.txt/x; echo l >a.txt/x.log",
+	{name: "ignored in a directory in the way", prepare: "echo '*.log' >.gitignore",
+		later:     "rm a.txt; mkdir a.txt; echo x >a.txt/x; echo l >a.txt/x.log",
 		conflicts: []string{"a.txt"}, unrecorded: []string{"a.txt", "a.txt/x.log"}, gone: []string{"a.txt/x"}},
 	{name: "ignored since", prepare: "echo mine >mine", later: "echo mine >.git/info/exclude; echo other >mine"},
-	{name: "nested repository", prepare: "git init -q n; echo x >n/x; git -C n add .; git -C n commit -qm n", later: "echo y >n/x; git -C n commit -qam y; echo other >a.txt",
+	{name: "nested repository", prepare: "git init -q n; echo x >n/x; git -C n add .; git -C n commit -qm n",
+		later:     "echo y >n/x; git -C n commit -qam y; echo other >a.txt",
 		conflicts: []string{"n"}, unrecorded: []string{"n/x"}},
 	{name: "staged stays staged", prepare: "echo one >a.txt", later: "echo two >a.txt; git add a.txt; echo three >a.txt"},
 	{name: "all the same", prepare: "echo u >u"},
@@ -106,7 +114,8 @@ func TestRestoreStaged(t *testing.T) {
 		t.Errorf("staged after undo: %q", got)
 	}
 	to := filepath.Join(t.TempDir(), "to")
-	if _, err := w.repo.RestoreTo(context.Background(), to, RestoreSpec{From: from, Staged: true}); err != nil || readTestFile(t, to, "a.txt") != "staged\n" {
+	if _, err := w.repo.RestoreTo(context.Background(), to, RestoreSpec{From: from, Staged: true}); err != nil ||
+		readTestFile(t, to, "a.txt") != "staged\n" {
 		t.Errorf("%q, %v", readTestFile(t, to, "a.txt"), err)
 	}
 }
@@ -130,7 +139,8 @@ func TestRestoreTo(t *testing.T) {
 	if err != nil || !slices.Equal(done.Conflicts, []string{"a.txt"}) || readTestFile(t, to, "a.txt") != "mine\n" {
 		t.Errorf("conflicts %q, %v", done.Conflicts, err)
 	}
-	if _, err := repo.RestoreTo(ctx, to, RestoreSpec{From: snap, Paths: []string{"a.txt", "nosuch"}}); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "nosuch") {
+	if _, err := repo.RestoreTo(ctx, to, RestoreSpec{From: snap, Paths: []string{"a.txt", "nosuch"}}); !errors.Is(err,
+		ErrNotFound) || !strings.Contains(err.Error(), "nosuch") {
 		t.Errorf("no such path: %v", err)
 	}
 }
@@ -159,7 +169,8 @@ func TestFindSnapshot(t *testing.T) {
 	two := takeSnapshot(t, w, "two")
 	for typed, want := range map[string]ID{
 		"test/one": one.ID, "refs/runr-local/snapshots/test/two": two.ID, string(two.ID): two.ID, string(one.ID[:10]): one.ID,
-		"": "", "test": "", "abc": "", "HEAD": "", "main": "", string(testHead(t, repo)): "", "../../../heads/main": "", string(one.ID[:3]): "",
+		"": "", "test": "", "abc": "", "HEAD": "", "main": "", string(testHead(t, repo)): "", "../../../heads/main": "",
+		string(one.ID[:3]): "",
 	} {
 		snap, err := repo.FindSnapshot(ctx, typed)
 		if snap.ID != want || (err == nil) != (want != "") {

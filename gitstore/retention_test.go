@@ -67,7 +67,8 @@ func TestOldOperations(t *testing.T) {
 		days, keep int
 		want       []int
 	}{
-		{30, 0, []int{1, 2, 3, 4}}, {30, 2, []int{1, 2, 3, 4}}, {30, 5, []int{1}}, {30, 50, nil}, {0, 2, []int{1, 2, 3, 4}}, {365, 0, nil},
+		{30, 0, []int{1, 2, 3, 4}}, {30, 2, []int{1, 2, 3, 4}}, {30, 5, []int{1}}, {30, 50, nil}, {0, 2, []int{1, 2, 3, 4}},
+		{365, 0, nil},
 	} {
 		if got := numbers(c.days, c.keep); !slices.Equal(got, c.want) {
 			t.Errorf("%d days, %d: %v, want %v", c.days, c.keep, got, c.want)
@@ -79,7 +80,8 @@ func TestOldOperations(t *testing.T) {
 		t.Fatal(err)
 	}
 	refs, err := repo.OldOperations(ctx, now, 0)
-	if err != nil || slices.Contains(refs, revertedPrefix+"1-before") || slices.Contains(refs, landedPrefix+"1-before") || !slices.Contains(refs, revertedPrefix+"2-before") {
+	if err != nil || slices.Contains(refs, revertedPrefix+"1-before") || slices.Contains(refs, landedPrefix+"1-before") ||
+		!slices.Contains(refs, revertedPrefix+"2-before") {
 		t.Errorf("with a journal: %q, %v", refs, err)
 	}
 	if err := repo.DropRefs(ctx, refs); err != nil {
@@ -97,7 +99,8 @@ func TestOldOperations(t *testing.T) {
 func TestOldOperationsThatAreLost(t *testing.T) {
 	repo := newTestRepo(t)
 	ref := revertedPrefix + "1-before"
-	if err := safefile.WriteFile(filepath.Join(repo.CommonDir, filepath.FromSlash(ref)), []byte(strings.Repeat("1", 40)+"\n"), 0o666); err != nil {
+	if err := safefile.WriteFile(filepath.Join(repo.CommonDir, filepath.FromSlash(ref)),
+		[]byte(strings.Repeat("1", 40)+"\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	refs, err := repo.OldOperations(context.Background(), time.Now().AddDate(0, 0, -30), 50)

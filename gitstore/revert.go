@@ -266,7 +266,8 @@ func (w *Worktree) recordRevert(ctx context.Context, job revertJob, done *Revert
 
 // leave returns the result for a killed operation that is left as it is.
 func (w *Worktree) leave(op Operation, job revertJob) Reverted {
-	return Reverted{Left: true, Before: job.base, After: job.end, Operation: Recorded{Operation: op, Before: job.base.ID, After: job.end.ID}}
+	return Reverted{Left: true, Before: job.base, After: job.end,
+		Operation: Recorded{Operation: op, Before: job.base.ID, After: job.end.ID}}
 }
 
 // indexIsFree waits, for a bounded time, until nobody holds the lock of the index, if the job will

@@ -45,7 +45,8 @@ func randomName() (string, error) {
 	if _, err := rand.Read(random[:]); err != nil {
 		return "", err
 	}
-	return strings.Replace(time.Now().UTC().Format("20060102150405.000000"), ".", "", 1) + "-" + hex.EncodeToString(random[:]), nil
+	return strings.Replace(time.Now().UTC().Format("20060102150405.000000"), ".", "", 1) + "-" +
+		hex.EncodeToString(random[:]), nil
 }
 
 // tempPrefix is the prefix of the names of files that are being written.
@@ -53,7 +54,8 @@ const tempPrefix = ".git-runr-tmp-"
 
 // Reasons why a path cannot be restored, which make it a conflict.
 var (
-	errInTheWay = errors.New("something else is in the way") // a directory, or something in place of a parent, that is not ours to remove
+	// a directory, or something in place of a parent, that is not ours to remove
+	errInTheWay = errors.New("something else is in the way")
 	errChanged  = errors.New("changed meanwhile")
 )
 
@@ -113,7 +115,9 @@ func (f *workFiles) restore(ctx context.Context, changed []Change, done *Reverte
 	if err := f.each(todo, done, func(c Change) bool { return c.OldMode == "" }, f.remove); err != nil {
 		return err
 	}
-	err := f.each(todo, done, func(c Change) bool { return c.OldMode != "" }, func(c Change) error { return f.write(ctx, c) })
+	err := f.each(todo, done, func(c Change) bool { return c.OldMode != "" }, func(c Change) error {
+		return f.write(ctx, c)
+	})
 	if err != nil {
 		return err
 	}
@@ -130,7 +134,8 @@ func (f *workFiles) restore(ctx context.Context, changed []Change, done *Reverte
 func (f *workFiles) takeBegun(ctx context.Context, changed []Change) error {
 	for i, c := range changed {
 		state, err := f.state(c.Path)
-		if err != nil || c.NewMode == "" || state == (fileState{c.NewMode, c.NewID}) || state == (fileState{c.OldMode, c.OldID}) {
+		if err != nil || c.NewMode == "" || state == (fileState{c.NewMode, c.NewID}) ||
+			state == (fileState{c.OldMode, c.OldID}) {
 			continue
 		}
 		begun := state == fileState{}

@@ -31,7 +31,8 @@ func TestRevertLeavesWhatIsSavedMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"a.txt", "d/b.txt", "new"}; !slices.Equal(done.Conflicts, want) || !slices.Equal(done.Restored, []string{"other"}) {
+	if want := []string{"a.txt", "d/b.txt", "new"}; !slices.Equal(done.Conflicts, want) ||
+		!slices.Equal(done.Restored, []string{"other"}) {
 		t.Errorf("conflicts %q, restored %q", done.Conflicts, done.Restored)
 	}
 	for _, name := range done.Conflicts {
@@ -73,7 +74,8 @@ func TestRevertOnlyPaths(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, w := revertRepo(t)
 			base := takeSnapshot(t, w, "base")
-			shell(t, dir, "echo agent >a.txt; echo agent >new; echo mine >d/b.txt; echo mine >mine; git add -A; echo more >>mine")
+			shell(t, dir,
+				"echo agent >a.txt; echo agent >new; echo mine >d/b.txt; echo mine >mine; git add -A; echo more >>mine")
 			end := takeSnapshot(t, w, "end")
 			done, err := w.Revert(context.Background(), base, end, OnlyPaths(only), Because("a test"))
 			if err != nil || len(done.Conflicts) > 0 || !slices.Equal(done.Restored, only) {
@@ -148,7 +150,8 @@ func killRevert(t *testing.T, w *Worktree, n int, base, end Snapshot, options ..
 // TestRevertReadsBlobsInOneProcess checks that one git process reads all blobs, however many files are restored.
 func TestRevertReadsBlobsInOneProcess(t *testing.T) {
 	dir, w := revertRepo(t)
-	shell(t, dir, "for i in 1 2 3 4 5 6 7 8 9; do echo $i >f$i; done; ln -s f1 link; printf '' >empty; head -c 300000 /dev/zero >big")
+	shell(t, dir,
+		"for i in 1 2 3 4 5 6 7 8 9; do echo $i >f$i; done; ln -s f1 link; printf '' >empty; head -c 300000 /dev/zero >big")
 	base, files := takeSnapshot(t, w, "base"), diskState(t, dir)
 	shell(t, dir, "rm f* link empty big")
 	end := takeSnapshot(t, w, "end")
@@ -172,10 +175,12 @@ func TestRevertReadsBlobsInOneProcess(t *testing.T) {
 func TestAsCommitted(t *testing.T) {
 	dir, w := revertRepo(t)
 	ctx := context.Background()
-	shell(t, dir, `git config core.autocrlf true; printf 'one\r\n' >crlf.txt; ln -s a.txt link; printf x >"$(printf 'odd\377')"; git add -A 2>/dev/null; git commit -qm second; rm a.txt d/b.txt; git checkout -q .`)
+	shell(t, dir,
+		`git config core.autocrlf true; printf 'one\r\n' >crlf.txt; ln -s a.txt link; printf x >"$(printf 'odd\377')"; git add -A 2>/dev/null; git commit -qm second; rm a.txt d/b.txt; git checkout -q .`)
 	before := diskState(t, dir)
 	paths := []string{"a.txt", "crlf.txt", "link", "new", "odd\xff", "d/b.txt", "d/b.txt"}
-	shell(t, dir, `echo work >a.txt; printf 'work\r\n' >crlf.txt; rm link d/b.txt; echo n >new; rm odd*; echo mine >mine; git add new a.txt mine; echo more >>mine`)
+	shell(t, dir,
+		`echo work >a.txt; printf 'work\r\n' >crlf.txt; rm link d/b.txt; echo n >new; rm odd*; echo mine >mine; git add new a.txt mine; echo more >>mine`)
 	snap := takeSnapshot(t, w, "work")
 	head := ID(testGit(t, dir, "rev-parse", "HEAD"))
 	was, err := w.AsCommitted(ctx, snap, head, paths, "refs/runr-local/snapshots/test/was", "as committed")
@@ -191,7 +196,8 @@ func TestAsCommitted(t *testing.T) {
 	if got := testGit(t, dir, "status", "--porcelain"); got != "AM mine" {
 		t.Errorf("status %q", got)
 	}
-	if same, err := w.AsCommitted(ctx, snap, head, nil, "refs/runr-local/snapshots/test/same", "nothing"); err != nil || same.Tree != snap.Tree || same.Index != snap.Index {
+	if same, err := w.AsCommitted(ctx, snap, head, nil, "refs/runr-local/snapshots/test/same", "nothing"); err != nil ||
+		same.Tree != snap.Tree || same.Index != snap.Index {
 		t.Errorf("without paths %+v, %v", same, err)
 	}
 }

@@ -34,7 +34,8 @@ var revertCases = []struct {
 	{name: "new file", attempt: "echo n >new; mkdir -p d/e; echo n >d/e/new"},
 	{name: "modified", attempt: "echo agent >a.txt"},
 	{name: "modified over the user's edit", prepare: "echo mine >a.txt", attempt: "echo agent >>a.txt"},
-	{name: "modified over staged and unstaged", prepare: "echo staged >a.txt; git add a.txt; echo unstaged >a.txt", attempt: "echo agent >a.txt; git add a.txt"},
+	{name: "modified over staged and unstaged", prepare: "echo staged >a.txt; git add a.txt; echo unstaged >a.txt",
+		attempt: "echo agent >a.txt; git add a.txt"},
 	{name: "staged by the agent", prepare: "echo mine >a.txt", attempt: "git add a.txt"},
 	{name: "unstaged by the agent", prepare: "echo mine >a.txt; git add a.txt", attempt: "git reset -q"},
 	{name: "new file staged", attempt: "echo n >new; git add new"},
@@ -52,24 +53,41 @@ var revertCases = []struct {
 	{name: "link changed", prepare: "ln -s a.txt l; ln -s /no/where m", attempt: "ln -sf d/b.txt l; rm m; echo file >m"},
 	{name: "file to link", attempt: "rm a.txt; ln -s d/b.txt a.txt"},
 	{name: "executable bit", prepare: "echo x >x; chmod +x x", attempt: "chmod -x x; chmod +x a.txt"},
-	{name: "odd names", prepare: `printf x >'a b'; printf x >"$(printf 'n\nl')"; printf x >"$(printf '\377')"; printf x >':(top)q'; printf x >-- ; git add -A`,
+	{name: "odd names",
+		prepare: `printf x >'a b'; printf x >"$(printf 'n\nl')"; printf x >"$(printf '\377')"; printf x >':(top)q'; printf x >-- ; git add -A`,
 		attempt: `printf y >'a b'; rm -- "$(printf 'n\nl')" ; printf y >"$(printf '\377')"; printf y >':(top)q'; printf y >--; printf y >'*'`},
 	{name: "agent committed", attempt: "echo agent >a.txt; git add -A; git commit -qm agent; git reset -q --soft HEAD~"},
-	{name: "line ends", prepare: "git config core.autocrlf true; printf 'one\\r\\ntwo\\n' >crlf.txt; git add -A 2>/dev/null", attempt: "printf 'x\\n' >crlf.txt"},
-	{name: "lossy filter", prepare: "git config filter.drop.clean 'grep -v secret'; echo '*.nb filter=drop' >.gitattributes; printf 'a\\nsecret\\n' >x.nb; git add -A", attempt: "echo b >x.nb"},
-	{name: "ignored file", prepare: "echo '*.log' >.gitignore; echo mine >x.log", attempt: "echo agent >x.log; echo agent >a.txt", without: []string{"x.log"}},
-	{name: "hidden by an ignore rule", prepare: "echo mine >data.csv", attempt: "echo agent >data.csv; echo '*.csv' >.gitignore"},
+	{name: "line ends",
+		prepare: "git config core.autocrlf true; printf 'one\\r\\ntwo\\n' >crlf.txt; git add -A 2>/dev/null",
+		attempt: "printf 'x\\n' >crlf.txt"},
+	{name: "lossy filter",
+		prepare: "git config filter.drop.clean 'grep -v secret'; echo '*.nb filter=drop' >.gitattributes; printf " +
+			"'a\\nsecret\\n' >x.nb; git add -A", attempt: "echo b >x.nb"},
+	{name: "ignored file", prepare: "echo '*.log' >.gitignore; echo mine >x.log",
+		attempt: "echo agent >x.log; echo agent >a.txt", without: []string{"x.log"}},
+	{name: "hidden by an ignore rule", prepare: "echo mine >data.csv",
+		attempt: "echo agent >data.csv; echo '*.csv' >.gitignore"},
 	{name: "intent to add", prepare: "echo n >n; git add -N n", attempt: "echo agent >n; git add n"},
-	{name: "split index", prepare: "git config core.splitIndex true; echo mine >a.txt; git add a.txt; git update-index --split-index",
-		attempt: "git rm -q --cached a.txt; git config core.splitIndex false; git update-index --no-split-index; rm .git/sharedindex.*"},
-	{name: "edited afterwards", attempt: "echo agent >a.txt; echo agent >d/b.txt", later: "echo mine >a.txt", conflicts: []string{"a.txt"}},
-	{name: "deleted afterwards", attempt: "echo agent >a.txt; echo agent >d/b.txt", later: "rm a.txt", conflicts: []string{"a.txt"}},
-	{name: "new file edited afterwards", attempt: "echo n >n/new || { mkdir n; echo n >n/new; }; echo n >n/other", later: "echo mine >n/new", conflicts: []string{"n/new"}},
-	{name: "restored by hand afterwards", attempt: "echo agent >a.txt; echo agent >d/b.txt", later: "printf 'one\\n' >a.txt"},
-	{name: "file put into a new directory", attempt: "rm a.txt; mkdir a.txt; echo x >a.txt/x", later: "echo mine >a.txt/mine", conflicts: []string{"a.txt"}, without: []string{"a.txt/mine"}},
-	{name: "unrelated edit afterwards", attempt: "echo agent >a.txt", later: "echo mine >unrelated", without: []string{"unrelated"}},
-	{name: "staged afterwards", prepare: "echo mine >a.txt", attempt: "echo agent >d/b.txt; git add -A", later: "echo later >later.txt; git add later.txt", without: []string{"later.txt"}},
-	{name: "link in the way afterwards", attempt: "rm -r d", later: "mkdir elsewhere; ln -s elsewhere d", conflicts: []string{"d/b.txt"}, without: []string{"d"}},
+	{name: "split index",
+		prepare: "git config core.splitIndex true; echo mine >a.txt; git add a.txt; git update-index --split-index",
+		attempt: "git rm -q --cached a.txt; git config core.splitIndex false; git update-index --no-split-index; rm " +
+			".git/sharedindex.*"},
+	{name: "edited afterwards", attempt: "echo agent >a.txt; echo agent >d/b.txt", later: "echo mine >a.txt",
+		conflicts: []string{"a.txt"}},
+	{name: "deleted afterwards", attempt: "echo agent >a.txt; echo agent >d/b.txt", later: "rm a.txt",
+		conflicts: []string{"a.txt"}},
+	{name: "new file edited afterwards", attempt: "echo n >n/new || { mkdir n; echo n >n/new; }; echo n >n/other",
+		later: "echo mine >n/new", conflicts: []string{"n/new"}},
+	{name: "restored by hand afterwards", attempt: "echo agent >a.txt; echo agent >d/b.txt",
+		later: "printf 'one\\n' >a.txt"},
+	{name: "file put into a new directory", attempt: "rm a.txt; mkdir a.txt; echo x >a.txt/x",
+		later: "echo mine >a.txt/mine", conflicts: []string{"a.txt"}, without: []string{"a.txt/mine"}},
+	{name: "unrelated edit afterwards", attempt: "echo agent >a.txt", later: "echo mine >unrelated",
+		without: []string{"unrelated"}},
+	{name: "staged afterwards", prepare: "echo mine >a.txt", attempt: "echo agent >d/b.txt; git add -A",
+		later: "echo later >later.txt; git add later.txt", without: []string{"later.txt"}},
+	{name: "link in the way afterwards", attempt: "rm -r d", later: "mkdir elsewhere; ln -s elsewhere d",
+		conflicts: []string{"d/b.txt"}, without: []string{"d"}},
 }
 
 func TestRevert(t *testing.T) {
@@ -304,7 +322,8 @@ func TestInstallIndexWaitsForLock(t *testing.T) {
 	if err := w.installIndex(context.Background(), index.data, index); err != nil || exists(lock) {
 		t.Errorf("after the lock: %v", err)
 	}
-	if err := w.installIndex(context.Background(), []byte("another"), indexFile{}); !errors.Is(err, ErrLostRace) || exists(lock) || !exists(w.indexPath()) {
+	if err := w.installIndex(context.Background(), []byte("another"), indexFile{}); !errors.Is(err, ErrLostRace) ||
+		exists(lock) || !exists(w.indexPath()) {
 		t.Errorf("over another index: %v", err)
 	}
 }
@@ -343,7 +362,8 @@ func TestFinishRevertsOfThisWorktreeOnly(t *testing.T) {
 	repo := newTestRepo(t)
 	w := addTestWorktree(t, repo)
 	snap := takeSnapshot(t, w, "one")
-	if _, err := w.beginJournal(context.Background(), revertJob{name: "theirs", base: snap, end: snap, why: "test"}); err != nil {
+	if _, err := w.beginJournal(context.Background(),
+		revertJob{name: "theirs", base: snap, end: snap, why: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	finished, err := checkoutOf(t, repo).FinishReverts(context.Background())

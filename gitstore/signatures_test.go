@@ -77,9 +77,12 @@ func TestSignatures(t *testing.T) {
 			t.Errorf("%+v", good)
 		}
 	}
-	check(ada, map[ID]SignatureState{byAda: SignatureGood, byEve: SignatureUnknown, unsigned: SignatureMissing, forged: SignatureBad})
-	check(ada+eve, map[ID]SignatureState{byAda: SignatureGood, byEve: SignatureGood, unsigned: SignatureMissing, forged: SignatureBad})
-	check("", map[ID]SignatureState{byAda: SignatureUnknown, byEve: SignatureUnknown, unsigned: SignatureMissing, forged: SignatureBad})
+	check(ada, map[ID]SignatureState{byAda: SignatureGood, byEve: SignatureUnknown, unsigned: SignatureMissing,
+		forged: SignatureBad})
+	check(ada+eve, map[ID]SignatureState{byAda: SignatureGood, byEve: SignatureGood, unsigned: SignatureMissing,
+		forged: SignatureBad})
+	check("", map[ID]SignatureState{byAda: SignatureUnknown, byEve: SignatureUnknown, unsigned: SignatureMissing,
+		forged: SignatureBad})
 	if got, err := repo.Signatures(ctx, nil, nil); err != nil || len(got) > 0 {
 		t.Errorf("of nothing: %v, %v", got, err)
 	}

@@ -377,7 +377,8 @@ func (w *Worktree) prepareShadow() error {
 	if w.repo.SHA256() {
 		version, extensions = 1, "[extensions]\n\tobjectFormat = sha256\n"
 	}
-	text := fmt.Sprintf(shadowConfig, version, config.Bool("core.ignorecase"), config.Bool("core.precomposeunicode")) + extensions
+	text := fmt.Sprintf(shadowConfig, version, config.Bool("core.ignorecase"), config.Bool("core.precomposeunicode")) +
+		extensions
 	exclude, err := os.ReadFile(filepath.Join(w.repo.CommonDir, "info", "exclude"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

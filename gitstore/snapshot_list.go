@@ -58,7 +58,8 @@ func (r *Repo) Snapshots(ctx context.Context) ([]SnapshotInfo, error) {
 
 // SnapshotRoom returns how many bytes of git's objects only snapshots need, or -1 if that is unknown.
 func (r *Repo) SnapshotRoom(ctx context.Context) int64 {
-	out, err := r.dir.Git(ctx, "rev-list", "--objects", "--disk-usage", "--glob="+snapshotPrefix+"*", "--not", "--branches", "--tags", "--remotes")
+	out, err := r.dir.Git(ctx, "rev-list", "--objects", "--disk-usage", "--glob="+snapshotPrefix+"*", "--not",
+		"--branches", "--tags", "--remotes")
 	if err != nil {
 		return -1
 	}

@@ -50,7 +50,8 @@ func (w *Worktree) enter(ctx context.Context, index string, changes []Change) er
 // commit, both in the files (with the filters of this repository) and in the index. So it is the
 // working tree before somebody changed the paths, and Revert from it to snap takes the change
 // back. The new snapshot is kept under ref.
-func (w *Worktree) AsCommitted(ctx context.Context, snap Snapshot, commit ID, paths []string, ref, subject string) (Snapshot, error) {
+func (w *Worktree) AsCommitted(ctx context.Context, snap Snapshot, commit ID, paths []string,
+	ref, subject string) (Snapshot, error) {
 	before, err := w.asCommitted(ctx, snap, commit, paths)
 	if err == nil {
 		err = w.writeSnapshot(ctx, &before, subject)
@@ -85,7 +86,8 @@ func (w *Worktree) asCommitted(ctx context.Context, snap Snapshot, commit ID, pa
 // to the last commit, and updates each file that is as in the first. A file that is as in neither
 // is somebody's: it stays, and its path is returned in left. Bring may be repeated. before is the
 // working tree without the work, kept under ref.
-func (w *Worktree) Bring(ctx context.Context, branchRef string, from, to ID, ref, subject string) (before Snapshot, left []string, err error) {
+func (w *Worktree) Bring(ctx context.Context, branchRef string, from, to ID,
+	ref, subject string) (before Snapshot, left []string, err error) {
 	if !w.Own {
 		return before, nil, fmt.Errorf("bring %s to %q: %w", to.Short(), w.Dir, errNotOwn)
 	}

@@ -95,8 +95,10 @@ type restGroup struct {
 
 // lookAround returns the permissions of what was recorded, and everything else in the working tree. keep is how many
 // bytes of ignored files to keep in all; if it is negative, lookAround does not examine them.
-func (w *Worktree) lookAround(ctx context.Context, recorded []string, gaps []string, since *Snapshot, keep int64) (perms, rest, error) {
-	l := &lookRound{w: w, recorded: map[string]bool{}, since: since, deep: keep >= 0, empty: map[string]bool{}, groups: map[string]*restGroup{}}
+func (w *Worktree) lookAround(ctx context.Context, recorded []string, gaps []string, since *Snapshot,
+	keep int64) (perms, rest, error) {
+	l := &lookRound{w: w, recorded: map[string]bool{}, since: since, deep: keep >= 0, empty: map[string]bool{},
+		groups: map[string]*restGroup{}}
 	for i := range l.perms {
 		l.perms[i] = map[string]fs.FileMode{}
 	}
@@ -171,7 +173,9 @@ func (l *lookRound) subdir(ctx context.Context, name string, e fs.DirEntry, grou
 // holdsFiles reports whether there is anything other than directories below a directory.
 func (l *lookRound) holdsFiles(name string) bool {
 	entries, err := os.ReadDir(filepath.Join(l.w.Dir, name))
-	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !e.IsDir() || l.holdsFiles(name+e.Name()+"/") })
+	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return !e.IsDir() || l.holdsFiles(name+e.Name()+"/")
+	})
 }
 
 // top returns the gap of the earlier snapshot that covers a path, or the path itself.
@@ -198,7 +202,8 @@ func (l *lookRound) file(name string, e fs.DirEntry, group string) {
 	g.Bytes += info.Size()
 	if l.deep {
 		sum := sha256.New()
-		fmt.Fprintf(sum, "%x %s\x00%v %d %d %d", g.sum, name, info.Mode(), info.Size(), info.ModTime().UnixNano(), inodeChanged(filepath.Join(l.w.Dir, name)))
+		fmt.Fprintf(sum, "%x %s\x00%v %d %d %d", g.sum, name, info.Mode(), info.Size(), info.ModTime().UnixNano(),
+			inodeChanged(filepath.Join(l.w.Dir, name)))
 		g.sum = sum.Sum(nil)
 	}
 	g.files = append(g.files, name)
@@ -222,7 +227,8 @@ func (l *lookRound) most() perms {
 	for class, all := range l.perms {
 		counts := map[fs.FileMode]int{}
 		for _, perm := range all {
-			if counts[perm]++; counts[perm] > counts[p.most[class]] || counts[perm] == counts[p.most[class]] && perm < p.most[class] {
+			if counts[perm]++; counts[perm] > counts[p.most[class]] ||
+				counts[perm] == counts[p.most[class]] && perm < p.most[class] {
 				p.most[class] = perm
 			}
 		}
@@ -376,7 +382,8 @@ func changedPerms(was, is perms) (changed []string) {
 	paths := maps.Clone(was.other)
 	maps.Copy(paths, is.other)
 	for name, perm := range paths {
-		if mode := permMode(name, perm); was.of(name, mode) != is.of(name, mode) || was.other[name].IsDir() && !is.other[name].IsDir() {
+		if mode := permMode(name, perm); was.of(name, mode) != is.of(name, mode) ||
+			was.other[name].IsDir() && !is.other[name].IsDir() {
 			changed = append(changed, name)
 		}
 	}

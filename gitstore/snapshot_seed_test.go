@@ -25,8 +25,9 @@ func madeWorktree(t *testing.T, odd bool) (*Worktree, Snapshot) {
 	for name, content := range map[string]string{
 		".gitattributes": attributes,
 		".gitignore":     "*.log\n", "kept.log": "tracked though ignored\n",
-		"a.rot": "abc\n", "plain.rot": "abc\n", "b.id": "$Id$\n", "c.dos": "line\r\n", "sub/d e.txt": "d\n", "run.sh": "#!/bin/sh\n",
-		"swap1": "one\n", "swap2": "two\n",
+		"a.rot": "abc\n", "plain.rot": "abc\n", "b.id": "$Id$\n", "c.dos": "line\r\n", "sub/d e.txt": "d\n",
+		"run.sh": "#!/bin/sh\n",
+		"swap1":  "one\n", "swap2": "two\n",
 	} {
 		writeTestFile(t, dir, name, content)
 	}

@@ -32,7 +32,8 @@ type changes struct {
 // It does not run `git add`, because that runs `git status` in nested repositories, whose
 // configuration could name a program, and because it gives up at the first nested
 // repository without a commit.
-func (w *Worktree) stage(ctx context.Context, c gitdir.Call, apart func(path string) bool, also ...listing) (gaps []string, err error) {
+func (w *Worktree) stage(ctx context.Context, c gitdir.Call, apart func(path string) bool,
+	also ...listing) (gaps []string, err error) {
 	found, err := w.unstaged(ctx, c, also)
 	if err != nil {
 		return nil, err

@@ -93,7 +93,8 @@ func sameState(t *testing.T, what string, got, want map[string]string) {
 	}
 }
 
-var oddNames = []string{"with space", " leading", "new\nline", "tab\t", "quote\"'", "back\\slash", "bytes\xff\xfe", "-dash", ":(top)x", "*", "über", "deep/er/[x]"}
+var oddNames = []string{"with space", " leading", "new\nline", "tab\t", "quote\"'", "back\\slash", "bytes\xff\xfe",
+	"-dash", ":(top)x", "*", "über", "deep/er/[x]"}
 
 func writeOdd(t *testing.T, dir string) {
 	t.Helper()
@@ -104,7 +105,8 @@ func writeOdd(t *testing.T, dir string) {
 	if err := os.Chmod(filepath.Join(dir, "run.sh"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, target := range map[string]string{"link": "a.txt", "dangling": "no/such", "absolute": "/etc/hostname", "updir": "../x"} {
+	for name, target := range map[string]string{"link": "a.txt", "dangling": "no/such", "absolute": "/etc/hostname",
+		"updir": "../x"} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +192,8 @@ func TestSnapshotRunsNoFilter(t *testing.T) {
 	testGit(t, dir, "config", "filter.drop.clean", evil)
 	testGit(t, dir, "config", "filter.drop.process", evil)
 	testGit(t, dir, "config", "core.fsmonitor", evil)
-	writeTestFile(t, dir, ".gitattributes", "*.nb filter=drop\n*.id ident\n*.u16 working-tree-encoding=UTF-16\n*.txt eol=lf\n")
+	writeTestFile(t, dir, ".gitattributes",
+		"*.nb filter=drop\n*.id ident\n*.u16 working-tree-encoding=UTF-16\n*.txt eol=lf\n")
 	writeTestFile(t, dir, "book.nb", "secret output\n")
 	writeTestFile(t, dir, "x.id", "$Id: local $\n")
 	writeTestFile(t, dir, "x.u16", "not UTF-16")
@@ -258,7 +261,8 @@ func TestSnapshotIgnored(t *testing.T) {
 	testGit(t, dir, "add", "-f", "tracked.log")
 	w := checkoutOf(t, openTestRepo(t, dir))
 	first := treeState(t, repo, takeSnapshot(t, w, "one").Tree)
-	for name, want := range map[string]bool{"tracked.log": true, "x.log": false, "x.local": false, "x.mine": false, "data.csv": true} {
+	for name, want := range map[string]bool{"tracked.log": true, "x.log": false, "x.local": false, "x.mine": false,
+		"data.csv": true} {
 		if _, got := first[name]; got != want {
 			t.Errorf("%s recorded: %v", name, got)
 		}
@@ -365,7 +369,8 @@ func TestReadSnapshotOfOtherCommit(t *testing.T) {
 }
 
 func TestIsDotGit(t *testing.T) {
-	for _, name := range []string{".git", ".GIT", ".Git", "git~1", "GIT~1", ".git ", ".git.", ".git . .", ".git::$INDEX_ALLOCATION", ".g\u200cit", "\ufeff.git", `.git\x`} {
+	for _, name := range []string{".git", ".GIT", ".Git", "git~1", "GIT~1", ".git ", ".git.", ".git . .",
+		".git::$INDEX_ALLOCATION", ".g\u200cit", "\ufeff.git", `.git\x`} {
 		if !isDotGit(name) {
 			t.Errorf("%q is taken for a plain name", name)
 		}

@@ -58,7 +58,8 @@ func TestUndoInReadOnlyDirectory(t *testing.T) {
 	mustLand(t, repo, spec)
 	closeDir(t, filepath.Join(dir, "ro"))
 	done := undoNewest(t, checkoutOf(t, repo))
-	if !slices.Equal(done.Conflicts, []string{"ro/x"}) || readTestFile(t, dir, "a.txt") != "one\n" || readTestFile(t, dir, "ro/x") != "work\n" {
+	if !slices.Equal(done.Conflicts, []string{"ro/x"}) || readTestFile(t, dir, "a.txt") != "one\n" ||
+		readTestFile(t, dir, "ro/x") != "work\n" {
 		t.Errorf("conflicts %q", done.Conflicts)
 	}
 	if refs, _ := repo.Refs(context.Background(), journalPrefix); len(refs) != 0 {
@@ -111,7 +112,9 @@ func TestUndoOnFullDisk(t *testing.T) {
 			shell(t, dir, "for i in 1 2 3 4 5; do head -c 20000 /dev/urandom >f$i; done; git add -A; git commit -qm files")
 			repo := openTestRepo(t, dir)
 			base := testHead(t, repo)
-			shell(t, dir, "for i in 1 2 3 4; do head -c 20000 /dev/urandom >f$i; done; rm f5; head -c 20000 /dev/urandom >new; git add -A; git commit -qm work")
+			shell(t, dir,
+				"for i in 1 2 3 4; do head -c 20000 /dev/urandom >f$i; done; rm f5; head -c 20000 /dev/urandom >new; git add -A; "+
+					"git commit -qm work")
 			spec := LandSpec{Base: base, Result: testHead(t, repo), Op: testLanding}
 			testGit(t, dir, "reset", "-q", "--hard", string(base))
 			shell(t, dir, "head -c 20000 /dev/urandom >mine")

@@ -40,25 +40,43 @@ var landCases = []struct {
 	started bool   // the work starts from the prepared checkout
 }{
 	{name: "plain", work: "echo w >>a.txt; echo n >n; rm d/b.txt"},
-	{name: "dirty elsewhere", base: "echo k >k; echo l >l", prepare: "echo staged >k; git add k; echo unstaged >k; echo u >untracked; rm l; git rm -q --cached l; echo new >new; git add -N new",
+	{name: "dirty elsewhere", base: "echo k >k; echo l >l",
+		prepare: "echo staged >k; git add k; echo unstaged >k; echo u >untracked; rm l; git rm -q --cached l; echo new " +
+			">new; git add -N new",
 		work: "echo w >>a.txt; mkdir e; echo n >e/n"},
-	{name: "from the user's own files", prepare: "echo staged >a.txt; git add a.txt; echo mine >a.txt; echo mine >mine; echo other >other", started: true, work: "echo w >a.txt; echo w >mine"},
-	{name: "odd names", base: `printf x >'a b'; printf x >"$(printf 'n\nl')"; printf x >"$(printf '\377\376')"; printf x >':(top)q'`,
+	{name: "from the user's own files",
+		prepare: "echo staged >a.txt; git add a.txt; echo mine >a.txt; echo mine >mine; echo other >other", started: true,
+		work: "echo w >a.txt; echo w >mine"},
+	{name: "odd names",
+		base:    `printf x >'a b'; printf x >"$(printf 'n\nl')"; printf x >"$(printf '\377\376')"; printf x >':(top)q'`,
 		prepare: `printf u >"$(printf 'u\nu')"`,
 		work:    `printf y >'a b'; rm -- "$(printf 'n\nl')"; printf y >"$(printf '\377\376')"; printf y >':(top)q'; printf y >'*'; mkdir -p "$(printf 'd\n\377')"; printf y >"$(printf 'd\n\377/ f')"; printf y >--`},
-	{name: "symbolic links", base: "ln -s a.txt l; ln -s d ld; ln -s /no/where out", work: "ln -sf d/b.txt l; rm ld; mkdir ld; echo x >ld/x; rm out; echo f >out; rm a.txt; ln -s l a.txt"},
-	{name: "executable bits", base: "echo x >x; chmod +x x", prepare: "chmod +x d/b.txt", work: "chmod -x x; chmod +x a.txt"},
+	{name: "symbolic links", base: "ln -s a.txt l; ln -s d ld; ln -s /no/where out",
+		work: "ln -sf d/b.txt l; rm ld; mkdir ld; echo x >ld/x; rm out; echo f >out; rm a.txt; ln -s l a.txt"},
+	{name: "executable bits", base: "echo x >x; chmod +x x", prepare: "chmod +x d/b.txt",
+		work: "chmod -x x; chmod +x a.txt"},
 	{name: "file to directory", work: "rm a.txt; mkdir a.txt; echo x >a.txt/x; mkdir a.txt/y; echo z >a.txt/y/z"},
 	{name: "directory to file", base: "mkdir -p t/u; echo x >t/x; echo y >t/u/y", work: "rm -r t; echo t >t"},
 	{name: "everything deleted", work: "git rm -qr .; echo one >only"},
-	{name: "ignored but tracked", base: "echo '*.log' >.gitignore; echo x >x.log; git add -f x.log", prepare: "echo mine >mine.log", work: "echo w >x.log; echo y >y.log; git add -f y.log"},
+	{name: "ignored but tracked", base: "echo '*.log' >.gitignore; echo x >x.log; git add -f x.log",
+		prepare: "echo mine >mine.log", work: "echo w >x.log; echo y >y.log; git add -f y.log"},
 	{name: "ignored from now on", prepare: "echo mine >data.csv", work: "echo '*.csv' >.gitignore"},
-	{name: "line ends", base: "git config core.autocrlf true; printf 'one\\r\\n' >c.txt; git add c.txt 2>/dev/null", work: "printf 'one\\r\\ntwo\\r\\n' >c.txt; printf 'n\\r\\n' >n.txt"},
-	{name: "filter", base: "git config filter.up.clean 'tr A-Z a-z'; git config filter.up.smudge 'tr a-z A-Z'; echo '*.up filter=up' >.gitattributes; echo HELLO >x.up", prepare: "echo hello >u.up", work: "echo WORLD >x.up; echo NEW >n.up"},
-	{name: "nested repository", prepare: "git init -q nested; echo x >nested/x; git -C nested add .; git -C nested commit -qm n; git init -q empty-nested", work: "echo w >>a.txt"},
-	{name: "submodule", base: "git clone -q . sub; git submodule -q add ./sub sub 2>/dev/null || git add sub", work: "git update-index --cacheinfo 160000,$(git rev-parse HEAD),sub; git commit -qm bump; echo w >>a.txt"},
-	{name: "sparse checkout", base: "mkdir in out; echo i >in/i; echo o >out/o; echo p >out/p", prepare: "git sparse-checkout set in; echo mine >in/mine", work: "echo w >in/i; echo w >out/o; echo n >out/n; rm out/p"},
-	{name: "split index", prepare: "git config core.splitIndex true; git update-index --split-index; echo mine >mine; git add mine", work: "echo w >>a.txt; echo n >n"},
+	{name: "line ends", base: "git config core.autocrlf true; printf 'one\\r\\n' >c.txt; git add c.txt 2>/dev/null",
+		work: "printf 'one\\r\\ntwo\\r\\n' >c.txt; printf 'n\\r\\n' >n.txt"},
+	{name: "filter",
+		base: "git config filter.up.clean 'tr A-Z a-z'; git config filter.up.smudge 'tr a-z A-Z'; echo '*.up filter=up' " +
+			">.gitattributes; echo HELLO >x.up", prepare: "echo hello >u.up", work: "echo WORLD >x.up; echo NEW >n.up"},
+	{name: "nested repository",
+		prepare: "git init -q nested; echo x >nested/x; git -C nested add .; git -C nested commit -qm n; git init -q " +
+			"empty-nested", work: "echo w >>a.txt"},
+	{name: "submodule", base: "git clone -q . sub; git submodule -q add ./sub sub 2>/dev/null || git add sub",
+		work: "git update-index --cacheinfo 160000,$(git rev-parse HEAD),sub; git commit -qm bump; echo w >>a.txt"},
+	{name: "sparse checkout", base: "mkdir in out; echo i >in/i; echo o >out/o; echo p >out/p",
+		prepare: "git sparse-checkout set in; echo mine >in/mine",
+		work:    "echo w >in/i; echo w >out/o; echo n >out/n; rm out/p"},
+	{name: "split index",
+		prepare: "git config core.splitIndex true; git update-index --split-index; echo mine >mine; git add mine",
+		work:    "echo w >>a.txt; echo n >n"},
 	{name: "detached", prepare: "git checkout -q --detach", work: "echo w >>a.txt"},
 	{name: "closed to others", prepare: "chmod 600 a.txt; umask 077; echo s >secret", work: "echo w >>a.txt; echo n >n"},
 	{name: "empty directory", prepare: "mkdir -p empty/deep", work: "echo w >>a.txt"},
@@ -212,7 +230,8 @@ func TestUndoLandingOfBranchThatWentOn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err = w.Undo(context.Background(), ops[0]); !errors.Is(err, ErrConflict) && !errors.As(err, new(*UnfinishedError)) {
+			if _, err = w.Undo(context.Background(), ops[0]); !errors.Is(err, ErrConflict) &&
+				!errors.As(err, new(*UnfinishedError)) {
 				t.Errorf("got %v", err)
 			}
 			sameState(t, "refused", userState(t, repo.WorkTree), before)
@@ -228,7 +247,9 @@ func TestUndoLandingOfBranchThatWentOn(t *testing.T) {
 func TestUndoLandingInSparseCheckout(t *testing.T) {
 	repo := newTestRepo(t)
 	dir := repo.WorkTree
-	shell(t, dir, "mkdir in out; echo i >in/i; echo o >out/o; echo p >out/p; git add -A; git commit -qm base; git sparse-checkout set in")
+	shell(t, dir,
+		"mkdir in out; echo i >in/i; echo o >out/o; echo p >out/p; git add -A; git commit -qm base; git sparse-checkout "+
+			"set in")
 	repo = openTestRepo(t, dir)
 	work := addTestWorktree(t, repo)
 	shell(t, work.Dir, "echo w >in/i; echo w >out/o; rm out/p; git add -A; git commit -qm work")
@@ -343,7 +364,9 @@ func TestLandRefusesDeletions(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			repo := newTestRepo(t)
-			shell(t, repo.WorkTree, "echo b >b.txt; mkdir d; lines() { awk \"BEGIN { for (i = $1; i <= $2; i++) print i }\"; }; lines 1 20 >gone.txt; lines 30 50 >d/x; lines 60 90 >a.txt; git add -A; git commit -qm apart")
+			shell(t, repo.WorkTree,
+				"echo b >b.txt; mkdir d; lines() { awk \"BEGIN { for (i = $1; i <= $2; i++) print i }\"; }; lines 1 20 "+
+					">gone.txt; lines 30 50 >d/x; lines 60 90 >a.txt; git add -A; git commit -qm apart")
 			w := addTestWorktree(t, repo)
 			spec := LandSpec{Base: testHead(t, repo), Op: testLanding}
 			shell(t, w.Dir, c.work+"; git add -A; git commit -qm work")
@@ -361,7 +384,8 @@ func TestLandRefusesDeletions(t *testing.T) {
 
 func TestOperationLine(t *testing.T) {
 	for _, op := range []Operation{
-		testLanding, testLanding.opposite(), {Kind: OpRestore, What: "of snapshot abc"}, {Kind: OpRevert, Run: "r", What: "attempt 1: all"}, {Kind: opLanding},
+		testLanding, testLanding.opposite(), {Kind: OpRestore, What: "of snapshot abc"},
+		{Kind: OpRevert, Run: "r", What: "attempt 1: all"}, {Kind: opLanding},
 	} {
 		if again := parseOperation(op.String()); again != op {
 			t.Errorf("%q is read as %+v", op.String(), again)

@@ -212,7 +212,8 @@ func (w *Worktree) writeIndex(index indexFile) error {
 		return err
 	}
 	_ = w.repo.dir.Share(temp)
-	err := os.Chtimes(temp, index.modTime, index.modTime) // before the rename makes it visible; git compares file times with this one
+	// before the rename makes it visible; git compares file times with this one
+	err := os.Chtimes(temp, index.modTime, index.modTime)
 	if err == nil {
 		err = os.Rename(temp, w.indexPath())
 	}
@@ -514,7 +515,8 @@ func (w *Worktree) setEntries(ctx context.Context, index string, paths []string,
 			add.WriteString(strings.ReplaceAll(entry, "\n", "\t"+path+"\x00") + "\t" + path + "\x00")
 		}
 	}
-	if _, err := w.gitIndex(ctx, index, []byte(remove.String()+add.String()), "update-index", "-z", "--index-info"); err != nil {
+	if _, err := w.gitIndex(ctx, index, []byte(remove.String()+add.String()), "update-index", "-z",
+		"--index-info"); err != nil {
 		return fmt.Errorf("change an index: %w", err)
 	}
 	return nil

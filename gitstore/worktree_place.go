@@ -22,9 +22,10 @@ var ErrPlace = errors.New("worktrees cannot be kept there")
 // Root, which several repositories can share. They are not in the git directory, because agents
 // refuse to edit there.
 type TreePlace struct {
-	Root string            // absolute; "" means below StateDir
-	Name string            // the setting that gives Root; "" if nobody set it
-	Tell func(line string) // gets the reason if worktrees are below StateDir after all; if Root was set, that is an error instead
+	Root string // absolute; "" means below StateDir
+	Name string // the setting that gives Root; "" if nobody set it
+	// gets the reason if worktrees are below StateDir after all; if Root was set, that is an error instead
+	Tell func(line string)
 }
 
 // PutTrees sets where worktrees are created from now on. Existing ones stay.
@@ -72,7 +73,8 @@ func (r *Repo) WorktreeDir(name string) string {
 // mine reports whether AddWorktree made a registered worktree for this repository under a
 // name. A copy of a repository also has the original's registrations.
 func (r *Repo) mine(g registration) bool {
-	return g.own() && g.dir != "" && (r.inOwnPlace(g.dir) || !gitdir.Below(g.dir, r.stateTrees())) && !isOthers(g.dir, g.gitDir)
+	return g.own() && g.dir != "" && (r.inOwnPlace(g.dir) || !gitdir.Below(g.dir, r.stateTrees())) &&
+		!isOthers(g.dir, g.gitDir)
 }
 
 // isOthers reports whether the worktree at dir belongs to another git directory than gitDir, and

@@ -18,7 +18,8 @@ func TestWorktreesInAPlace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, repo := context.Background(), newTestRepo(t)
 			home := t.TempDir()
-			if err := errors.Join(os.Mkdir(filepath.Join(home, "real"), 0o755), os.Symlink("real", filepath.Join(home, "link"))); err != nil {
+			if err := errors.Join(os.Mkdir(filepath.Join(home, "real"), 0o755),
+				os.Symlink("real", filepath.Join(home, "link"))); err != nil {
 				t.Fatal(err)
 			}
 			repo.PutTrees(TreePlace{Root: filepath.Join(home, root)})
@@ -64,7 +65,8 @@ func TestPlaceIsRefused(t *testing.T) {
 	var told []string
 	repo.PutTrees(TreePlace{Root: root, Tell: func(line string) { told = append(told, line) }})
 	w, err := repo.AddWorktree(ctx, "w1", "", testHead(t, repo))
-	if err != nil || filepath.Dir(w.Dir) != repo.stateTrees() || len(told) != 1 || !strings.Contains(told[0], "is not a directory") {
+	if err != nil || filepath.Dir(w.Dir) != repo.stateTrees() || len(told) != 1 ||
+		!strings.Contains(told[0], "is not a directory") {
 		t.Errorf("%+v, %v, told %q", w, err, told)
 	}
 }
@@ -78,7 +80,8 @@ func TestRelinkFollowsNoLink(t *testing.T) {
 	}
 	victim := filepath.Join(t.TempDir(), "victim")
 	dotGit := filepath.Join(w.Dir, ".git")
-	if err := errors.Join(os.WriteFile(victim, []byte("mine\n"), 0o644), os.Remove(dotGit), os.Symlink(victim, dotGit)); err != nil {
+	if err := errors.Join(os.WriteFile(victim, []byte("mine\n"), 0o644), os.Remove(dotGit),
+		os.Symlink(victim, dotGit)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := repo.OpenWorktree(ctx, "w1"); err != nil {

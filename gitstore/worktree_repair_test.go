@@ -32,7 +32,8 @@ func TestHalfMadeWorktree(t *testing.T) {
 			if err := repo.RemoveWorktree(ctx, "w1"); err != nil {
 				t.Fatal(err)
 			}
-			if w, err = repo.AddWorktree(ctx, "w1", "work", testHead(t, repo)); err != nil || w.Half || readTestFile(t, w.Dir, "a.txt") != "one\n" {
+			if w, err = repo.AddWorktree(ctx, "w1", "work", testHead(t, repo)); err != nil || w.Half ||
+				readTestFile(t, w.Dir, "a.txt") != "one\n" {
 				t.Errorf("made again: %+v, %v", w, err)
 			}
 		})
@@ -123,11 +124,13 @@ func TestBring(t *testing.T) {
 		left          []string
 		want, without files
 	}{
-		"new":     {"true", nil, files{"a.txt": "100644 work\n", "d/new": "100644 work\n"}, files{"a.txt": "100644 one\n"}},
-		"halfway": {"echo work >a.txt", nil, files{"a.txt": "100644 work\n", "d/new": "100644 work\n"}, files{"a.txt": "100644 one\n"}},
+		"new": {"true", nil, files{"a.txt": "100644 work\n", "d/new": "100644 work\n"}, files{"a.txt": "100644 one\n"}},
+		"halfway": {"echo work >a.txt", nil, files{"a.txt": "100644 work\n", "d/new": "100644 work\n"},
+			files{"a.txt": "100644 one\n"}},
 		"with somebody's edits": {
 			"echo mine >a.txt; echo mine >mine", []string{"a.txt"},
-			files{"a.txt": "100644 mine\n", "mine": "100644 mine\n", "d/new": "100644 work\n"}, files{"a.txt": "100644 mine\n", "mine": "100644 mine\n"},
+			files{"a.txt": "100644 mine\n", "mine": "100644 mine\n", "d/new": "100644 work\n"},
+			files{"a.txt": "100644 mine\n", "mine": "100644 mine\n"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -138,7 +141,8 @@ func TestBring(t *testing.T) {
 			to := testHead(t, repo)
 			shell(t, w.Dir, test.typed)
 			for range 2 {
-				before, left, err := w.Bring(context.Background(), "refs/heads/work", from, to, "refs/runr-local/snapshots/test/without", "without")
+				before, left, err := w.Bring(context.Background(), "refs/heads/work", from, to,
+					"refs/runr-local/snapshots/test/without", "without")
 				if err != nil || !slices.Equal(left, test.left) {
 					t.Fatalf("left %q, %v", left, err)
 				}
@@ -150,7 +154,8 @@ func TestBring(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := checkoutOf(t, newTestRepo(t)).Bring(context.Background(), "refs/heads/main", "", "", "", ""); !errors.Is(err, errNotOwn) {
+	if _, _, err := checkoutOf(t, newTestRepo(t)).Bring(context.Background(), "refs/heads/main", "", "", "",
+		""); !errors.Is(err, errNotOwn) {
 		t.Errorf("to the user's checkout: %v", err)
 	}
 }

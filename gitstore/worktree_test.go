@@ -229,7 +229,8 @@ func TestRemoveWorktreeOnlyOurs(t *testing.T) {
 	if err := repo.RemoveWorktree(ctx, "w1"); err != nil {
 		t.Fatal(err)
 	}
-	if list := testGit(t, repo.WorkTree, "worktree", "list"); !strings.Contains(list, "away") || !strings.Contains(list, "theirs") {
+	if list := testGit(t, repo.WorkTree, "worktree", "list"); !strings.Contains(list, "away") ||
+		!strings.Contains(list, "theirs") {
 		t.Errorf("the user's worktrees were forgotten: %s", list)
 	}
 	w, err := repo.OpenWorktree(ctx, theirs)
@@ -285,7 +286,8 @@ func TestIndexTreeAndNormalTree(t *testing.T) {
 	if got := testGit(t, dir, "ls-tree", "-r", "--name-only", string(index)); got != ".gitignore\na.txt\nstaged.txt" {
 		t.Errorf("index tree: %s", got)
 	}
-	if got := testGit(t, dir, "ls-tree", "-r", "--name-only", string(normal)); got != ".gitignore\na.txt\nnew.txt\nstaged.txt" {
+	if got := testGit(t, dir, "ls-tree", "-r", "--name-only",
+		string(normal)); got != ".gitignore\na.txt\nnew.txt\nstaged.txt" {
 		t.Errorf("normal tree: %s", got)
 	}
 	if got := testGit(t, dir, "cat-file", "blob", string(normal)+":new.txt"); strings.Contains(got, "\r") {

@@ -22,7 +22,8 @@ func command(hook, program string) string {
 	if hook == PrePush {
 		otherwise, tail = closedGate, orRefuse
 	}
-	return "f() { ( p=" + quote(program) + `; [ -x "$p" ] || p=$(command -v git-runr); case $p in /*) "$p" hooks run ` + hook + argument(hook) +
+	return "f() { ( p=" + quote(program) + `; [ -x "$p" ] || p=$(command -v git-runr); case $p in /*) "$p" hooks run ` +
+		hook + argument(hook) +
 		" ;;" + otherwise + " esac )" + tail + "; }; f"
 }
 

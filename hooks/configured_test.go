@@ -28,7 +28,8 @@ func config(t *testing.T, repo *gitstore.Repo, key string) string {
 // If git runs hooks from its configuration, they are installed there, whatever manages the hook files.
 func TestInstallInConfiguration(t *testing.T) {
 	for name, prepare := range map[string]func(*testing.T, string){
-		"plain": func(*testing.T, string) {}, "husky": hooksPath(".husky/_"), "lefthook": topFile("lefthook.yml", "pre-commit:\n"), "python": hookText("#!/usr/bin/env python3\nprint(1)\n"),
+		"plain": func(*testing.T, string) {}, "husky": hooksPath(".husky/_"),
+		"lefthook": topFile("lefthook.yml", "pre-commit:\n"), "python": hookText("#!/usr/bin/env python3\nprint(1)\n"),
 		"an older install": hookText(skeleton + block(PostCommit, "/usr/bin/true")),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,7 +68,8 @@ func TestConfigurationAndAnOlderGit(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	wantState(t, install(t, repo, "/usr/bin/true"), Installed)
-	if config(t, repo, "hook.git-runr-post-commit.command") != "" || !strings.Contains(readText(t, status(t, repo).Path), beginMark) {
+	if config(t, repo, "hook.git-runr-post-commit.command") != "" ||
+		!strings.Contains(readText(t, status(t, repo).Path), beginMark) {
 		t.Error("not moved to the file")
 	}
 }

@@ -13,11 +13,13 @@ func TestPushed(t *testing.T) {
 	one, two, none := strings.Repeat("1", 40), strings.Repeat("2", 64), strings.Repeat("0", 40)
 	in := "refs/heads/a " + one + " refs/heads/b " + none + "\n(delete) " + none + " refs/tags/t " + two + "\n"
 	got, err := Pushed(strings.NewReader(in))
-	want := []Push{{"refs/heads/a", gitstore.ID(one), "refs/heads/b", ""}, {"(delete)", "", "refs/tags/t", gitstore.ID(two)}}
+	want := []Push{{"refs/heads/a", gitstore.ID(one), "refs/heads/b", ""},
+		{"(delete)", "", "refs/tags/t", gitstore.ID(two)}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	for _, bad := range []string{"x\n", "a " + one + " b\n", "a " + one + " b " + one[1:] + "\n", "a " + one + " b --option-of-forty-bytes-that-is-no-id----\n"} {
+	for _, bad := range []string{"x\n", "a " + one + " b\n", "a " + one + " b " + one[1:] + "\n",
+		"a " + one + " b --option-of-forty-bytes-that-is-no-id----\n"} {
 		if _, err := Pushed(strings.NewReader(bad)); err == nil {
 			t.Errorf("%q was read", bad)
 		}

@@ -16,7 +16,8 @@ func recorder(t *testing.T, status int) (program, ours, foreign, theirs string) 
 	t.Helper()
 	dir := t.TempDir()
 	program, ours, theirs = filepath.Join(dir, "git-runr"), filepath.Join(dir, "ours"), filepath.Join(dir, "theirs")
-	writeScript(t, program, fmt.Sprintf("#!/bin/sh\n{ echo \"$*\"; cat; } >>%s\necho said\necho trouble >&2\nexit %d\n", quote(ours), status))
+	writeScript(t, program, fmt.Sprintf("#!/bin/sh\n{ echo \"$*\"; cat; } >>%s\necho said\necho trouble >&2\nexit %d\n",
+		quote(ours), status))
 	foreign = "#!/bin/sh\n{ echo \"$*\"; cat; } >>" + quote(theirs) + "\n"
 	return program, ours, foreign, theirs
 }
@@ -41,14 +42,16 @@ func TestFedHookFeedsBoth(t *testing.T) {
 
 // The script after the block reads exactly the bytes that git wrote, in every shell.
 func TestFedBlockHandsInputOn(t *testing.T) {
-	for shebang, shell := range map[string]string{"/bin/sh -eu": "sh", "/usr/bin/env -S bash -eu": "bash", "/usr/bin/env zsh": "zsh", "/usr/bin/env -S busybox sh": "busybox"} {
+	for shebang, shell := range map[string]string{"/bin/sh -eu": "sh", "/usr/bin/env -S bash -eu": "bash",
+		"/usr/bin/env zsh": "zsh", "/usr/bin/env -S busybox sh": "busybox"} {
 		if _, ok := testneed.Look(t, shell); !ok {
 			continue
 		}
 		dir := t.TempDir()
 		program, ours, _, _ := recorder(t, 0)
 		for name, input := range map[string]string{
-			"nothing": "", "one": "a b\n", "odd": "$(touch no) `touch no` \\ 'x' \"y\" git_runr_end\ngit_runr_end\n", "long": strings.Repeat("0123456789 ref\n", 20000),
+			"nothing": "", "one": "a b\n", "odd": "$(touch no) `touch no` \\ 'x' \"y\" git_runr_end\ngit_runr_end\n",
+			"long": strings.Repeat("0123456789 ref\n", 20000),
 		} {
 			script := filepath.Join(dir, "hook")
 			writeScript(t, script, "#!"+shebang+"\n"+block(PostRewrite, program)+"echo \"${git_runr_in-unset}\"; cat\n")
@@ -82,7 +85,8 @@ func TestPrePushStatus(t *testing.T) {
 			t.Fatal(err)
 		}
 		out, err := tryGit(repo.WorkTree, "push", "-q", "there", "main")
-		if (err == nil) != goes || !strings.HasPrefix(out, "said\n") || strings.Contains(out, "trouble") || strings.Contains(out, "did not come to an end") != (status > 1) {
+		if (err == nil) != goes || !strings.HasPrefix(out, "said\n") || strings.Contains(out, "trouble") ||
+			strings.Contains(out, "did not come to an end") != (status > 1) {
 			t.Errorf("status %d: %v %q", status, err, out)
 		}
 		want := fmt.Sprintf("there %s\nrefs/heads/main %s refs/heads/main %040d\n", remote, head(t, repo), 0)

@@ -73,21 +73,31 @@ func TestShouldRunDuringGitCommands(t *testing.T) {
 	}{
 		{"amend", "commit -q --amend -m x", "true"},
 		{"rebase of three", "checkout -q side;rebase -q main", ""},
-		{"rebase stopped, amend, new commit", "checkout -q side;-c sequence.editor=sed\u00a0-i\u00a01s/pick/edit/ rebase -q -i HEAD~2;commit -q --amend -m x;commit -q --allow-empty -m y;rebase --continue;commit -q --allow-empty -m after",
+		{"rebase stopped, amend, new commit",
+			"checkout -q side;-c sequence.editor=sed\u00a0-i\u00a01s/pick/edit/ rebase -q -i HEAD~2;commit -q --amend -m " +
+				"x;commit -q --allow-empty -m y;rebase --continue;commit -q --allow-empty -m after",
 			"true"},
-		{"rebase --apply stopped", "checkout -q right;!rebase -q --apply left;checkout --theirs q;commit -qam x;rebase --abort", ""},
-		{"am stopped", "format-patch -q -o ../patches left~1..left;checkout -q right;!am -q ../patches/0001-left.patch;commit -q --allow-empty -m x;am --abort", "true"},
+		{"rebase --apply stopped",
+			"checkout -q right;!rebase -q --apply left;checkout --theirs q;commit -qam x;rebase --abort", ""},
+		{"am stopped",
+			"format-patch -q -o ../patches left~1..left;checkout -q right;!am -q ../patches/0001-left.patch;commit -q " +
+				"--allow-empty -m x;am --abort", "true"},
 		{"cherry-pick of one", "cherry-pick side", "true"},
 		{"cherry-pick of one, editor", "cherry-pick -e side", "true"},
 		{"cherry-pick of a range", "cherry-pick side~3..side;commit -q --allow-empty -m after", "true true true true"},
-		{"cherry-pick of a range with a conflict", "checkout -q left;!cherry-pick right~2..right;checkout --theirs q;commit -qam x;cherry-pick --continue", "true true"},
+		{"cherry-pick of a range with a conflict",
+			"checkout -q left;!cherry-pick right~2..right;checkout --theirs q;commit -qam x;cherry-pick --continue",
+			"true true"},
 		{"revert of one", "revert --no-edit HEAD", "true"},
 		{"revert of a range", "checkout -q side;revert --no-edit HEAD~2..HEAD", "true true"},
 		{"merge without conflict", "merge -q --no-ff side", ""},
 		{"commit that ends a merge", "checkout -q left;!merge -q right;checkout --ours q;commit -qam x", "true"},
 		{"squash", "merge -q --squash side;commit -qm x", "true"},
-		{"bisect", "bisect start HEAD HEAD~1;commit -q --allow-empty -m x;bisect reset;commit -q --allow-empty -m y", "false true"},
-		{"branch of a run", "checkout -q -b runr/run-1;commit -q --allow-empty -m x;checkout -q -b runr2;commit -q --allow-empty -m y", "false true"},
+		{"bisect", "bisect start HEAD HEAD~1;commit -q --allow-empty -m x;bisect reset;commit -q --allow-empty -m y",
+			"false true"},
+		{"branch of a run",
+			"checkout -q -b runr/run-1;commit -q --allow-empty -m x;checkout -q -b runr2;commit -q --allow-empty -m y",
+			"false true"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "copy")
@@ -142,7 +152,8 @@ func TestShouldRunBeforeMergeAndRevertEnd(t *testing.T) {
 			play(t, dir, "commit -qam changed")
 		}
 		play(t, dir, "!"+step)
-		if run, reason := ShouldRun(context.Background(), open(t, dir), PostCommit, os.Getenv); run || !strings.Contains(reason, strings.Fields(step)[0]) {
+		if run, reason := ShouldRun(context.Background(), open(t, dir), PostCommit, os.Getenv); run ||
+			!strings.Contains(reason, strings.Fields(step)[0]) {
 			t.Errorf("%s: %v %q", step, run, reason)
 		}
 		play(t, dir, "reset -q --hard")
@@ -152,9 +163,11 @@ func TestShouldRunBeforeMergeAndRevertEnd(t *testing.T) {
 // While post-rewrite and post-merge run, the files of the operation that ends still exist.
 func TestShouldRunAtTheEnd(t *testing.T) {
 	for _, c := range []struct{ file, runs string }{
-		{"rebase-merge", "post-rewrite pre-push"}, {"rebase-apply/rebasing", "post-rewrite pre-push"}, {"MERGE_HEAD", "post-rewrite post-merge pre-push"},
+		{"rebase-merge", "post-rewrite pre-push"}, {"rebase-apply/rebasing", "post-rewrite pre-push"},
+		{"MERGE_HEAD", "post-rewrite post-merge pre-push"},
 		{"BISECT_LOG", "post-rewrite pre-push"}, {"sequencer/todo", "post-commit post-rewrite post-merge pre-push"},
-		{"rebase-apply/applying", "post-commit post-rewrite post-merge pre-push"}, {"none", "post-commit post-rewrite post-merge pre-push"},
+		{"rebase-apply/applying", "post-commit post-rewrite post-merge pre-push"},
+		{"none", "post-commit post-rewrite post-merge pre-push"},
 	} {
 		repo := newRepo(t)
 		writeText(t, filepath.Join(repo.GitDir, c.file), "")

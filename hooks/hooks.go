@@ -76,7 +76,8 @@ func Install(ctx context.Context, repo *gitstore.Repo, setup Setup) ([]Status, e
 		return errors.Join(p.install(setup.Program), s.unconfigure(ctx, p.Hook))
 	})
 	shared := func(st Status) bool { return st.Snippet != "" || st.Manager != "" }
-	if known := repo.Config.Get(ProgramKey); setup.Program != "" && known != setup.Program && slices.ContainsFunc(statuses, shared) {
+	if known := repo.Config.Get(ProgramKey); setup.Program != "" && known != setup.Program &&
+		slices.ContainsFunc(statuses, shared) {
 		err = errors.Join(err, repo.SetConfig(ctx, ProgramKey, setup.Program))
 	}
 	if err := errors.Join(err, failed); err != nil {
@@ -344,7 +345,8 @@ var inProgress = [...]struct{ file, what string }{
 // ShouldRun decides whether a hook has anything to do: it has not for commits of this program or of an agent that it
 // started, nor while git makes a series of commits (the package comment has the table). env returns an environment
 // variable. The reason is a clause for people, "" if the hook should run.
-func ShouldRun(ctx context.Context, repo *gitstore.Repo, hook string, env func(string) string) (run bool, reason string) {
+func ShouldRun(ctx context.Context, repo *gitstore.Repo, hook string,
+	env func(string) string) (run bool, reason string) {
 	if depth := env("GIT_RUNR_DEPTH"); depth != "" && depth != "0" {
 		return false, "git-runr itself started this (GIT_RUNR_DEPTH is set)"
 	}

@@ -57,7 +57,8 @@ func look(repo *gitstore.Repo, dir gitstore.HooksDir, hook string) (place, error
 	p := place{Status: Status{Hook: hook, Path: filepath.Join(dir.Path, hook)}}
 	if info, err := os.Stat(dir.Path); err == nil && !info.IsDir() {
 		p.Path, p.untouchable = dir.Path, true
-		p.State, p.Detail = Dead, fmt.Sprintf("hooks are switched off: core.hooksPath leads to %q, which is not a directory", dir.Path)
+		p.State, p.Detail = Dead, fmt.Sprintf("hooks are switched off: core.hooksPath leads to %q, which is not a directory",
+			dir.Path)
 		return p, nil
 	}
 	var err error
@@ -98,13 +99,15 @@ func notOurs(repo *gitstore.Repo, dir gitstore.HooksDir) string {
 		return fmt.Sprintf("%q is under version control", dir.Path)
 	}
 	if dir.Project {
-		return fmt.Sprintf("%q is in the working tree, where a hook would be committed for everybody (it is not ignored)", dir.Path)
+		return fmt.Sprintf("%q is in the working tree, where a hook would be committed for everybody (it is not ignored)",
+			dir.Path)
 	}
 	if dir.Scope == "global" || dir.Scope == "system" {
 		return fmt.Sprintf("%q serves all repositories (core.hooksPath is set in the %s configuration)", dir.Path, dir.Scope)
 	}
 	real, err := filepath.EvalSymlinks(dir.Path)
-	if dir.Scope != "" || err != nil || inside(real, repo.CommonDir) || repo.WorkTree != "" && inside(real, repo.WorkTree) {
+	if dir.Scope != "" || err != nil || inside(real, repo.CommonDir) ||
+		repo.WorkTree != "" && inside(real, repo.WorkTree) {
 		return ""
 	}
 	return fmt.Sprintf("%q is a link to %q, which may serve other repositories", dir.Path, real)

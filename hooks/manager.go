@@ -54,7 +54,8 @@ func shellLine(hook, words string) string {
 	line := "p=$(command -v git-runr || git config " + ProgramKey + "); \"$p\" hooks run " + hook + words
 	switch {
 	case hook == PrePush:
-		return "p=$(command -v git-runr || git config " + ProgramKey + " || :); [ -z \"$p\" ] || \"$p\" hooks run " + hook + words + " >&2 2>/dev/null\n"
+		return "p=$(command -v git-runr || git config " + ProgramKey + " || :); [ -z \"$p\" ] || \"$p\" hooks run " + hook +
+			words + " >&2 2>/dev/null\n"
 	case isFed(hook):
 		return line + " 2>/dev/null || :\n"
 	}
@@ -144,7 +145,8 @@ func overcommit(top, hook string) *manager {
 	return &manager{
 		name:  "overcommit",
 		files: []string{filepath.Join(top, ".overcommit.yml")},
-		where: "overcommit runs the hooks: add a tracked, executable script and an entry in .overcommit.yml, then run `overcommit --sign`",
+		where: "overcommit runs the hooks: add a tracked, executable script and an entry in .overcommit.yml, then run " +
+			"`overcommit --sign`",
 		snippet: `# bin/git-runr-` + hook + `
 #!/bin/sh
 ` + shellText(hook) + `
@@ -158,9 +160,10 @@ func overcommit(top, hook string) *manager {
 
 func lefthook(configs []string, hook string) *manager {
 	return &manager{
-		name:    "lefthook",
-		files:   configs,
-		where:   "lefthook runs the hooks: add the entry to lefthook-local.yml (yours alone) or lefthook.yml, then run `lefthook install`",
+		name:  "lefthook",
+		files: configs,
+		where: "lefthook runs the hooks: add the entry to lefthook-local.yml (yours alone) or lefthook.yml, then run " +
+			"`lefthook install`",
 		snippet: lefthookEntry(hook),
 		add:     func(hooks []string) error { return addToLefthook(configs, hooks) },
 	}
@@ -423,7 +426,8 @@ func addToPreCommit(path string, hooks []string) error {
 // editPreCommit inserts the lines; ok is false if it does not know the form of the file.
 func editPreCommit(text string, hooks []string) (edited string, ok bool) {
 	var doc yaml.Node
-	if yaml.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode || doc.Content[0].Style == yaml.FlowStyle {
+	if yaml.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode ||
+		doc.Content[0].Style == yaml.FlowStyle {
 		return "", false
 	}
 	root := doc.Content[0]
@@ -446,7 +450,8 @@ func editPreCommit(text string, hooks []string) (edited string, ok bool) {
 	edits := []edit{{repos.Line, inMarks(entry)}}
 	switch {
 	case types == nil:
-		edits = append(edits, edit{root.Content[0].Line, installTypes + ": [" + strings.Join(append([]string{"pre-commit"}, hooks...), ", ") + "]\n"})
+		edits = append(edits, edit{root.Content[0].Line,
+			installTypes + ": [" + strings.Join(append([]string{"pre-commit"}, hooks...), ", ") + "]\n"})
 	case types.Kind != yaml.SequenceNode:
 		return "", false
 	case types.Style == yaml.FlowStyle:

@@ -20,7 +20,8 @@ const (
 var errDamaged = errors.New("the marker lines of its git-runr block do not pair")
 
 // closedGate is the shell code for a gate in this clone whose program is gone.
-const closedGate = " *) echo 'git runr: the program is not found, and the push is refused; to push all the same: git push --no-verify'; exit 1 ;;"
+const closedGate = " *) echo 'git runr: the program is not found, and the push is refused; to push all the same: git " +
+	"push --no-verify'; exit 1 ;;"
 
 // orRefuse stops the push unless the gate let it through; the gate itself prints its reason.
 const orRefuse = ` >&2 2>/dev/null || { [ $? -eq 1 ] || echo 'git runr: the gate did not come to an end, and the push is refused; to push all the same: git push --no-verify' >&2; exit 1; }`
@@ -68,8 +69,10 @@ func fedCall(hook, program string) string {
 		}
 	}
 	return "git_runr_in=$(cat 2>/dev/null) || :\n" + find +
-		`  case $p in /*) printf '%s\n' "$git_runr_in" | "$p" hooks run ` + hook + argument(hook) + " ;;" + otherwise + " esac )" + tail +
-		"if [ -n \"$git_runr_in\" ]; then exec <<git_runr_end\n$git_runr_in\ngit_runr_end\nelse exec </dev/null; fi; unset git_runr_in\n"
+		`  case $p in /*) printf '%s\n' "$git_runr_in" | "$p" hooks run ` + hook + argument(hook) + " ;;" + otherwise +
+		" esac )" + tail +
+		"if [ -n \"$git_runr_in\" ]; then exec <<git_runr_end\n$git_runr_in\ngit_runr_end\n" +
+		"else exec </dev/null; fi; unset git_runr_in\n"
 }
 
 // argument returns the shell words that pass on a hook's arguments.
@@ -208,7 +211,8 @@ func interpreter(text string) (file, name string) {
 		return "", ""
 	}
 	file, words[0] = words[0], path.Base(words[0])
-	for len(words) > 1 && (words[0] == "env" || words[0] == "busybox" || strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=")) {
+	for len(words) > 1 && (words[0] == "env" || words[0] == "busybox" || strings.HasPrefix(words[0], "-") ||
+		strings.Contains(words[0], "=")) {
 		words = words[1:]
 	}
 	return file, path.Base(words[0])

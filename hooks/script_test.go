@@ -121,7 +121,8 @@ func TestBlockStartsOneProcess(t *testing.T) {
 	}
 	t.Setenv("PATH", bin)
 	for _, hook := range []string{PostCommit, PostMerge} {
-		for what, call := range map[string]string{"block": block(hook, program), "configuration": command(hook, program) + "\n"} {
+		for what, call := range map[string]string{"block": block(hook, program),
+			"configuration": command(hook, program) + "\n"} {
 			runScript(t, dir, "#!/bin/sh\n"+call+"echo $$ >>"+quote(pids)+"\n")
 			if got := strings.Fields(readText(t, pids)); len(got) != 2 || got[0] != got[1] {
 				t.Errorf("%s, %s: want the program, a child of the hook, and nothing else: %q", hook, what, got)
@@ -140,7 +141,8 @@ const blockBefore = `# >>> git-runr >>> "git runr hooks uninstall" takes this ou
 
 // The block of an earlier program works, is replaced in its place, and is removed without a trace.
 func TestBlockOfBefore(t *testing.T) {
-	for name, text := range map[string]string{"ours": skeleton + blockBefore, "a script": "#!/bin/sh\n" + blockBefore + "echo mine\n"} {
+	for name, text := range map[string]string{"ours": skeleton + blockBefore,
+		"a script": "#!/bin/sh\n" + blockBefore + "echo mine\n"} {
 		repo := newRepo(t)
 		path := filepath.Join(repo.GitDir, "hooks", PostCommit)
 		writeScript(t, path, text)
@@ -197,7 +199,8 @@ func TestBlockIgnoresRelativePathEntry(t *testing.T) {
 // FuzzBlockRoundTrip: removing an added block restores the same bytes, and adding it twice has the same result as
 // once.
 func FuzzBlockRoundTrip(f *testing.F) {
-	for _, text := range []string{"", "\n", "#!/bin/sh", "#!/bin/sh\n", "#!/bin/bash\r\n# c\r\n\r\nx", "#\n#", "exit 1\n" + beginMark} {
+	for _, text := range []string{"", "\n", "#!/bin/sh", "#!/bin/sh\n", "#!/bin/bash\r\n# c\r\n\r\nx", "#\n#",
+		"exit 1\n" + beginMark} {
 		f.Add(text, "/usr/bin/git-runr")
 	}
 	f.Fuzz(func(t *testing.T, text, program string) {

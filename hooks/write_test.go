@@ -21,15 +21,26 @@ func TestWriteManaged(t *testing.T) {
 	}{
 		{"husky", hooksPath(".husky/_"), ".husky/post-commit", "npm test\n", block(PostCommit, "") + "npm test\n", ""},
 		{"husky, no file", hooksPath(".husky/_"), ".husky/post-merge", "", skeleton + block(PostMerge, ""), ""},
-		{"lefthook", topFile("lefthook.yml", "pre-commit:\n  commands: {}\n"), "lefthook-local.yml", "", "post-commit:\n  commands:\n    git-runr:\n", ""},
-		{"lefthook with a local file", topFile("lefthook.yml", ""), "lefthook-local.yml", "output: false # mine", "output: false # mine\n# >>> git-runr", "output: false # mine\n"},
-		{"pre-commit", generated, ".pre-commit-config.yaml", "# ours\nrepos:\n  # all\n  - repo: https://x\n    rev: v1\n    hooks: [{id: a}]\n",
-			"repos:\n  # all\n# >>> git-runr", "# ours\ndefault_install_hook_types: [pre-commit, post-commit]\nrepos:\n  # all\n  - repo: https://x\n    rev: v1\n    hooks: [{id: a}]\n"},
-		{"pre-commit, not indented", generated, ".pre-commit-config.yaml", types + "repos:\n- repo: https://x\n  rev: v1\n  hooks: [{id: a}]\n", "hooks:\n    - id: git-runr-post-commit\n", ""},
-		{"pre-commit with types", generated, ".pre-commit-config.yaml", "default_install_hook_types: [pre-push]\nrepos:\n- repo: meta\n  hooks: [{id: a}]\n",
-			"default_install_hook_types: [pre-push, post-commit]\n", "default_install_hook_types: [pre-push, post-commit]\nrepos:\n- repo: meta\n  hooks: [{id: a}]\n"},
-		{"pre-commit with a list of types", generated, ".pre-commit-config.yaml", "default_install_hook_types:\n  - pre-push\nrepos:\n- repo: meta\n  hooks: [{id: a}]\n",
-			"  - post-commit\n  - pre-push\n", "default_install_hook_types:\n  - post-commit\n  - pre-push\nrepos:\n- repo: meta\n  hooks: [{id: a}]\n"},
+		{"lefthook", topFile("lefthook.yml", "pre-commit:\n  commands: {}\n"), "lefthook-local.yml", "",
+			"post-commit:\n  commands:\n    git-runr:\n", ""},
+		{"lefthook with a local file", topFile("lefthook.yml", ""), "lefthook-local.yml", "output: false # mine",
+			"output: false # mine\n# >>> git-runr", "output: false # mine\n"},
+		{"pre-commit", generated, ".pre-commit-config.yaml",
+			"# ours\nrepos:\n  # all\n  - repo: https://x\n    rev: v1\n    hooks: [{id: a}]\n",
+			"repos:\n  # all\n# >>> git-runr",
+			"# ours\ndefault_install_hook_types: [pre-commit, post-commit]\nrepos:\n  # all\n  - repo: https://x\n" +
+				"    rev: v1\n    hooks: [{id: a}]\n"},
+		{"pre-commit, not indented", generated, ".pre-commit-config.yaml",
+			types + "repos:\n- repo: https://x\n  rev: v1\n  hooks: [{id: a}]\n", "hooks:\n    - id: git-runr-post-commit\n",
+			""},
+		{"pre-commit with types", generated, ".pre-commit-config.yaml",
+			"default_install_hook_types: [pre-push]\nrepos:\n- repo: meta\n  hooks: [{id: a}]\n",
+			"default_install_hook_types: [pre-push, post-commit]\n",
+			"default_install_hook_types: [pre-push, post-commit]\nrepos:\n- repo: meta\n  hooks: [{id: a}]\n"},
+		{"pre-commit with a list of types", generated, ".pre-commit-config.yaml",
+			"default_install_hook_types:\n  - pre-push\nrepos:\n- repo: meta\n  hooks: [{id: a}]\n",
+			"  - post-commit\n  - pre-push\n",
+			"default_install_hook_types:\n  - post-commit\n  - pre-push\nrepos:\n- repo: meta\n  hooks: [{id: a}]\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			repo := newRepo(t)
@@ -39,7 +50,8 @@ func TestWriteManaged(t *testing.T) {
 				writeText(t, path, c.text)
 			}
 			for range 2 { // the second call adds nothing
-				if _, err := Install(t.Context(), repo, Setup{Program: "/usr/bin/true", Write: true}); err != nil && !errors.Is(err, ErrByHand) {
+				if _, err := Install(t.Context(), repo, Setup{Program: "/usr/bin/true", Write: true}); err != nil &&
+					!errors.Is(err, ErrByHand) {
 					t.Fatal(err)
 				}
 				got := readText(t, path)
@@ -78,7 +90,8 @@ func TestWriteManagedLeavesAlone(t *testing.T) {
 		{"pre-commit without repositories", generated, ".pre-commit-config.yaml", "repos: []\n"},
 		{"pre-commit in braces", generated, ".pre-commit-config.yaml", "{repos: [{repo: meta, hooks: []}]}\n"},
 		{"pre-commit of an alias", generated, ".pre-commit-config.yaml", "x: &x\n- repo: meta\nrepos: *x\n"},
-		{"pre-commit with a bracket behind the types", generated, ".pre-commit-config.yaml", "default_install_hook_types: [pre-push] # see [1]\nrepos:\n- repo: meta\n  hooks: [{id: a}]\n"},
+		{"pre-commit with a bracket behind the types", generated, ".pre-commit-config.yaml",
+			"default_install_hook_types: [pre-push] # see [1]\nrepos:\n- repo: meta\n  hooks: [{id: a}]\n"},
 		{"pre-commit without a file", generated, ".pre-commit-config.yaml", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -101,9 +101,10 @@ func FindGarbage(ctx context.Context, s *store.Store, then time.Time) (Garbage, 
 	if err != nil {
 		return g, err
 	}
-	g.Reviews, _, err = s.Reviews(ctx, store.Filter{ClosedSince: since, ClosedBefore: g.ClosedBefore, Review: func(r record.ReviewSummary) bool {
-		return !r.ClosedAt.IsZero() && r.ClosedAt.Before(g.ClosedBefore)
-	}})
+	g.Reviews, _, err = s.Reviews(ctx, store.Filter{ClosedSince: since, ClosedBefore: g.ClosedBefore,
+		Review: func(r record.ReviewSummary) bool {
+			return !r.ClosedAt.IsZero() && r.ClosedAt.Before(g.ClosedBefore)
+		}})
 	return g, err
 }
 
@@ -155,7 +156,8 @@ func runGarbage(ctx context.Context, s *store.Store, then time.Time) ([]RunGarba
 		if !run.UpdatedAt.Before(then) {
 			continue
 		}
-		g := RunGarbage{Run: run, Worktree: present(workspace.TreeDir(s, run.ID)), Files: present(workspace.FilesDir(s, run.ID)), Snapshots: []string{}}
+		g := RunGarbage{Run: run, Worktree: present(workspace.TreeDir(s, run.ID)),
+			Files: present(workspace.FilesDir(s, run.ID)), Snapshots: []string{}}
 		given, err := givenSnapshots(ctx, s, run.ID, refs)
 		if err != nil {
 			return found, err
@@ -207,7 +209,9 @@ func typedTexts(ctx context.Context, s *store.Store, then time.Time) ([]string, 
 // givenSnapshots returns the ref prefix of the snapshots of the checkout from which the run took over finished work, or
 // "" if there are none.
 func givenSnapshots(ctx context.Context, s *store.Store, id string, refs map[string]gitstore.ID) (string, error) {
-	if !slices.ContainsFunc(slices.Collect(maps.Keys(refs)), func(ref string) bool { return strings.HasPrefix(ref, workspace.ContextRefs) }) {
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(refs)), func(ref string) bool {
+		return strings.HasPrefix(ref, workspace.ContextRefs)
+	}) {
 		return "", nil
 	}
 	run, err := s.Run(ctx, id)

@@ -46,7 +46,8 @@ func TestHeldRunIsLeftAlone(t *testing.T) {
 	if err := os.MkdirAll(files, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := dropRun(t.Context(), store, RunGarbage{Run: run.Summary(), Files: files}); err != nil || present(files) == "" {
+	if err := dropRun(t.Context(), store, RunGarbage{Run: run.Summary(), Files: files}); err != nil ||
+		present(files) == "" {
 		t.Errorf("gc takes what a run is at work with: %v", err)
 	}
 	if !workspace.Live(store, run.ID) {

@@ -45,9 +45,10 @@ func Tidy(ctx context.Context, s *store.Store, retention time.Duration, how clos
 // closeLeft closes passed reviews of this clone that are still open: they are older than this rule, or their reviewers
 // were in several clones.
 func closeLeft(ctx context.Context, s *store.Store, how closing.Rule) error {
-	left, _, err := s.Reviews(ctx, store.Filter{Status: record.WaitingStatus, Limit: tidyMost, Some: true, Review: func(r record.ReviewSummary) bool {
-		return s.Repo.Owns(r.Writer) && r.Status != record.ReviewOpen && r.CommentCount == 0 && len(r.Waiting) == 0
-	}})
+	left, _, err := s.Reviews(ctx, store.Filter{Status: record.WaitingStatus, Limit: tidyMost, Some: true,
+		Review: func(r record.ReviewSummary) bool {
+			return s.Repo.Owns(r.Writer) && r.Status != record.ReviewOpen && r.CommentCount == 0 && len(r.Waiting) == 0
+		}})
 	for _, line := range left {
 		if err != nil {
 			return err

@@ -135,7 +135,8 @@ func (s *session) checkAgents(conf *config.Config, agents []agentDoc, named bool
 		if err != nil {
 			return failed, err
 		}
-		a.Check = &agentCheck{OK: failure == nil, Said: redact(answer.Raw), Failure: failure, Duration: duration.Duration(time.Since(began)), Usage: answer.Usage}
+		a.Check = &agentCheck{OK: failure == nil, Said: redact(answer.Raw), Failure: failure,
+			Duration: duration.Duration(time.Since(began)), Usage: answer.Usage}
 		if failure != nil {
 			failure.Detail, failed = redact(failure.Detail), true
 		}
@@ -188,12 +189,14 @@ func writeAgent(w io.Writer, a agentDoc, widest int) {
 		safetext.Fprintf(w, "    %s; model: %s; arguments %s\n", signedIn, modelText(a.Tool), a.Arguments)
 	}
 	if a.Took.Calls > 0 {
-		safetext.Fprintf(w, "    so far here: %s in %s\n", cmp.Or(a.Took.String(), "use not reported"), prose.Count(a.Took.Calls, "call"))
+		safetext.Fprintf(w, "    so far here: %s in %s\n", cmp.Or(a.Took.String(), "use not reported"),
+			prose.Count(a.Took.Calls, "call"))
 	}
 	switch {
 	case a.Check == nil:
 	case a.Check.OK:
-		safetext.Fprintf(w, "    %s in %s: %s\n", screen.Good.Of("answered"), time.Duration(a.Check.Duration).Round(time.Millisecond), safetext.Line(a.Check.Said))
+		safetext.Fprintf(w, "    %s in %s: %s\n", screen.Good.Of("answered"),
+			time.Duration(a.Check.Duration).Round(time.Millisecond), safetext.Line(a.Check.Said))
 	default:
 		safetext.Fprintf(w, "    %s: %s\n", screen.Critical.Of("did not answer"), a.Check.Failure.Detail)
 	}

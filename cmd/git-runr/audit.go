@@ -34,9 +34,13 @@ authors approved it; approved=2: two people did.
 Exit status: 1 if a requirement is not met.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "run", Usage: "only the commits of `RUN`: its own, and those that people made for it"},
-			&cli.Float64Flag{Name: "fail-under", DefaultText: "none", Usage: "exit with 1 if less than `N` percent are accounted for"},
-			&cli.Float64Flag{Name: "fail-under-with-inferred", DefaultText: "none", Usage: "the same, with inferred ones included, for `N` percent"},
-			&cli.StringFlag{Name: "require", Usage: "exit with 1 if a commit is not `checked`, reviewed or approved, or has an unanswered NEEDS_FIX or CRITICAL"},
+			&cli.Float64Flag{Name: "fail-under", DefaultText: "none",
+				Usage: "exit with 1 if less than `N` percent are accounted for"},
+			&cli.Float64Flag{Name: "fail-under-with-inferred", DefaultText: "none",
+				Usage: "the same, with inferred ones included, for `N` percent"},
+			&cli.StringFlag{Name: "require",
+				Usage: "exit with 1 if a commit is not `checked`, reviewed or approved, or has an unanswered NEEDS_FIX or " +
+					"CRITICAL"},
 			deepenFlag(),
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: auditLimit, Usage: "only the newest `N`; 0 for all"},
 		},
@@ -229,7 +233,8 @@ func metrics(s *session, store *store.Store) error {
 func moment(text string, now time.Time) (time.Time, error) {
 	at, ok := when.Parse(text, now)
 	if !ok {
-		return at, exit.Problemf(exit.Usage, "cannot read %q as a time: use 7d, 12h, 2026-01-31 or 2026-01-31T12:00:00Z", text)
+		return at, exit.Problemf(exit.Usage, "cannot read %q as a time: use 7d, 12h, 2026-01-31 or 2026-01-31T12:00:00Z",
+			text)
 	}
 	return at, nil
 }

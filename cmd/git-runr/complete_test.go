@@ -21,14 +21,17 @@ func completing(t *testing.T) (dir, data, id string) {
 	t.Helper()
 	home := t.TempDir()
 	for name, value := range map[string]string{
-		"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, "config"), "XDG_DATA_HOME": filepath.Join(home, "data"), "XDG_CACHE_HOME": filepath.Join(home, "cache"),
+		"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, "config"), "XDG_DATA_HOME": filepath.Join(home, "data"),
+		"XDG_CACHE_HOME":      filepath.Join(home, "cache"),
 		"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.DevNull, "GIT_RUNR_ACTOR": "Ada", "CI": "1", "TERM": "xterm",
-		"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com",
+		"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_COMMITTER_NAME": "Ada",
+		"GIT_COMMITTER_EMAIL": "ada@example.com",
 	} {
 		t.Setenv(name, value)
 	}
 	dir, data = filepath.Join(home, "repo"), filepath.Join(home, "data")
-	for _, line := range []string{"git init -q -b main " + dir, "echo x >" + dir + "/x", "git -C " + dir + " add x", "git -C " + dir + " commit -qm 'fix: the \"title\"'", "git -C " + dir + " runr review --reviewer human --no-serve"} {
+	for _, line := range []string{"git init -q -b main " + dir, "echo x >" + dir + "/x", "git -C " + dir + " add x",
+		"git -C " + dir + " commit -qm 'fix: the \"title\"'", "git -C " + dir + " runr review --reviewer human --no-serve"} {
 		if out, status := execLine(t, home, os.Environ(), line); status != 0 {
 			t.Fatalf("%s: %d\n%s", line, status, out)
 		}
@@ -37,7 +40,8 @@ func completing(t *testing.T) (dir, data, id string) {
 	if id = strings.TrimSpace(id); len(id) < 20 {
 		t.Fatalf("no id: %q", id)
 	}
-	for from, to := range map[string]string{"bash.sh": "bash-completion/completions/git-runr", "zsh.sh": "zsh/_git-runr", "fish.fish": "fish/vendor_conf.d/git-runr.fish"} {
+	for from, to := range map[string]string{"bash.sh": "bash-completion/completions/git-runr", "zsh.sh": "zsh/_git-runr",
+		"fish.fish": "fish/vendor_conf.d/git-runr.fish"} {
 		text, err := complete.Scripts.ReadFile(from)
 		if err == nil {
 			err = os.MkdirAll(filepath.Dir(filepath.Join(data, to)), 0o755)
@@ -97,7 +101,8 @@ func TestCompletionInBash(t *testing.T) {
 	writeFileAt(t, dir, "some-file", "")
 	for line, want := range tabs {
 		if strings.HasPrefix(line, "git-runr ") {
-			completesInBash(t, dir, `. "$1/bash-completion/completions/git-runr"; f=__git_runr_program; `, data, line, strings.ReplaceAll(want, "ID", id))
+			completesInBash(t, dir, `. "$1/bash-completion/completions/git-runr"; f=__git_runr_program; `, data, line,
+				strings.ReplaceAll(want, "ID", id))
 		}
 	}
 }
@@ -112,7 +117,8 @@ func TestCompletionOfGitInBash(t *testing.T) {
 	writeFileAt(t, dir, "some-file", "")
 	for line, want := range tabs {
 		if strings.HasPrefix(line, "git ") {
-			completesInBash(t, dir, `. `+library+`; . `+gits+`; f=__git_wrap__git_main; `, data, line, strings.ReplaceAll(want, "ID", id))
+			completesInBash(t, dir, `. `+library+`; . `+gits+`; f=__git_wrap__git_main; `, data, line,
+				strings.ReplaceAll(want, "ID", id))
 		}
 	}
 }
@@ -132,7 +138,8 @@ func TestCompletionInFish(t *testing.T) {
 	dir, _, id := completing(t)
 	writeFileAt(t, dir, "some-file", "")
 	for line, want := range tabs {
-		cmd := exec.Command("fish", "-c", `cd $argv[1]; complete -C $argv[2]`, dir, line) // fish finds the script below XDG_DATA_HOME by itself
+		// fish finds the script below XDG_DATA_HOME by itself
+		cmd := exec.Command("fish", "-c", `cd $argv[1]; complete -C $argv[2]`, dir, line)
 		out, err := cmd.CombinedOutput()
 		offered, means, _ := strings.Cut(strings.TrimSpace(string(out)), "\t")
 		if want == "ID" && !strings.Contains(means, `fix: the "title"`) {

@@ -71,7 +71,8 @@ address that the commits claim, or --code-of all.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "show", Usage: "show the commands and whether they are trusted; change nothing"},
 			&cli.BoolFlag{Name: "yes", Usage: "approve without asking"},
-			&cli.StringSliceFlag{Name: "code-of", Usage: "also let checks run on the commits of `NAME`, or of all; may be given again"},
+			&cli.StringSliceFlag{Name: "code-of",
+				Usage: "also let checks run on the commits of `NAME`, or of all; may be given again"},
 			&cli.BoolFlag{Name: "revoke", Usage: "withdraw the approval, or with --code-of only that consent"},
 		},
 		Action: p.withConfig(trust),
@@ -155,7 +156,8 @@ func (s *session) confirmTrust(doc trustJSON) error {
 		return nil
 	}
 	show := func(w io.Writer) { writeTrust(w, doc) }
-	yes, asked := s.askPerson(show, "They will run with your rights, on the code that is checked out and on what you commit. Trust them?")
+	yes, asked := s.askPerson(show,
+		"They will run with your rights, on the code that is checked out and on what you commit. Trust them?")
 	if !asked {
 		show(s.err)
 		return exit.Problemf(exit.Untrusted, "cannot ask: not a terminal; pass --yes").WithHint("git runr trust --yes")
@@ -199,7 +201,8 @@ func check(s *session, store *store.Store, conf *config.Config) error {
 	}
 	run, not := conf.Checks()
 	if len(run)+len(not) == 0 {
-		return exit.Problemf(exit.NotFound, "no checks are configured").WithHint("git runr init   writes the checks that this project seems to have")
+		return exit.Problemf(exit.NotFound, "no checks are configured").
+			WithHint("git runr init   writes the checks that this project seems to have")
 	}
 	if len(not) > 0 {
 		return config.NotTrusted(not[0])

@@ -26,12 +26,14 @@ type cost struct {
 
 // within reports whether c is at most most and has exactly its syncs: with one sync less an event may be lost.
 func (c cost) within(most cost) bool {
-	return c.starts <= most.starts && c.syncs == most.syncs && c.moved <= most.moved && c.opened <= most.opened && c.read <= most.read
+	return c.starts <= most.starts && c.syncs == most.syncs && c.moved <= most.moved && c.opened <= most.opened &&
+		c.read <= most.read
 }
 
 // min returns the smaller of each count of c and d.
 func (c cost) min(d cost) cost {
-	return cost{min(c.starts, d.starts), min(c.syncs, d.syncs), min(c.moved, d.moved), min(c.opened, d.opened), min(c.read, d.read), 0}
+	return cost{min(c.starts, d.starts), min(c.syncs, d.syncs), min(c.moved, d.moved), min(c.opened, d.opened),
+		min(c.read, d.read), 0}
 }
 
 // TestCosts: no command costs more than its figures here. A higher cost is a fault, such as a process, a sync or a
@@ -70,8 +72,10 @@ func TestCosts(t *testing.T) {
 		{"status", run("inbox", "list"), runr("status"), cost{3, 0, 0, 90, 80, 0}},
 		{"cold list", func() { os.RemoveAll(filepath.Join(dir, ".git", "runr", "cache")) }, list, cost{0, 0, 1, 104, 100, 0}},
 		{"hook, nothing to do", hook("off"), runr("hooks", "run", "post-commit"), cost{0, 0, 0, 7, 18, 0}},
-		{"commit with the hook, nothing to do", hook("off"), []string{"git", "commit", "-q", "--allow-empty", "-m", "x"}, cost{3, 0, 2, 63, 42, 0}},
-		{"commit with the hook, for a person", hook("review"), []string{"git", "commit", "-q", "--allow-empty", "-m", "x"}, cost{3, 4, 4, 87, 70, 0}},
+		{"commit with the hook, nothing to do", hook("off"), []string{"git", "commit", "-q", "--allow-empty", "-m", "x"},
+			cost{3, 0, 2, 63, 42, 0}},
+		{"commit with the hook, for a person", hook("review"), []string{"git", "commit", "-q", "--allow-empty", "-m", "x"},
+			cost{3, 4, 4, 87, 70, 0}},
 	} {
 		least := cost{1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20, 0}
 		for range 3 {
@@ -105,8 +109,8 @@ func TestCostOfEndingReviews(t *testing.T) {
 	}
 }
 
-// openedToEnd is the number of files that may be opened to end one more review: its events, the log at each decision, and
-// the files that are written.
+// openedToEnd is the number of files that may be opened to end one more review: its events, the log at each decision,
+// and the files that are written.
 const openedToEnd = 20
 
 // costRepo returns a repository with some reviews, in which every directory of objects exists already.

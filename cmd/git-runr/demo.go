@@ -37,7 +37,9 @@ func (p *program) parseCommand() *cli.Command {
 	}
 	executor := &cli.Command{
 		Name: "executor", Usage: "print what is read from an implementer's report, as JSON", ArgsUsage: "[FILE]",
-		Action: p.action(func(s *session) error { return parse(s, func(text string) any { return reply.ParseExecutor(text) }) }),
+		Action: p.action(func(s *session) error {
+			return parse(s, func(text string) any { return reply.ParseExecutor(text) })
+		}),
 	}
 	return &cli.Command{
 		Name: "parse", Usage: "try how an agent's answer is read", ArgsUsage: "review|executor [FILE]",

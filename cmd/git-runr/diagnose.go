@@ -53,7 +53,8 @@ func diagnoseStop(s *session, store *store.Store) error {
 		return s.showNote(about.Commit, about.Note)
 	}
 	commit := about.Commit.Short()
-	return exit.Problemf(exit.NotFound, "commit %s has no stopped run and no open review", commit).WithHint("git runr log " + commit + "   (what is recorded about it)")
+	return exit.Problemf(exit.NotFound, "commit %s has no stopped run and no open review", commit).
+		WithHint("git runr log " + commit + "   (what is recorded about it)")
 }
 
 // diagnoseRun shows why run stopped, or its state if it did not.
@@ -123,7 +124,8 @@ func (s *session) diagnoseReview(store *store.Store, review record.Review) error
 	checks, _ := conf.Checks() // unapproved commands must not be suggested
 	d, ok := diagnose.OfReview(review, checks, conf.FixLine(review.ID))
 	if !ok {
-		return exit.Problemf(exit.Nothing, "review %s is %s and asks for nothing", review.ID, review.Status).WithHint("git runr show " + review.ID)
+		return exit.Problemf(exit.Nothing, "review %s is %s and asks for nothing", review.ID, review.Status).
+			WithHint("git runr show " + review.ID)
 	}
 	return s.showDiagnosis(d, diagnose.Place{Width: s.width()})
 }

@@ -30,7 +30,8 @@ func TestCommandsThatTextsName(t *testing.T) {
 	named := 0
 	err := filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
 		name := entry.Name()
-		isText := strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, ".md") || strings.HasSuffix(name, ".html")
+		isText := strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, ".md") ||
+			strings.HasSuffix(name, ".html")
 		switch {
 		case err == nil && entry.IsDir() && path != top && strings.HasPrefix(name, "."):
 			return fs.SkipDir
@@ -221,9 +222,11 @@ func newReadmeWorld(t *testing.T) *readmeWorld {
 	t.Helper()
 	env := os.Environ()
 	for name, value := range map[string]string{
-		"HOME": t.TempDir(), "XDG_CONFIG_HOME": t.TempDir(), "XDG_STATE_HOME": t.TempDir(), "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.DevNull,
-		"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com",
-		"GIT_RUNR_ACTOR": "Ada", "CI": "1", "GIT_EDITOR": "false",
+		"HOME": t.TempDir(), "XDG_CONFIG_HOME": t.TempDir(), "XDG_STATE_HOME": t.TempDir(), "GIT_CONFIG_NOSYSTEM": "1",
+		"GIT_CONFIG_GLOBAL": os.DevNull,
+		"GIT_AUTHOR_NAME":   "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_COMMITTER_NAME": "Ada",
+		"GIT_COMMITTER_EMAIL": "ada@example.com",
+		"GIT_RUNR_ACTOR":      "Ada", "CI": "1", "GIT_EDITOR": "false",
 	} {
 		t.Setenv(name, value)
 	}
@@ -233,8 +236,10 @@ func newReadmeWorld(t *testing.T) *readmeWorld {
 	}
 	t.Cleanup(func() { removeTree(t, top) })
 	w := &readmeWorld{env: env, dir: filepath.Join(top, "world", "your", "repository"), words: map[string]string{
-		"TASK.md": "task.md", "A..B": "HEAD~1..HEAD", "REV": "later", "COMMIT": "HEAD", "CHECK": "test", "N": "1", "FILE.jsonl": "timeline.jsonl",
-		"FILE": "context.json", "BRANCH": "side", "NAME": "Ada", "SNAPSHOT": "latest/1", "DIR": "../elsewhere", "FILE:LINE": "a.txt:1", "TEXT": "'some text'",
+		"TASK.md": "task.md", "A..B": "HEAD~1..HEAD", "REV": "later", "COMMIT": "HEAD", "CHECK": "test", "N": "1",
+		"FILE.jsonl": "timeline.jsonl",
+		"FILE":       "context.json", "BRANCH": "side", "NAME": "Ada", "SNAPSHOT": "latest/1", "DIR": "../elsewhere",
+		"FILE:LINE": "a.txt:1", "TEXT": "'some text'",
 	}}
 	bin := t.TempDir()
 	if err := os.WriteFile(filepath.Join(bin, "codex"), []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
@@ -242,17 +247,23 @@ func newReadmeWorld(t *testing.T) *readmeWorld {
 	}
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	for name, content := range map[string]string{
-		"a.txt": "one\n", "task.md": "# Say hello\n", "context.json": `{"executor_result":"done","files_modified":["a.txt"],"context":{"identifier":"X-1","title":"one"}}`,
+		"a.txt": "one\n", "task.md": "# Say hello\n",
+		"context.json":   `{"executor_result":"done","files_modified":["a.txt"],"context":{"identifier":"X-1","title":"one"}}`,
 		"timeline.jsonl": `{"type":"run_started","runId":"r1","timestamp":"2026-01-01T15:00:00Z"}` + "\n",
-		".runr.toml":     "[loop]\nimplementer = \"mine\"\n[agents.mine]\ncommand = [\"sh\", \"-c\", \"cat >/dev/null; echo hello >hello.txt; echo done\"]\n[agents.broken]\ncommand = [\"false\"]\n[checks.test]\ncommand = \"true\"\n",
+		".runr.toml": "[loop]\nimplementer = \"mine\"\n[agents.mine]\n" +
+			"command = [\"sh\", \"-c\", \"cat >/dev/null; echo hello >hello.txt; echo done\"]\n[agents.broken]\n" +
+			"command = [\"false\"]\n[checks.test]\ncommand = \"true\"\n",
 	} {
-		if err := errors.Join(os.MkdirAll(w.dir, 0o755), os.WriteFile(filepath.Join(w.dir, name), []byte(content), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(w.dir, 0o755),
+			os.WriteFile(filepath.Join(w.dir, name), []byte(content), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, line := range []string{
-		"git init -q -b main", "git add a.txt task.md", "git commit -qm first", "git add .", "git commit -qm second", "git branch side",
-		"git checkout -q -b later", "echo later >later.txt", "git add later.txt", "git commit -qm later", "git checkout -q main",
+		"git init -q -b main", "git add a.txt task.md", "git commit -qm first", "git add .", "git commit -qm second",
+		"git branch side",
+		"git checkout -q -b later", "echo later >later.txt", "git add later.txt", "git commit -qm later",
+		"git checkout -q main",
 		"git init -q --bare ../remote.git", "git remote add origin ../remote.git", "git runr trust --yes",
 		"git runr review --wait", "git runr review --reviewer human", "git runr inbox comment latest a.txt:1 -m 'say two'",
 		"git runr inbox submit latest --request-changes -m nearly", "git runr run task.md",
@@ -261,7 +272,8 @@ func newReadmeWorld(t *testing.T) *readmeWorld {
 			t.Fatalf("%s: %d\n%s", line, status, out)
 		}
 	}
-	if out, status := execLine(t, w.dir, os.Environ(), "git runr run task.md --implementer broken"); status != int(exit.Agent) {
+	if out, status := execLine(t, w.dir, os.Environ(),
+		"git runr run task.md --implementer broken"); status != int(exit.Agent) {
 		t.Fatalf("a run that stops: %d\n%s", status, out)
 	}
 	var inbox inboxJSON
@@ -277,12 +289,14 @@ func newReadmeWorld(t *testing.T) *readmeWorld {
 	execLine(t, w.dir, os.Environ(), "git gc -q") // leaves less to copy
 	w.kept = filepath.Join(t.TempDir(), "kept")
 	copyTree(t, filepath.Dir(filepath.Dir(w.dir)), w.kept)
-	w.words["ID"], w.words["REVIEW"], w.words["FINDING"], w.words["RUN"] = review.ID, review.ID, review.Comments[0].ID, "latest"
+	w.words["ID"], w.words["REVIEW"], w.words["FINDING"], w.words["RUN"] = review.ID, review.ID, review.Comments[0].ID,
+		"latest"
 	return w
 }
 
 // readsOnly matches commands that do not change the repository.
-var readsOnly = regexp.MustCompile(`^(cd|go|git log|git runr (help|show|log|diagnose|report|audit|metrics|parse|diff|inbox get))\b`)
+var readsOnly = regexp.MustCompile(
+	`^(cd|go|git log|git runr (help|show|log|diagnose|report|audit|metrics|parse|diff|inbox get))\b`)
 
 // removeTree removes a directory. It tries again while a background worker, which ends by itself, still writes there.
 func removeTree(t *testing.T, dir string) {
@@ -360,7 +374,8 @@ func (w *readmeWorld) run(t *testing.T, form string) {
 	}
 	out, status := execLine(t, dir, env, line)
 	wrong := []int{int(exit.Usage), int(exit.Bug), 126, 127, -1}
-	if stock := !strings.HasPrefix(line, "git runr"); stock && status != 0 || slices.Contains(wrong, status) || strings.HasPrefix(line, "git log") && out == "" {
+	if stock := !strings.HasPrefix(line, "git runr"); stock && status != 0 || slices.Contains(wrong, status) ||
+		strings.HasPrefix(line, "git log") && out == "" {
 		t.Errorf("%s: %d\n%s", line, status, out)
 	}
 }

@@ -111,7 +111,8 @@ func (s *session) secretTags(repo *gitstore.Repo, refs []hooks.Push) (found []st
 
 // held returns the pushed commits that do not pass, and the bar that they were compared with. It prints which of the
 // others nobody could look at in the whole.
-func (s *session) held(store *store.Store, conf *config.Config, code []hooks.Push, commits []gitstore.LoggedCommit) (bar lineage.Bar, held []intake.Gated, err error) {
+func (s *session) held(store *store.Store, conf *config.Config, code []hooks.Push,
+	commits []gitstore.LoggedCommit) (bar lineage.Bar, held []intake.Gated, err error) {
 	if len(commits) == 0 {
 		return bar, nil, nil
 	}
@@ -135,7 +136,8 @@ func (s *session) held(store *store.Store, conf *config.Config, code []hooks.Pus
 }
 
 // bar returns what level requires of commits. Without a base it uses the parent of the oldest commit.
-func (s *session) bar(store *store.Store, conf *config.Config, level string, base gitstore.ID, commits []gitstore.LoggedCommit) (lineage.Bar, error) {
+func (s *session) bar(store *store.Store, conf *config.Config, level string, base gitstore.ID,
+	commits []gitstore.LoggedCommit) (lineage.Bar, error) {
 	base, err := lineage.BaseOf(s.ctx, store, commits, base)
 	if err != nil {
 		return lineage.Bar{}, err
@@ -158,7 +160,8 @@ func (s *session) pushedOnto(store *store.Store, code []hooks.Push) (gitstore.ID
 
 // closed refuses a push because the gate itself failed.
 func (s *session) closed(err error) error {
-	safetext.Fprintf(s.out, "git runr: the gate before a push failed: %v\nRefused; to push anyway: git push --no-verify\n", err)
+	safetext.Fprintf(s.out, "git runr: the gate before a push failed: %v\nRefused; to push anyway: git push --no-verify\n",
+		err)
 	return exit.With(exit.NotPassed)
 }
 
@@ -219,7 +222,8 @@ func isPrivate(ref string) bool {
 // writeOpaque lists the refs that lead to no commit, and what to type to read them.
 func writeOpaque(w io.Writer, refs []hooks.Push) {
 	for _, ref := range refs[:min(len(refs), intake.Named)] {
-		safetext.Fprintf(w, "git runr: %s is not a commit, so no review covers it; to see it: git show %s\n", ref.Remote, ref.New.Short())
+		safetext.Fprintf(w, "git runr: %s is not a commit, so no review covers it; to see it: git show %s\n", ref.Remote,
+			ref.New.Short())
 	}
 	render.More(w, "  ", len(refs)-intake.Named)
 }

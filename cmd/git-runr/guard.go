@@ -82,10 +82,12 @@ func (s *session) writeGuard(w io.Writer, repo *gitstore.Repo, doc guardJSON) {
 // agent has the rights of its user, so this stops a careless one; what a determined one forges, a signature shows.
 func (s *session) byPerson(store *store.Store) error {
 	if depth := s.getenv(agent.DepthVar); depth != "" && depth != "0" {
-		return exit.Problemf(exit.Untrusted, "git-runr started this process (%s is set): only a person can do this", agent.DepthVar)
+		return exit.Problemf(exit.Untrusted, "git-runr started this process (%s is set): only a person can do this",
+			agent.DepthVar)
 	}
 	if checking.AgentAbove(store) {
-		return exit.Problemf(exit.Untrusted, "an agent, a check or a hook that git-runr runs here started this: only a person says so")
+		return exit.Problemf(exit.Untrusted,
+			"an agent, a check or a hook that git-runr runs here started this: only a person says so")
 	}
 	return nil
 }

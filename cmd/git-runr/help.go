@@ -37,8 +37,9 @@ func (p *program) helpCommand() *cli.Command {
 	return &cli.Command{
 		Name: "help", Usage: "show help for a command or a topic, or list the commands", ArgsUsage: "[COMMAND|TOPIC…]",
 		Description: "Prints what COMMAND -h prints, or the topic.",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "list all commands, options and topics"}},
-		Action:      p.action(help),
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Aliases: []string{"a"},
+			Usage: "list all commands, options and topics"}},
+		Action: p.action(help),
 	}
 }
 
@@ -135,7 +136,8 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	var value, flag string
 	if n, _ := fmt.Sscanf(err.Error(), "invalid value %q for flag -%s", &value, &flag); n == 2 {
 		flag = strings.TrimSuffix(flag, ":")
-		return exit.Problemf(exit.Usage, "%s%s does not take %q", strings.Repeat("-", min(len(flag), 2)), flag, value).WithHint(help)
+		return exit.Problemf(exit.Usage, "%s%s does not take %q", strings.Repeat("-", min(len(flag), 2)), flag, value).
+			WithHint(help)
 	}
 	return exit.Problemf(exit.Usage, "%w", err).WithHint(help)
 }
@@ -147,12 +149,14 @@ func stopReasonsHelp() string {
 		if r.Resumable {
 			resumable = "resumable"
 		}
-		safetext.Fprintf(&b, "%s (%s)\n    %s (%s, %s, exit status %d)\n", r.Code, r.Title, r.Explanation, r.Family, resumable, r.Status)
+		safetext.Fprintf(&b, "%s (%s)\n    %s (%s, %s, exit status %d)\n", r.Code, r.Title, r.Explanation, r.Family,
+			resumable, r.Status)
 		for _, step := range r.Next {
 			safetext.Fprintf(&b, "    %s\n        %s\n", step.Command, step.What)
 		}
 	}
-	b.WriteString("\nCodes of unmet checks. CHECK is typecheck, test, build, lint, format, docs, security or a check's name:\n")
+	b.WriteString(
+		"\nCodes of unmet checks. CHECK is typecheck, test, build, lint, format, docs, security or a check's name:\n")
 	for _, u := range diagnose.UnmetCodes() {
 		safetext.Fprintf(&b, "%s\n    %s\n", u.Code, u.Meaning)
 	}
@@ -225,8 +229,9 @@ fish: git-runr completion fish | source. git runr install-extras installs all th
 func (p *program) completeCommand() *cli.Command {
 	return &cli.Command{
 		Name: "complete", Hidden: true, Usage: "print the completions of the last word", ArgsUsage: "-- WORD…",
-		Description: "Prints a line for each word: the word, a tab, its meaning. A line \":files\" or \":dirs\" asks the shell for those.",
-		Action:      p.action(completeWord),
+		Description: "Prints a line for each word: the word, a tab, its meaning. A line \":files\" or \":dirs\" asks the " +
+			"shell for those.",
+		Action: p.action(completeWord),
 	}
 }
 

@@ -41,7 +41,8 @@ func TestHelpOfEveryCommand(t *testing.T) {
 	t.Chdir(t.TempDir()) // no help needs a repository
 	everyCommand(func(c *cli.Command, words ...string) {
 		want, status := outputOf(t, append(words, "-h")...)
-		if own := "git runr " + strings.Join(words, " ") + " "; status != 0 || words[0] != "help" && !strings.Contains(want, own) {
+		if own := "git runr " + strings.Join(words, " ") + " "; status != 0 ||
+			words[0] != "help" && !strings.Contains(want, own) {
 			t.Errorf("%q -h: %d\n%s", words, status, want)
 		}
 		for _, sub := range c.Subcommands {
@@ -54,7 +55,8 @@ func TestHelpOfEveryCommand(t *testing.T) {
 		}
 		others := [][]string{append([]string{"help"}, words...), append(words[:len(words):len(words)], "--help")}
 		if !c.SkipFlagParsing {
-			others = append(others, append(words[:len(words):len(words)], "some", "thing", "-h"), append([]string{words[0], "-h"}, words[1:]...))
+			others = append(others, append(words[:len(words):len(words)], "some", "thing", "-h"),
+				append([]string{words[0], "-h"}, words[1:]...))
 		}
 		for _, other := range others {
 			if got, status := outputOf(t, other...); got != want || status != 0 {
@@ -68,8 +70,10 @@ func TestHelpOfEveryCommand(t *testing.T) {
 			t.Errorf("%q: %d\n%s", other, status, got)
 		}
 	}
-	for _, unknown := range [][]string{{"-h", "reveiw"}, {"reveiw", "-h", "reveiw"}, {"help", "reveiw"}, {"help", "inbox", "sumbit"}, {"help", "review", "HEAD"}, {"help", "config", "config"}} {
-		if got, status := outputOf(t, unknown...); status != int(exit.Usage) || !strings.Contains(got, unknown[len(unknown)-1]) {
+	for _, unknown := range [][]string{{"-h", "reveiw"}, {"reveiw", "-h", "reveiw"}, {"help", "reveiw"},
+		{"help", "inbox", "sumbit"}, {"help", "review", "HEAD"}, {"help", "config", "config"}} {
+		if got, status := outputOf(t, unknown...); status != int(exit.Usage) ||
+			!strings.Contains(got, unknown[len(unknown)-1]) {
 			t.Errorf("%q: %d\n%s", unknown, status, got)
 		}
 	}
@@ -82,9 +86,11 @@ func TestNoSuchDirectory(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct{ dir, want string }{{filepath.Join(dir, "none"), "does not exist"}, {file, "is not a directory"}} {
+	for _, c := range []struct{ dir, want string }{{filepath.Join(dir, "none"), "does not exist"},
+		{file, "is not a directory"}} {
 		got, status := outputOf(t, "-C", c.dir, "status")
-		if status != int(exit.NotFound) || !strings.Contains(got, c.want) || !strings.Contains(got, c.dir) || strings.Contains(got, "should not happen") {
+		if status != int(exit.NotFound) || !strings.Contains(got, c.want) || !strings.Contains(got, c.dir) ||
+			strings.Contains(got, "should not happen") {
 			t.Errorf("%s: %d\n%s", c.dir, status, got)
 		}
 	}

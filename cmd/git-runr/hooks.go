@@ -36,12 +36,14 @@ what to add to its files; --write adds it for husky, lefthook and pre-commit. If
 configuration (2.54 and later), they are set there and no file is written.
 Exit status of status: 1 if git would not run a hook that should be installed.`,
 		Subcommands: []*cli.Command{
-			{Name: "install", Usage: "install the hooks, which review every commit in the background", Action: p.action(installHooks), Flags: []cli.Flag{
-				&cli.BoolFlag{Name: "write", Usage: "also add the calls to the files of husky, lefthook or pre-commit"},
-			}},
+			{Name: "install", Usage: "install the hooks, which review every commit in the background",
+				Action: p.action(installHooks), Flags: []cli.Flag{
+					&cli.BoolFlag{Name: "write", Usage: "also add the calls to the files of husky, lefthook or pre-commit"},
+				}},
 			{Name: "uninstall", Usage: "remove the hooks", Action: p.action(uninstallHooks)},
 			{Name: "status", Usage: "show whether git would run them", Action: p.action(statusOfHooks)},
-			{Name: "agent", Hidden: true, Usage: "what agent tools call, with their JSON on standard input", ArgsUsage: "TOOL EVENT", Action: p.action(agentHook)},
+			{Name: "agent", Hidden: true, Usage: "what agent tools call, with their JSON on standard input",
+				ArgsUsage: "TOOL EVENT", Action: p.action(agentHook)},
 			{Name: "run", Hidden: true, Usage: "what the hooks call", ArgsUsage: "HOOK", Action: p.action(hookRun)},
 		},
 		Action: p.action(statusOfHooks),
@@ -50,7 +52,8 @@ Exit status of status: 1 if git would not run a hook that should be installed.`,
 
 func installHooks(s *session) error {
 	return hookAction(s, func(repo *gitstore.Repo, gate bool) ([]hooks.Status, error) {
-		return hooks.Install(s.ctx, repo, hooks.Setup{Program: setup.Program(s.getenv("PATH")), Gate: gate, Write: s.Bool("write")})
+		return hooks.Install(s.ctx, repo, hooks.Setup{Program: setup.Program(s.getenv("PATH")), Gate: gate,
+			Write: s.Bool("write")})
 	})
 }
 
@@ -134,7 +137,8 @@ var hookRuns = map[string]func(*session, *store.Store) error{
 // hookLine returns the hook and its arguments if typed is a command line of our hooks after a commit, merge or
 // rewrite, else nil.
 func hookLine(typed []string) []string {
-	if len(typed) < 4 || typed[1] != "hooks" || typed[2] != "run" || typed[3] == hooks.PrePush || hookRuns[typed[3]] == nil {
+	if len(typed) < 4 || typed[1] != "hooks" || typed[2] != "run" || typed[3] == hooks.PrePush ||
+		hookRuns[typed[3]] == nil {
 		return nil
 	}
 	if slices.ContainsFunc(typed[4:], func(arg string) bool { return strings.HasPrefix(arg, "-") }) {
@@ -237,7 +241,8 @@ func (s *session) postMerge(store *store.Store) error {
 
 // logHook appends an error of a hook to hook.log.
 func (c *console) logHook(store *store.Store, err error) {
-	file, openErr := os.OpenFile(filepath.Join(store.Repo.StateDir(), "hook.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+	file, openErr := os.OpenFile(filepath.Join(store.Repo.StateDir(), "hook.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY,
+		0o666)
 	if openErr == nil {
 		_, openErr = safetext.Fprintf(file, "%s %s\n", c.now().UTC().Format("2006-01-02T15:04:05Z"), err.Error())
 		openErr = errors.Join(openErr, file.Close())

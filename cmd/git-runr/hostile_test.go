@@ -37,10 +37,13 @@ func newHostileWorld(t *testing.T) *hostileWorld {
 	t.Helper()
 	home := t.TempDir()
 	config := filepath.Join(home, "gitconfig")
-	if err := os.WriteFile(config, []byte("[user]\n\tname = Ada\n\temail = ada@example.com\n[protocol \"file\"]\n\tallow = always\n[runr \"inbox\"]\n\tautoResolve = never\n[advice]\n\tdetachedHead = false\n"), 0o644); err != nil {
+	if err := os.WriteFile(config,
+		[]byte("[user]\n\tname = Ada\n\temail = ada@example.com\n[protocol \"file\"]\n\tallow = always\n[runr \"inbox\"]\n"+
+			"\tautoResolve = never\n[advice]\n\tdetachedHead = false\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for name, value := range map[string]string{"HOME": home, "XDG_CONFIG_HOME": home, "XDG_STATE_HOME": home, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": config, "CI": "1"} {
+	for name, value := range map[string]string{"HOME": home, "XDG_CONFIG_HOME": home, "XDG_STATE_HOME": home,
+		"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": config, "CI": "1"} {
 		t.Setenv(name, value)
 	}
 	w := &hostileWorld{T: t}
@@ -50,7 +53,8 @@ func newHostileWorld(t *testing.T) *hostileWorld {
 	w.git(seed, "add", ".")
 	w.git(seed, "commit", "-q", "-m", "first")
 	w.git(seed, "clone", "-q", "--bare", seed, remote)
-	clones := map[string]string{ownWriter: filepath.Join(t.TempDir(), "own"), otherWriter: filepath.Join(t.TempDir(), "other")}
+	clones := map[string]string{ownWriter: filepath.Join(t.TempDir(), "own"),
+		otherWriter: filepath.Join(t.TempDir(), "other")}
 	for _, writer := range []string{otherWriter, ownWriter} {
 		w.dir = clones[writer]
 		w.git(seed, "clone", "-q", remote, w.dir)
@@ -135,7 +139,8 @@ func (w *hostileWorld) foreign(messages ...string) {
 
 // foreignEvent returns an event's message; fields are added to the usual fields of its JSON.
 func foreignEvent(fields string) string {
-	return "evil\n\n" + `{"v":1,"writer":"` + evilWriter + `","timestamp":"2026-01-02T03:04:05Z","source":"x","payload":{},` + fields + "}\n"
+	return "evil\n\n" + `{"v":1,"writer":"` + evilWriter +
+		`","timestamp":"2026-01-02T03:04:05Z","source":"x","payload":{},` + fields + "}\n"
 }
 
 func (w *hostileWorld) object(id string) string {
@@ -245,8 +250,16 @@ var hostileCases = []struct {
 		w.git(w.dir, "update-ref", "-d", "refs/runr-remotes/origin/log/"+ownWriter)
 		return w.own[3:]
 	}, true},
-	{"one of ours is missing, and all that we keep", func(w *hostileWorld) []string { w.lose(w.own[1]); w.forget(); return w.own[1:2] }, false},
-	{"one of ours is damaged, and all that we keep", func(w *hostileWorld) []string { w.spoil(w.own[1]); w.forget(); return w.own[1:2] }, false},
+	{"one of ours is missing, and all that we keep", func(w *hostileWorld) []string {
+		w.lose(w.own[1])
+		w.forget()
+		return w.own[1:2]
+	}, false},
+	{"one of ours is damaged, and all that we keep", func(w *hostileWorld) []string {
+		w.spoil(w.own[1])
+		w.forget()
+		return w.own[1:2]
+	}, false},
 	{"one of theirs is missing", func(w *hostileWorld) []string { w.lose(w.others[1]); return w.others[1:2] }, false},
 	{"one of theirs is damaged", func(w *hostileWorld) []string { w.spoil(w.others[1]); return w.others[1:2] }, false},
 	{"their newest is missing", func(w *hostileWorld) []string { w.lose(w.others[3]); return w.others[3:] }, false},
@@ -379,7 +392,8 @@ func (w *hostileWorld) checkHonest(gone []string, synced bool) {
 	_, _, said := w.runr("inbox")
 	for _, id := range gone {
 		below := slices.Index(w.others, id)
-		unnamed := below >= 0 && below+1 < len(w.others) && slices.Contains(gone, w.others[below+1]) // no event that is left names it
+		// no event that is left names it
+		unnamed := below >= 0 && below+1 < len(w.others) && slices.Contains(gone, w.others[below+1])
 		if have[id] || unnamed {
 			continue
 		}
@@ -395,16 +409,22 @@ func (w *hostileWorld) checkHonest(gone []string, synced bool) {
 func (w *hostileWorld) checkCommands(fifth int) {
 	w.Helper()
 	for i, argv := range [][]string{
-		{}, {"status"}, {"status", "--json"}, {"inbox"}, {"inbox", "list", "--json", "--status", "all"}, {"inbox", "get", w.review}, {"inbox", "get", "latest"},
-		{"log"}, {"log", w.review}, {"show"}, {"diagnose"}, {"diagnose", "HEAD"}, {"report"}, {"metrics"}, {"audit"}, {"diff"}, {"fsck"}, {"gc", "--dry-run"}, {"gc"},
-		{"review", "--wait"}, {"review", "--reviewer", "human", "--no-serve"}, {"inbox", "claim", w.review}, {"inbox", "resolve", w.review}, {"work"},
-		{"hooks", "run", "post-commit"}, {"continue"}, {"resume", "latest"}, {"land"}, {"abort", "latest"}, {"sync"}, {"fsck", "--rebuild"}, {"status"},
+		{}, {"status"}, {"status", "--json"}, {"inbox"}, {"inbox", "list", "--json", "--status", "all"},
+		{"inbox", "get", w.review}, {"inbox", "get", "latest"},
+		{"log"}, {"log", w.review}, {"show"}, {"diagnose"}, {"diagnose", "HEAD"}, {"report"}, {"metrics"}, {"audit"},
+		{"diff"}, {"fsck"}, {"gc", "--dry-run"}, {"gc"},
+		{"review", "--wait"}, {"review", "--reviewer", "human", "--no-serve"}, {"inbox", "claim", w.review},
+		{"inbox", "resolve", w.review}, {"work"},
+		{"hooks", "run", "post-commit"}, {"continue"}, {"resume", "latest"}, {"land"}, {"abort", "latest"}, {"sync"},
+		{"fsck", "--rebuild"}, {"status"},
 	} {
-		if always := len(argv) == 1 && (argv[0] == "sync" || argv[0] == "log"); !always && i%5 != fifth && os.Getenv("RUNR_KILLS") != "all" {
+		if always := len(argv) == 1 && (argv[0] == "sync" || argv[0] == "log"); !always && i%5 != fifth &&
+			os.Getenv("RUNR_KILLS") != "all" {
 			continue
 		}
 		status, out, errOut := w.runr(argv...)
-		if status == int(exit.Bug) || strings.Contains(out+errOut, "should not happen") || strings.Contains(out+errOut, "goroutine ") {
+		if status == int(exit.Bug) || strings.Contains(out+errOut, "should not happen") ||
+			strings.Contains(out+errOut, "goroutine ") {
 			w.Errorf("%v ended with %d:\n%s%s", argv, status, out, errOut)
 		}
 	}

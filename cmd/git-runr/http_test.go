@@ -44,7 +44,8 @@ func serveRepo(t *testing.T) server {
 	t.Helper()
 	home := t.TempDir()
 	for name, value := range map[string]string{
-		"HOME": home, "XDG_CONFIG_HOME": home, "XDG_STATE_HOME": home, "GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1",
+		"HOME": home, "XDG_CONFIG_HOME": home, "XDG_STATE_HOME": home, "GIT_CONFIG_GLOBAL": os.DevNull,
+		"GIT_CONFIG_NOSYSTEM": "1",
 	} {
 		t.Setenv(name, value)
 	}
@@ -52,7 +53,8 @@ func serveRepo(t *testing.T) server {
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one\ntwo\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, argv := range [][]string{{"init", "-q"}, {"config", "user.name", "Ada"}, {"config", "user.email", "ada@example.com"}, {"add", "."}, {"commit", "-q", "-m", "first"}} {
+	for _, argv := range [][]string{{"init", "-q"}, {"config", "user.name", "Ada"},
+		{"config", "user.email", "ada@example.com"}, {"add", "."}, {"commit", "-q", "-m", "first"}} {
 		cmd := exec.Command("git", argv...)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -146,7 +148,8 @@ func (s server) submitSome(t *testing.T, id string) {
 	t.Helper()
 	s.want(t, "POST", "/api/review/submissions/"+id+"/submit", submitBody)
 	review := s.want(t, "GET", "/api/review/submissions/"+id, "")
-	if n := len(review["submissions"].([]any)); n != 1 || review["commentCount"] != 2.0 || review["status"] != "submitted" {
+	if n := len(review["submissions"].([]any)); n != 1 || review["commentCount"] != 2.0 ||
+		review["status"] != "submitted" {
 		t.Fatalf("%d submissions: %v", n, review)
 	}
 	if draft := s.want(t, "GET", "/api/review/drafts/"+id, ""); len(draft["comments"].([]any)) != 0 {

@@ -13,7 +13,9 @@ const inside = "cmd/git-runr/internal/"
 
 // layers lists the packages from the bottom up: a package imports only packages of lower layers.
 var layers = [][]string{
-	{"loop/safetext", "loop/duration", "loop/internal/strictjson", "loop/internal/segment", "loop/internal/spill", "loop/internal/casetest", "loop/anchor", "loop/syntax", "loop/unidiff", "gitstore/safefile", "gitstore/testneed", "gitstore/testtmp", "gitstore/testrepo"},
+	{"loop/safetext", "loop/duration", "loop/internal/strictjson", "loop/internal/segment", "loop/internal/spill",
+		"loop/internal/casetest", "loop/anchor", "loop/syntax", "loop/unidiff", "gitstore/safefile", "gitstore/testneed",
+		"gitstore/testtmp", "gitstore/testrepo"},
 	// These read the output of agents and checks, without knowing git, events or runs.
 	{"loop/prose"},
 	{"loop/internal/markdown"},
@@ -41,13 +43,17 @@ var layers = [][]string{
 	{"loop"},
 	{"diagnose", "hooks", "loop/runrimport"},
 	{inside + "build", inside + "screen", inside + "shown"},
-	{inside + "background", inside + "editdiff", inside + "exit", inside + "extras", inside + "nearest", inside + "progress", inside + "render", inside + "steps", inside + "when", inside + "worddiff"},
+	{inside + "background", inside + "editdiff", inside + "exit", inside + "extras", inside + "nearest",
+		inside + "progress", inside + "render", inside + "steps", inside + "when", inside + "worddiff"},
 	{inside + "pick"},
-	{inside + "argv", inside + "config", inside + "follow", inside + "manual", inside + "mcp", inside + "overview", inside + "stdio", inside + "web"},
-	{inside + "agenthook", inside + "checkup", inside + "demo", inside + "notify", inside + "register", inside + "tui", inside + "worker"},
+	{inside + "argv", inside + "config", inside + "follow", inside + "manual", inside + "mcp", inside + "overview",
+		inside + "stdio", inside + "web"},
+	{inside + "agenthook", inside + "checkup", inside + "demo", inside + "notify", inside + "register", inside + "tui",
+		inside + "worker"},
 	{inside + "complete", inside + "setup"},
 	{inside + "scripttest"},
-	{inside + "scripttest/guard", inside + "scripttest/inbox", inside + "scripttest/other", inside + "scripttest/review", inside + "scripttest/rewrites", inside + "scripttest/runs", inside + "scripttest/share"},
+	{inside + "scripttest/guard", inside + "scripttest/inbox", inside + "scripttest/other", inside + "scripttest/review",
+		inside + "scripttest/rewrites", inside + "scripttest/runs", inside + "scripttest/share"},
 	{"cmd/git-runr"},
 }
 

@@ -27,17 +27,22 @@ func (p *program) inboxCommand() *cli.Command {
 requests to a person, partial reviews and comments, notes, and last what waits for an agent; the newest first within
 each. The columns: result, unanswered findings by severity (✗ critical, ! warning, · note), id, commit, age, title.`,
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "status", Value: record.StatusWaiting, Usage: "waiting (open, submitted, claimed), inbox (submitted, claimed), all, open, submitted, claimed, resolved or cancelled"},
+			&cli.StringFlag{Name: "status", Value: record.StatusWaiting,
+				Usage: "waiting (open, submitted, claimed), inbox (submitted, claimed), all, open, submitted, claimed, resolved " +
+					"or cancelled"},
 			&cli.BoolFlag{Name: "archived", Usage: "also reviews that git runr gc dropped from the lists"},
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: inboxLimit, Usage: "list at most `N`; 0 for all"},
 		}, filterFlags()...),
 		Action: p.inRepo(inboxList),
 	}
 	return &cli.Command{
-		Name: "inbox", Usage: "list reviews; comment, submit, claim, resolve …", Flags: list.Flags, Action: p.inRepo(inboxList),
+		Name: "inbox", Usage: "list reviews; comment, submit, claim, resolve …", Flags: list.Flags,
+		Action: p.inRepo(inboxList),
 		Subcommands: []*cli.Command{
-			list, p.inboxCommentCommand(), p.inboxSubmitCommand(), p.inboxClaimCommand(), p.inboxReleaseCommand(), p.inboxGiveCommand(),
-			p.inboxResolveCommand(), p.inboxCancelCommand(), p.inboxReopenCommand(), p.inboxAnswerCommand(), p.inboxReplyCommand(), p.inboxApplyCommand(),
+			list, p.inboxCommentCommand(), p.inboxSubmitCommand(), p.inboxClaimCommand(), p.inboxReleaseCommand(),
+			p.inboxGiveCommand(),
+			p.inboxResolveCommand(), p.inboxCancelCommand(), p.inboxReopenCommand(), p.inboxAnswerCommand(),
+			p.inboxReplyCommand(), p.inboxApplyCommand(),
 			p.inboxShareCommand(), p.inboxRedactCommand(),
 		},
 	}
@@ -82,7 +87,8 @@ func (s *session) listStyle() render.ListStyle {
 
 // filterFlags returns the flags that select reviews, for lists and for --all.
 func filterFlags() []cli.Flag {
-	return append([]cli.Flag{&cli.StringFlag{Name: "reviewer", Usage: "only reviews that `NAME`, an agent or a person, was asked for"}}, changeFlags()...)
+	return append([]cli.Flag{&cli.StringFlag{Name: "reviewer",
+		Usage: "only reviews that `NAME`, an agent or a person, was asked for"}}, changeFlags()...)
 }
 
 // changeFlags returns filterFlags without --reviewer.
@@ -93,7 +99,9 @@ func changeFlags() []cli.Flag {
 		&cli.StringFlag{Name: "verdict", Usage: "only reviews with this `VERDICT`: critical, needs_fix, " +
 			"pass_with_notes, pass, checked, partial, commented, nothing, unreadable, or none while nobody gave one"},
 		&cli.StringFlag{Name: "branch", Usage: "only reviews requested on `BRANCH`"},
-		&cli.StringFlag{Name: "since", Usage: "only reviews requested since `TIME`: a duration such as 2d or 3h, or a date such as 2026-01-31 or 2026-01-31T15:04Z"},
+		&cli.StringFlag{Name: "since",
+			Usage: "only reviews requested since `TIME`: a duration such as 2d or 3h, or a date such as 2026-01-31 or " +
+				"2026-01-31T15:04Z"},
 		&cli.StringFlag{Name: "author", Usage: "only commits whose author's name or address contains `TEXT`"},
 		&cli.StringFlag{Name: "file", Usage: "only changes to `PATH`, a directory or a glob as in .gitignore"},
 	}
@@ -217,7 +225,8 @@ func inboxAnswer(s *session, store *store.Store) (err error) {
 	}
 	return s.showAct(store, review, answer.Actor, &answer, func(w io.Writer, done actorDone) {
 		given, _ := review.AnswerTo(answer.Finding)
-		safetext.Fprintf(w, "%s %s; %s of %s still open.\n", answer.Finding, given.What(), prose.Count(done.Open, "finding"), done.ID)
+		safetext.Fprintf(w, "%s %s; %s of %s still open.\n", answer.Finding, given.What(), prose.Count(done.Open, "finding"),
+			done.ID)
 		if done.Status == record.ReviewResolved {
 			safetext.Fprintf(w, "Resolved %s.\n", done.ID)
 		}

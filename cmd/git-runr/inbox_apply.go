@@ -67,7 +67,8 @@ func inboxApply(s *session, store *store.Store) error {
 	if s.Bool("all") {
 		ids = openSuggestions(review)
 	}
-	doc := appliedJSON{ID: review.ID, Branch: s.String("onto"), Applied: []appliedOne{}, Refused: []refusedOne{}, review: review}
+	doc := appliedJSON{ID: review.ID, Branch: s.String("onto"), Applied: []appliedOne{}, Refused: []refusedOne{},
+		review: review}
 	var changes []suggest.Change
 	var problems []*exit.Problem
 	refuse := func(id string, err error) {
@@ -170,7 +171,8 @@ func applyProblem(review record.Review, id string, err error) error {
 		if refused.Moved {
 			status = exit.Conflict
 		}
-		return exit.Problemf(status, "%w", err).WithHint("git runr run --review " + review.ID + " --finding " + cutNumber(refused.ID) + "   lets an agent do it")
+		return exit.Problemf(status, "%w", err).
+			WithHint("git runr run --review " + review.ID + " --finding " + cutNumber(refused.ID) + "   lets an agent do it")
 	case errors.As(err, &elsewhere):
 		problem := exit.Problemf(exit.Conflict, "%w", err)
 		if line, ok := safetext.CommandLine("git", "-C", elsewhere.Dir, "switch", "--detach"); ok {

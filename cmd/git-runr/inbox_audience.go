@@ -63,7 +63,8 @@ in the log, and whoever has the log can read it: git runr help security.`,
 				return err
 			}
 			if s.NArg() > 1 && s.Args().Get(1) == "" {
-				return exit.Problemf(exit.Usage, "the text to redact is empty").WithHint("without TEXT, all of the review is redacted")
+				return exit.Problemf(exit.Usage, "the text to redact is empty").
+					WithHint("without TEXT, all of the review is redacted")
 			}
 			review, err := store.RedactReview(s.ctx, s.Args().First(), s.Args().Get(1), actor)
 			if err != nil {

@@ -42,10 +42,13 @@ func raceRepo(t *testing.T) (dir string, env []string) {
 	t.Helper()
 	dir, home := t.TempDir(), t.TempDir()
 	config := filepath.Join(home, "gitconfig")
-	if err := os.WriteFile(config, []byte("[user]\n\tname = Ada\n\temail = ada@example.com\n[core]\n\tfsync = none\n[runr \"inbox\"]\n\tautoResolve = never\n"), 0o644); err != nil {
+	if err := os.WriteFile(config,
+		[]byte("[user]\n\tname = Ada\n\temail = ada@example.com\n[core]\n\tfsync = none\n[runr \"inbox\"]\n"+
+			"\tautoResolve = never\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "GIT_CONFIG_GLOBAL="+config, "GIT_CONFIG_NOSYSTEM=1")
+	env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "GIT_CONFIG_GLOBAL="+config,
+		"GIT_CONFIG_NOSYSTEM=1")
 	runIn(t, dir, env, "git", "init", "-q")
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one\n"), 0o644); err != nil {
 		t.Fatal(err)

@@ -34,7 +34,8 @@ claiming again renews the lease. A person is known by address, on whatever termi
 or use --as. --all claims every submitted review that the filters match.
 Exit status: 12 if somebody else holds it.`,
 		Flags: append([]cli.Flag{
-			asFlag(), &cli.StringFlag{Name: "lease", Usage: "let others claim it after `DURATION`, such as 2h (default: never)"}, forceFlag(),
+			asFlag(), &cli.StringFlag{Name: "lease", Usage: "let others claim it after `DURATION`, such as 2h (default: never)"},
+			forceFlag(),
 			&cli.BoolFlag{Name: "local", Usage: "do not ask the remote, which decides between clones"},
 		}, eachFlags()...),
 		Action: p.onReviews("submitted", "Claim", inboxClaim, func(w io.Writer, done actorDone) {
@@ -110,15 +111,17 @@ func (p *program) inboxResolveCommand() *cli.Command {
 		Description: `--all resolves every submitted or claimed review that the filters match, as in git runr inbox
 resolve --all --verdict pass_with_notes --since 7d, and prints a line for each.
 Exit status: the worst of all.`,
-		Flags: append([]cli.Flag{&cli.StringFlag{Name: "m", Usage: "what became of it; - reads standard input"}, asFlag(), claimFlag(), forceFlag()}, eachFlags()...),
-		Action: p.onReviews("inbox", "Resolve", func(s *session, store *store.Store, id, actor string) (record.Review, error) {
-			return s.steps(store).Resolve(s.ctx, id, s.hold(actor), s.note)
-		}, func(w io.Writer, done actorDone) {
-			safetext.Fprintf(w, "Resolved %s.\n", done.ID)
-			if done.Open > 0 {
-				safetext.Fprintf(w, "%s still open.\n", prose.Count(done.Open, "finding"))
-			}
-		}),
+		Flags: append([]cli.Flag{&cli.StringFlag{Name: "m", Usage: "what became of it; - reads standard input"}, asFlag(),
+			claimFlag(), forceFlag()}, eachFlags()...),
+		Action: p.onReviews("inbox", "Resolve",
+			func(s *session, store *store.Store, id, actor string) (record.Review, error) {
+				return s.steps(store).Resolve(s.ctx, id, s.hold(actor), s.note)
+			}, func(w io.Writer, done actorDone) {
+				safetext.Fprintf(w, "Resolved %s.\n", done.ID)
+				if done.Open > 0 {
+					safetext.Fprintf(w, "%s still open.\n", prose.Count(done.Open, "finding"))
+				}
+			}),
 	}
 }
 
@@ -126,7 +129,8 @@ func (p *program) inboxCancelCommand() *cli.Command {
 	return &cli.Command{
 		Name: "cancel", Usage: "withdraw a request that nobody has answered", ArgsUsage: "ID… | --all",
 		Description: "--all cancels every open request that the filters match.",
-		Flags:       append([]cli.Flag{&cli.StringFlag{Name: "m", Usage: "why; - reads standard input"}, asFlag()}, eachFlags()...),
+		Flags: append([]cli.Flag{&cli.StringFlag{Name: "m", Usage: "why; - reads standard input"}, asFlag()},
+			eachFlags()...),
 		Action: p.onReviews("open", "Cancel", func(s *session, store *store.Store, id, actor string) (record.Review, error) {
 			return store.CancelReview(s.ctx, id, actor, s.note)
 		}, func(w io.Writer, done actorDone) { safetext.Fprintf(w, "Cancelled %s.\n", done.ID) }),
@@ -166,7 +170,8 @@ func (s *session) act(store *store.Store, actor string, do reviewStep, show func
 	return s.showAct(store, review, actor, nil, show)
 }
 
-func (s *session) showAct(store *store.Store, review record.Review, actor string, answer *record.Answer, show func(io.Writer, actorDone)) error {
+func (s *session) showAct(store *store.Store, review record.Review, actor string, answer *record.Answer,
+	show func(io.Writer, actorDone)) error {
 	done := s.acted(store, review, actor)
 	done.Answer = answer
 	return s.print(done, func(w io.Writer) {
@@ -177,9 +182,11 @@ func (s *session) showAct(store *store.Store, review record.Review, actor string
 
 // acted returns the result of a step by actor.
 func (s *session) acted(store *store.Store, review record.Review, actor string) actorDone {
-	done := actorDone{ID: review.ID, Status: review.Status, Actor: actor, Claim: review.Claim, Open: len(review.Unanswered())}
+	done := actorDone{ID: review.ID, Status: review.Status, Actor: actor, Claim: review.Claim,
+		Open: len(review.Unanswered())}
 	if review.Status == record.ReviewClaimed && record.SameActor(review.Claim.By, actor) {
-		done.Resolve, _ = safetext.CommandLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim", fmt.Sprintf("%.12s", review.Claim.ID))
+		done.Resolve, _ = safetext.CommandLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim",
+			fmt.Sprintf("%.12s", review.Claim.ID))
 	}
 	me, _ := s.person(store)
 	var err error
@@ -329,7 +336,8 @@ func (c *console) failedLine(problem *exit.Problem) {
 // chosenReviews returns the ids that were typed, without duplicates, or those of --all.
 func (s *session) chosenReviews(store *store.Store, step inboxStep) ([]string, error) {
 	if s.IsSet("claim") {
-		return nil, exit.Problemf(exit.Usage, "--claim needs exactly one review").WithHint("git runr inbox " + s.Command.Name + " -h")
+		return nil, exit.Problemf(exit.Usage, "--claim needs exactly one review").
+			WithHint("git runr inbox " + s.Command.Name + " -h")
 	}
 	if s.Bool("all") {
 		return s.allReviews(store, step)

@@ -84,9 +84,11 @@ func inboxSubmit(s *session, records *store.Store) error {
 
 func writeSubmitted(w io.Writer, review record.Review, actor string) {
 	sub, _ := review.Newest(actor)
-	safetext.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, sub.Decision.Words(), prose.Count(len(sub.Comments), "comment"))
+	safetext.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, sub.Decision.Words(),
+		prose.Count(len(sub.Comments), "comment"))
 	if s := review.Summary(); s.ApprovedWords() != "" && review.ClosedAt.IsZero() {
-		safetext.Fprintf(w, "It is approved by %d of %d; still asked: %s.\n", s.Approved, s.ApprovalsNeeded, cmp.Or(strings.Join(s.StillAsked, ", "), "anybody else"))
+		safetext.Fprintf(w, "It is approved by %d of %d; still asked: %s.\n", s.Approved, s.ApprovalsNeeded,
+			cmp.Or(strings.Join(s.StillAsked, ", "), "anybody else"))
 	}
 }
 
@@ -163,7 +165,8 @@ func (p *program) inboxCommentCommand() *cli.Command {
 or standard input. Nobody sees it before git runr inbox submit ID.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "m", Usage: "the comment, in Markdown; - reads standard input"},
-			&cli.StringFlag{Name: "side", Value: string(record.SideNew), Usage: "new, or old: the file as it was before the change"},
+			&cli.StringFlag{Name: "side", Value: string(record.SideNew),
+				Usage: "new, or old: the file as it was before the change"},
 			&cli.StringFlag{Name: "severity", Usage: "critical, warning or note"},
 			&cli.BoolFlag{Name: "edit", Usage: "write comments into the diff in your editor, and submit them with your draft"},
 			asFlag(), &cli.BoolFlag{Name: "list", Usage: "show your draft"},
@@ -234,7 +237,8 @@ func (s *session) addComment(records *store.Store, review record.Review, person 
 		return exit.Problemf(exit.NotFound, "%w", err).WithHint("--side old   where the change removed it")
 	}
 	if object := new(gitstore.MissingError); errors.As(err, &object) {
-		return exit.Problemf(exit.NotFound, "%w", err).WithHint(object.Try, "git runr inbox comment "+review.ID+" -m TEXT   comments on the whole")
+		return exit.Problemf(exit.NotFound, "%w", err).WithHint(object.Try,
+			"git runr inbox comment "+review.ID+" -m TEXT   comments on the whole")
 	}
 	if err != nil {
 		return err
@@ -297,7 +301,8 @@ func (s *session) editNew(records *store.Store, request record.ReviewRequest) er
 // editInbox implements git runr inbox comment ID --edit, which also submits the draft.
 func (s *session) editInbox(records *store.Store, review record.Review, person string) error {
 	if s.NArg() > 1 || s.IsSet("m") {
-		return exit.Problemf(exit.Usage, "--edit takes no comments on the command line").WithHint("git runr inbox comment " + review.ID + " --edit")
+		return exit.Problemf(exit.Usage, "--edit takes no comments on the command line").
+			WithHint("git runr inbox comment " + review.ID + " --edit")
 	}
 	if review.Status == record.ReviewResolved || review.Status == record.ReviewCancelled {
 		return &record.StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "submitted"}
@@ -311,7 +316,8 @@ func (s *session) editInbox(records *store.Store, review record.Review, person s
 
 // editAndSubmit lets the person write comments into the diff of subject and submits them to the review that open
 // returns. After an error the text stays in its file.
-func (s *session) editAndSubmit(store *store.Store, subject record.Subject, draft store.Draft, open func() (record.Review, error)) error {
+func (s *session) editAndSubmit(store *store.Store, subject record.Subject, draft store.Draft,
+	open func() (record.Review, error)) error {
 	actor, err := s.person(store)
 	if err != nil {
 		return err
@@ -335,7 +341,8 @@ func (s *session) editAndSubmit(store *store.Store, subject record.Subject, draf
 }
 
 // writeAndSubmit adds what is written in the editor to person and submits it.
-func (s *session) writeAndSubmit(store *store.Store, file editdiff.File, subject record.Subject, person *record.Person, open func() (record.Review, error)) (review record.Review, err error) {
+func (s *session) writeAndSubmit(store *store.Store, file editdiff.File, subject record.Subject, person *record.Person,
+	open func() (record.Review, error)) (review record.Review, err error) {
 	written, err := s.write(store, file)
 	if err != nil {
 		return review, err
@@ -360,7 +367,8 @@ func (s *session) write(store *store.Store, file editdiff.File) (written editdif
 		return written, exit.Problemf(exit.NotFound, "%w", err).WithHint("git config --global core.editor NAME")
 	}
 	if editor == gitstore.NoEditor {
-		return written, exit.Problemf(exit.Usage, "the editor %q does not edit; set core.editor", editor).WithHint("git runr inbox comment ID FILE:LINE -m TEXT", "git config --global core.editor NAME")
+		return written, exit.Problemf(exit.Usage, "the editor %q does not edit; set core.editor", editor).
+			WithHint("git runr inbox comment ID FILE:LINE -m TEXT", "git config --global core.editor NAME")
 	}
 	if file.Found {
 		s.say("continuing with your text in %s", file.Path)

@@ -43,7 +43,8 @@ func submissionsOf(t *testing.T, dir string, env []string) []struct{ Comments []
 	var doc struct {
 		Submissions []struct{ Comments []struct{ Comment string } }
 	}
-	if err := json.Unmarshal([]byte(runIn(t, dir, env, "git-runr", "inbox", "get", "latest", "--json")), &doc); err != nil {
+	if err := json.Unmarshal([]byte(runIn(t, dir, env, "git-runr", "inbox", "get", "latest", "--json")),
+		&doc); err != nil {
 		t.Fatal(err)
 	}
 	return doc.Submissions

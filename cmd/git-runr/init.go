@@ -63,11 +63,13 @@ func initialise(s *session, store *store.Store) (err error) {
 		return s.initAgents(store)
 	}
 	if given := s.agentsFlag(); given != "" {
-		next := map[string]string{"yes": "git runr init", "remove": "git runr uninstall", "for": "git runr init --agents"}[given]
+		next := map[string]string{"yes": "git runr init", "remove": "git runr uninstall",
+			"for": "git runr init --agents"}[given]
 		return exit.Problemf(exit.Usage, "--%s needs --agents; init itself asks nothing", given).
 			WithHint(cmp.Or(next, "git runr init --agents --"+given))
 	}
-	doc := initJSON{Config: filepath.Join(store.Repo.WorkTree, config.FileName), Checks: []runplan.Check{}, Copy: []string{}, Hooks: []hooks.Status{}, DryRun: s.Bool("dry-run")}
+	doc := initJSON{Config: filepath.Join(store.Repo.WorkTree, config.FileName), Checks: []runplan.Check{},
+		Copy: []string{}, Hooks: []hooks.Status{}, DryRun: s.Bool("dry-run")}
 	doc.shown = setup.ShowsNotes(store.Repo)
 	if !doc.DryRun {
 		err = setup.Remember(store.Repo)
@@ -136,7 +138,8 @@ func (s *session) writeConfig(store *store.Store, doc *initJSON) error {
 	}
 	if len(doc.Checks) > 0 {
 		show := func(w io.Writer) { writeChecks(w, doc.Checks) }
-		yes, asked := s.askPerson(show, "Run these checks on the code that is checked out and on what you commit, with your rights?")
+		yes, asked := s.askPerson(show,
+			"Run these checks on the code that is checked out and on what you commit, with your rights?")
 		if asked && !yes {
 			return nil
 		}
@@ -155,7 +158,8 @@ func writeInit(w io.Writer, doc initJSON) {
 	would := map[bool]string{true: "Would write", false: "Wrote"}[doc.DryRun]
 	switch {
 	case doc.Written && len(doc.Checks) == 0:
-		safetext.Fprintf(w, "%s %s. No checks were found here: git runr help config explains how to add them.\n", would, doc.Config)
+		safetext.Fprintf(w, "%s %s. No checks were found here: git runr help config explains how to add them.\n", would,
+			doc.Config)
 	case doc.Written:
 		safetext.Fprintf(w, "%s %s with %s:\n", would, doc.Config, prose.Count(len(doc.Checks), "check"))
 		writeChecks(w, doc.Checks)
@@ -169,7 +173,8 @@ func writeInit(w io.Writer, doc initJSON) {
 		safetext.Fprintf(w, "  setup of each worktree: %s\n", doc.Setup)
 	}
 	if len(doc.Copy) > 0 {
-		safetext.Fprintf(w, "  copied into each worktree: %s   (agents that work there can read them)\n", strings.Join(doc.Copy, ", "))
+		safetext.Fprintf(w, "  copied into each worktree: %s   (agents that work there can read them)\n",
+			strings.Join(doc.Copy, ", "))
 	}
 	calls := false
 	for _, st := range doc.Hooks {
@@ -201,7 +206,9 @@ func writeInit(w io.Writer, doc initJSON) {
 		if doc.Reviewer == record.Builtin {
 			verb = "checked"
 		}
-		safetext.Fprintf(w, "\nFrom now on each commit is %s in the background by %s%s\nNothing waits for it; [skip runr] in a message leaves a commit out.\n", verb, doc.Reviewer, checks)
+		safetext.Fprintf(w,
+			"\nFrom now on each commit is %s in the background by %s%s\n"+
+				"Nothing waits for it; [skip runr] in a message leaves a commit out.\n", verb, doc.Reviewer, checks)
 		if doc.Reviewer == record.Builtin {
 			safetext.Fprintf(w, "%s\n", safetext.Block(render.BuiltinIs))
 		}

@@ -17,8 +17,11 @@ import (
 func agentsFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "agents", Usage: "only tell the agent tools that are used here about git-runr"},
-		&cli.StringFlag{Name: "for", Usage: "with --agents: only these `TOOLS`, separated by commas: " + strings.Join(register.Names(), ",")},
-		&cli.BoolFlag{Name: "hooks", Usage: "with --agents: sessions also start with what waits, hand open findings back once, and ask the gate before a push"},
+		&cli.StringFlag{Name: "for", Usage: "with --agents: only these `TOOLS`, separated by commas: " +
+			strings.Join(register.Names(), ",")},
+		&cli.BoolFlag{Name: "hooks",
+			Usage: "with --agents: sessions also start with what waits, hand open findings back once, and ask the gate before " +
+				"a push"},
 		&cli.BoolFlag{Name: "read-only", Usage: "with --agents: register a server without tools that write"},
 		&cli.BoolFlag{Name: "remove", Usage: "with --agents: remove what was written"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done, and write nothing"},
@@ -95,7 +98,8 @@ func (s *session) agentTools(store *store.Store) ([]string, error) {
 	if !s.IsSet("for") {
 		found := register.Found(store.Repo.WorkTree, s.getenv)
 		if len(found) == 0 {
-			return nil, exit.Problemf(exit.NotFound, "no agent tool was found, here or on PATH").WithHint("git runr init --agents --for " + strings.Join(register.Names(), ","))
+			return nil, exit.Problemf(exit.NotFound, "no agent tool was found, here or on PATH").
+				WithHint("git runr init --agents --for " + strings.Join(register.Names(), ","))
 		}
 		return found, nil
 	}
@@ -106,7 +110,8 @@ func (s *session) agentTools(store *store.Store) ([]string, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, exit.Problemf(exit.Usage, "--for needs the name of a tool").WithHint("git runr init --agents --for " + strings.Join(register.Names(), ","))
+		return nil, exit.Problemf(exit.Usage, "--for needs the name of a tool").
+			WithHint("git runr init --agents --for " + strings.Join(register.Names(), ","))
 	}
 	return names, nil
 }

@@ -121,7 +121,8 @@ func (s *session) agreeToExtras(items []extras.Item) error {
 	if s.Bool("remove") {
 		question, line = "Remove these files?", line+" --remove"
 	}
-	return s.consent(question, func(w io.Writer) { writeExtras(w, extrasJSON{Files: items}) }, "nothing was written", line, "elsewhere: git runr install-extras --dir DIR")
+	return s.consent(question, func(w io.Writer) { writeExtras(w, extrasJSON{Files: items}) }, "nothing was written", line,
+		"elsewhere: git runr install-extras --dir DIR")
 }
 
 // extrasTop returns --dir as an absolute path, or "" without it.
@@ -165,7 +166,8 @@ func (s *session) extraFiles(top string) ([]extras.File, []string, error) {
 func writeExtras(w io.Writer, doc extrasJSON) {
 	for _, item := range doc.Files {
 		state := item.State
-		if to, planned := map[string]string{extras.Written: "to write", extras.Removed: "to remove"}[state]; planned && !doc.Written {
+		if to, planned := map[string]string{extras.Written: "to write", extras.Removed: "to remove"}[state]; planned &&
+			!doc.Written {
 			state = to
 		}
 		safetext.Fprintf(w, "%-9s %s\n", state, item.Path)

@@ -128,7 +128,8 @@ func changesFiles(pid int) bool {
 		file, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, regs.Rdi))
 		return err == nil && filepath.IsAbs(file) && !strings.HasPrefix(file, "/dev/null")
 	case syscall.SYS_RENAME, syscall.SYS_RENAMEAT, renameat2, syscall.SYS_LINK, syscall.SYS_LINKAT, syscall.SYS_SYMLINK,
-		syscall.SYS_SYMLINKAT, syscall.SYS_UNLINK, syscall.SYS_UNLINKAT, syscall.SYS_MKDIR, syscall.SYS_MKDIRAT, syscall.SYS_RMDIR:
+		syscall.SYS_SYMLINKAT, syscall.SYS_UNLINK, syscall.SYS_UNLINKAT, syscall.SYS_MKDIR, syscall.SYS_MKDIRAT,
+		syscall.SYS_RMDIR:
 		return true
 	}
 	return false
@@ -151,8 +152,11 @@ var gitDoors = []gitDoor{
 	{name: "land", before: gitDoorRun, argv: []string{"land", "latest"}},
 	{name: "undo", before: gitDoorRun + "git-runr -q land latest; ", argv: []string{"undo"}},
 	{name: "sync", before: "git-runr -q review --no-serve --reviewer human; ", argv: []string{"sync"}},
-	{name: "first sync", before: "echo three >>tracked.txt; git commit -qam third; git-runr -q review --no-serve --reviewer human; git-runr -q inbox submit latest --approve; ", argv: []string{"sync"}},
-	{name: "review", before: "echo more >>tracked.txt; ", argv: []string{"review", "--wait", "--worktree", "--reviewer", "rev"}},
+	{name: "first sync",
+		before: "echo three >>tracked.txt; git commit -qam third; git-runr -q review --no-serve --reviewer human; git-runr " +
+			"-q inbox submit latest --approve; ", argv: []string{"sync"}},
+	{name: "review", before: "echo more >>tracked.txt; ",
+		argv: []string{"review", "--wait", "--worktree", "--reviewer", "rev"}},
 }
 
 // gitScene is a repository with a remote and a colleague's clone below one directory, so that all of it can be
@@ -185,15 +189,18 @@ cd ../repo
 func newGitScene(t *testing.T, door gitDoor) *gitScene {
 	t.Helper()
 	base := t.TempDir()
-	s := &gitScene{killPlace: newKillPlace(t), root: filepath.Join(base, "now"), saved: filepath.Join(base, "saved"), door: door}
+	s := &gitScene{killPlace: newKillPlace(t), root: filepath.Join(base, "now"), saved: filepath.Join(base, "saved"),
+		door: door}
 	git, err := exec.LookPath("git")
 	s.must(err)
 	s.must(os.WriteFile(filepath.Join(s.bin, "git"), fmt.Appendf(nil, gitShim, git), 0o755))
 	config, err := os.ReadFile(filepath.Join(s.home, "config"))
 	s.must(err)
 	s.write(s.root, "config", string(config))
-	s.env = append(os.Environ(), "HOME="+s.root, "XDG_CONFIG_HOME="+s.root, "XDG_STATE_HOME="+filepath.Join(s.root, "state"),
-		"XDG_CACHE_HOME="+filepath.Join(s.root, "cache"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+filepath.Join(s.root, "config"))
+	s.env = append(os.Environ(), "HOME="+s.root, "XDG_CONFIG_HOME="+s.root,
+		"XDG_STATE_HOME="+filepath.Join(s.root, "state"),
+		"XDG_CACHE_HOME="+filepath.Join(s.root, "cache"), "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_GLOBAL="+filepath.Join(s.root, "config"))
 	for name, text := range killFiles {
 		text = strings.ReplaceAll(strings.ReplaceAll(text, "ROOT", s.root), "write new.txt TURN", "write deep/new.txt TURN")
 		s.write(s.root, name, strings.ReplaceAll(text, "append "+s.root+"/repo/during.txt TURN\\n\n", ""))
@@ -333,7 +340,8 @@ func (s *gitScene) killedAt(point, args string) {
 func (s *gitScene) well(door string) {
 	s.t.Helper()
 	for _, dir := range []string{"repo", "remote.git"} {
-		out, err := exec.Command("git", "-C", filepath.Join(s.root, dir), "fsck", "--no-dangling", "--no-progress").CombinedOutput()
+		out, err := exec.Command("git", "-C", filepath.Join(s.root, dir), "fsck", "--no-dangling", "--no-progress").
+			CombinedOutput()
 		if err != nil || len(out) > 0 {
 			s.t.Errorf("git fsck in %s: %v\n%s", dir, err, out)
 		}

@@ -65,8 +65,10 @@ func newKillPlace(t *testing.T) killPlace {
 	p := killPlace{t: t, bin: t.TempDir()}
 	home := t.TempDir()
 	p.home = home
-	p.write(home, "config", "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n[core]\n\tfsync = none\n")
-	p.env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+filepath.Join(home, "config"))
+	p.write(home, "config",
+		"[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n[core]\n\tfsync = none\n")
+	p.env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_GLOBAL="+filepath.Join(home, "config"))
 	git, err := exec.LookPath("git")
 	p.must(err)
 	p.must(os.WriteFile(filepath.Join(p.bin, "git"), fmt.Appendf(nil, killShim, git), 0o755))
@@ -92,7 +94,8 @@ func (p *killPlace) command(dir, kill string, args []string) *exec.Cmd {
 	cmd := exec.Command("git-runr", args...)
 	cmd.Dir, cmd.Env = dir, p.env
 	if kill != "" {
-		cmd.Env = append(slices.Clip(p.env), "PATH="+p.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "KILL="+kill, callsVar+p.t.TempDir())
+		cmd.Env = append(slices.Clip(p.env), "PATH="+p.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "KILL="+kill,
+			callsVar+p.t.TempDir())
 	}
 	return cmd
 }

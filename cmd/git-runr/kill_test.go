@@ -34,7 +34,8 @@ type killCommand struct {
 
 var killStories = []killStory{
 	{name: "in place", inPlace: true, commands: []killCommand{
-		{[]string{"run", "--in-place", "../task.md"}, 3}, {[]string{"resume", "latest"}, 3}, {[]string{"resume", "latest"}, 0},
+		{[]string{"run", "--in-place", "../task.md"}, 3}, {[]string{"resume", "latest"}, 3},
+		{[]string{"resume", "latest"}, 0},
 	}},
 	{name: "worktree", commands: []killCommand{{[]string{"run", "../task.md"}, 0}}},
 	{name: "context", context: true, commands: []killCommand{{[]string{"run", "--context", "../context.json"}, 0}}},
@@ -51,15 +52,18 @@ type scene struct {
 }
 
 var killFiles = map[string]string{
-	"task.md":             "# A task\n",
-	"context.json":        `{"entity_title":"Work","executor_result":"## SUBTASK COMPLETE","files_modified":["work.txt","new.txt"]}`,
-	"agents/impl/last":    "write work.txt TURN\\n\nwrite new.txt TURN\\n\nappend ROOT/repo/during.txt TURN\\n\nsay done\n",
-	"agents/impl/done":    "## SUBTASK COMPLETE\n### Files Modified\n- work.txt\n- new.txt\n",
-	"agents/rev/1":        "say critical\n",
-	"agents/rev/last":     "say pass\n",
-	"agents/rev/pass":     "### Verdict: PASS\n",
-	"agents/rev/critical": "### Verdict: CRITICAL\n### Findings\n- **Severity:** Critical\n- **File:Line:** work.txt:1\n- **Issue:** Bad\n- **Fix:** Good\n",
-	"git-runr/config.toml": "[loop]\nimplementer = \"impl\"\nreviewer = \"rev\"\n[agents.impl]\ncommand = [\"fake-agent\", \"ROOT/agents/impl\"]\n" +
+	"task.md":      "# A task\n",
+	"context.json": `{"entity_title":"Work","executor_result":"## SUBTASK COMPLETE","files_modified":["work.txt","new.txt"]}`,
+	"agents/impl/last": "write work.txt TURN\\n\nwrite new.txt TURN\\n\nappend ROOT/repo/during.txt TURN\\n\n" +
+		"say done\n",
+	"agents/impl/done": "## SUBTASK COMPLETE\n### Files Modified\n- work.txt\n- new.txt\n",
+	"agents/rev/1":     "say critical\n",
+	"agents/rev/last":  "say pass\n",
+	"agents/rev/pass":  "### Verdict: PASS\n",
+	"agents/rev/critical": "### Verdict: CRITICAL\n### Findings\n- **Severity:** Critical\n- **File:Line:** work.txt:1\n" +
+		"- **Issue:** Bad\n- **Fix:** Good\n",
+	"git-runr/config.toml": "[loop]\nimplementer = \"impl\"\nreviewer = \"rev\"\n[agents.impl]\n" +
+		"command = [\"fake-agent\", \"ROOT/agents/impl\"]\n" +
 		"[agents.rev]\ncommand = [\"fake-agent\", \"ROOT/agents/rev\"]\n[checks.there]\ncommand = \"test -f work.txt\"\n",
 }
 
@@ -327,7 +331,9 @@ func (c *scene) checkAfter(s killStory, trees []string) {
 	c.holds("tracked.txt", "edited\n")
 	c.holds("late.txt", "late\nlater\n")
 	c.holds("own.txt", "own\n")
-	if got := c.shell(c.repo, "git show :late.txt; git log -1 --format=%s; git diff --cached --name-only"); got != "late\nmy own\nlate.txt\nstaged.txt\n" {
+	if got := c.shell(c.repo,
+		"git show :late.txt; git log -1 --format=%s; git diff --cached "+
+			"--name-only"); got != "late\nmy own\nlate.txt\nstaged.txt\n" {
 		c.t.Errorf("index and HEAD: %q", got)
 	}
 	if s.inPlace || s.context {
@@ -346,14 +352,16 @@ func (c *scene) checkLanded(trees []string, said string) {
 	if status, said := c.runr("land", "latest"); status != 0 {
 		c.t.Errorf("land ended with %d:\n%s", status, said)
 	}
-	elsewhere := strings.Contains(said, "came too late") || strings.Contains(said, "is completed") || strings.Contains(said, "what was in it: git runr undo --to")
+	elsewhere := strings.Contains(said, "came too late") || strings.Contains(said, "is completed") ||
+		strings.Contains(said, "what was in it: git runr undo --to")
 	if len(trees) > 0 && !elsewhere {
 		c.holds("fix.txt", "by hand\n")
 	}
 	if c.t.Failed() {
 		c.t.Log(said)
 	}
-	if got := c.shell(c.repo, "git ls-tree --name-only HEAD README.md new.txt own.txt tracked.txt work.txt"); strings.Count(got, "\n") != 5 {
+	if got := c.shell(c.repo,
+		"git ls-tree --name-only HEAD README.md new.txt own.txt tracked.txt work.txt"); strings.Count(got, "\n") != 5 {
 		c.t.Errorf("landed %q", got)
 	}
 	c.holds("tracked.txt", "edited\n")
@@ -369,7 +377,9 @@ func (c *scene) somewhere(line, name, dir string) {
 	if data, err := os.ReadFile(filepath.Join(dir, name)); err == nil && strings.Contains(string(data), line) {
 		return
 	}
-	found := c.shell(c.repo, `git for-each-ref --format='%(refname)' refs/runr-local refs/heads | while read ref; do git show "$ref:tree/`+name+`" 2>/dev/null || git show "$ref:`+name+`" 2>/dev/null || true; done`)
+	found := c.shell(c.repo,
+		`git for-each-ref --format='%(refname)' refs/runr-local refs/heads | while read ref; do git show "$ref:tree/`+name+
+			`" 2>/dev/null || git show "$ref:`+name+`" 2>/dev/null || true; done`)
 	if !strings.Contains(found, line) {
 		c.t.Errorf("%q of %s is lost", line, name)
 	}

@@ -71,7 +71,8 @@ func land(s *session, store *store.Store, conf *config.Config, run record.Run) e
 	}
 	vouch(done)
 	s.project(s.ctx, store)
-	doc := landedJSON{Landed: run.Landed, Files: append([]string{}, done.Files...), Deleted: append([]string{}, done.Deleted...)}
+	doc := landedJSON{Landed: run.Landed, Files: append([]string{}, done.Files...),
+		Deleted: append([]string{}, done.Deleted...)}
 	if done.Operation.Name != "" {
 		doc.Undo = "git runr undo"
 	}
@@ -93,7 +94,8 @@ func (s *session) newestDied(records *store.Store, died record.Run) error {
 }
 
 func writeLanded(w io.Writer, doc landedJSON) {
-	safetext.Fprintf(w, "Landed %s on %s: %s", doc.Commit.Short(), cmp.Or(doc.Branch, "a detached HEAD"), prose.Count(len(doc.Files), "file"))
+	safetext.Fprintf(w, "Landed %s on %s: %s", doc.Commit.Short(), cmp.Or(doc.Branch, "a detached HEAD"),
+		prose.Count(len(doc.Files), "file"))
 	if len(doc.Deleted) > 0 {
 		safetext.Fprintf(w, ", %d of them deleted:\n", len(doc.Deleted))
 		render.Paths(w, "deleted", doc.Deleted)

@@ -35,7 +35,8 @@ func TestFollowPrintsTheLastEvent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.append(id, record.EventRunStarted.Name, runplan.Plan{Base: head, Branch: "runr/" + id, Policy: runplan.Policy{Workflow: runplan.DefaultWorkflow()}}, nil)
+	w.append(id, record.EventRunStarted.Name,
+		runplan.Plan{Base: head, Branch: "runr/" + id, Policy: runplan.Policy{Workflow: runplan.DefaultWorkflow()}}, nil)
 	out := &firstWrite{do: func() { w.append(id, record.EventRunAborted.Name, struct{}{}, nil) }}
 	p := &program{in: strings.NewReader(""), out: out, err: os.Stderr, getenv: os.Getenv, now: time.Now}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -43,7 +44,8 @@ func TestFollowPrintsTheLastEvent(t *testing.T) {
 	if status := p.run(ctx, []string{"git-runr", "-C", w.dir, "log", "-f", id}); status != 0 {
 		t.Fatalf("status %d", status)
 	}
-	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(lines) != 2 || !strings.Contains(lines[1], record.EventRunAborted.Name) {
+	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(lines) != 2 ||
+		!strings.Contains(lines[1], record.EventRunAborted.Name) {
 		t.Errorf("printed %q", lines)
 	}
 }
@@ -62,12 +64,14 @@ func TestOldRunThatRulesChecked(t *testing.T) {
 		w.append(id, record.EventRunStarted.Name, plan, nil)
 		report := record.EmptyReport()
 		report.Format, report.Verdict, report.Effective = "json", reply.Pass, reply.Pass
-		w.append(id, record.EventRoundCompleted.Name, record.Round{Number: 1, Reviewer: reviewer, Commit: head, Report: report, Census: record.Census{SentLines: 1}}, nil)
+		w.append(id, record.EventRoundCompleted.Name,
+			record.Round{Number: 1, Reviewer: reviewer, Commit: head, Report: report, Census: record.Census{SentLines: 1}}, nil)
 		w.title = ": pass"
 		w.append(id, record.EventRunCompleted.Name, record.CompletedPayload{Result: record.ResultPass, Commit: head}, nil)
 		w.title = ""
 	}
-	for _, args := range [][]string{{"log"}, {"log", "-n", "0"}, {"log", "--json"}, {"log", byRules}, {"report", byRules}} {
+	for _, args := range [][]string{{"log"}, {"log", "-n", "0"}, {"log", "--json"}, {"log", byRules},
+		{"report", byRules}} {
 		var out bytes.Buffer
 		p := &program{in: strings.NewReader(""), out: &out, err: os.Stderr, getenv: os.Getenv, now: time.Now}
 		if status := p.run(t.Context(), append([]string{"git-runr", "-C", w.dir}, args...)); status != 0 {

@@ -83,7 +83,8 @@ func lookUpsOf(t *testing.T, path string) {
 			return true
 		}
 		switch name := nameOf(on.X) + "." + on.Sel.Name; {
-		case name == "exec.LookPath" && !slices.Contains(everywhere, stringOf(call.Args[0])) && !strings.HasSuffix(path, "loop/agent/main_test.go"):
+		case name == "exec.LookPath" && !slices.Contains(everywhere, stringOf(call.Args[0])) &&
+			!strings.HasSuffix(path, "loop/agent/main_test.go"):
 			t.Errorf("%s looks for a program: testneed.Program does", path)
 		case name == "exec.Command" && !allowed(stringOf(call.Args[0])):
 			t.Errorf("%s starts %s, which testneed.Program has not looked for", path, stringOf(call.Args[0]))

@@ -84,8 +84,9 @@ func globalFlags() []cli.Flag {
 		&cli.StringFlag{Name: "C", Usage: "run as if started in `DIR`"},
 		&cli.BoolFlag{Name: "json", Usage: "print results as one JSON document"},
 		&cli.StringFlag{
-			Name:  "color",
-			Usage: "use colours `WHEN`: auto, always or never; without it NO_COLOR, CLICOLOR_FORCE, color.runr and color.ui decide",
+			Name: "color",
+			Usage: "use colours `WHEN`: auto, always or never; without it NO_COLOR, CLICOLOR_FORCE, color.runr and color.ui " +
+				"decide",
 		},
 		&cli.BoolFlag{Name: "no-color", Usage: "use no colours, as with NO_COLOR"},
 		&cli.BoolFlag{Name: "q", Usage: "print only results and errors"},

@@ -76,7 +76,8 @@ func TestManualPage(t *testing.T) {
 	if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, argv := range [][]string{{"mandoc", "-Tlint"}, {"groff", "-ww", "-man", "-z"}, {"groff", "-ww", "-man", "-z", "-Tutf8"}} {
+	for _, argv := range [][]string{{"mandoc", "-Tlint"}, {"groff", "-ww", "-man", "-z"},
+		{"groff", "-ww", "-man", "-z", "-Tutf8"}} {
 		if _, ok := testneed.Look(t, argv[0]); !ok {
 			continue
 		}
@@ -89,21 +90,24 @@ func TestManualPage(t *testing.T) {
 // After install-extras git finds the page by itself: git runr --help runs git help runr.
 func TestExtrasGiveGitThePage(t *testing.T) {
 	home := t.TempDir()
-	for name, value := range map[string]string{"HOME": home, "MANPATH": "", "MANPAGER": "cat", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.DevNull, "LC_ALL": "C"} {
+	for name, value := range map[string]string{"HOME": home, "MANPATH": "", "MANPAGER": "cat", "GIT_CONFIG_NOSYSTEM": "1",
+		"GIT_CONFIG_GLOBAL": os.DevNull, "LC_ALL": "C"} {
 		t.Setenv(name, value)
 	}
 	for _, unset := range []string{"MANPATH", "XDG_DATA_HOME", "XDG_STATE_HOME"} {
 		os.Unsetenv(unset)
 	}
 	t.Setenv("PATH", filepath.Join(home, ".local", "bin")+":"+os.Getenv("PATH"))
-	if out, status := execLine(t, home, os.Environ(), "mkdir -p .local/bin && git runr install-extras --yes"); status != 0 {
+	if out, status := execLine(t, home, os.Environ(),
+		"mkdir -p .local/bin && git runr install-extras --yes"); status != 0 {
 		t.Fatalf("%d\n%s", status, out)
 	}
 	if out, status := execLine(t, home, os.Environ(), "man -w git-runr"); status != 0 || !strings.HasPrefix(out, home) {
 		t.Skipf("SKIP: no man that looks beside PATH: %s", out)
 	}
 	for _, line := range []string{"git help runr", "git runr --help"} {
-		if out, status := execLine(t, home, os.Environ(), line); status != 0 || !strings.Contains(out, "GIT-RUNR(1)") || !strings.Contains(out, "install-extras") {
+		if out, status := execLine(t, home, os.Environ(), line); status != 0 || !strings.Contains(out, "GIT-RUNR(1)") ||
+			!strings.Contains(out, "install-extras") {
 			t.Errorf("%s: %d\n%.500s", line, status, out)
 		}
 	}

@@ -51,7 +51,8 @@ func serveMCP(s *session) error {
 		s.say("This waits for an agent tool on standard input; git runr mcp -h says how to register it. ^D ends it.")
 	}
 	collect(longGC)
-	server := mcp.New(mcp.Config{Version: buildNow().Name(), ReadOnly: s.Bool("read-only"), Open: s.mcpProject, Lease: mcpLease, Log: s.say})
+	server := mcp.New(mcp.Config{Version: buildNow().Name(), ReadOnly: s.Bool("read-only"), Open: s.mcpProject,
+		Lease: mcpLease, Log: s.say})
 	return server.Run(s.ctx, s.in, s.out)
 }
 
@@ -64,7 +65,9 @@ func (s *session) mcpProject(ctx context.Context) (*mcp.Project, error) {
 	}
 	checks, _ := conf.Checks() // unapproved commands must not be suggested
 	return &mcp.Project{
-		Taker: each.steps(store), Checks: checks, Fix: conf.FixLine, Offered: func(run record.Run) (record.Run, error) { return each.offered(store, run) },
+		Taker: each.steps(store), Checks: checks, Fix: conf.FixLine, Offered: func(run record.Run) (record.Run, error) {
+			return each.offered(store, run)
+		},
 		Ask:         conf.RequestOn,
 		StartWorker: func() error { return background.Work(store.Repo) },
 		Page:        func(review record.Review) string { return each.reviewURL(store, review.ID) },

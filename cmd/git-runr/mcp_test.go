@@ -43,7 +43,8 @@ func startMCP(t *testing.T, dir string, flags ...string) *mcpServer {
 		in.Close()
 		cmd.Wait() // stop may have waited already; then the error has no meaning
 	})
-	s.request("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"pipes","version":"1"}}`)
+	s.request("initialize",
+		`{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"pipes","version":"1"}}`)
 	fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return s
 }
@@ -96,8 +97,10 @@ func mcpRepo(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for key, value := range map[string]string{
-		"HOME": t.TempDir(), "XDG_CONFIG_HOME": "", "XDG_STATE_HOME": "", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1",
-		"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com",
+		"HOME": t.TempDir(), "XDG_CONFIG_HOME": "", "XDG_STATE_HOME": "", "GIT_CONFIG_GLOBAL": "/dev/null",
+		"GIT_CONFIG_NOSYSTEM": "1",
+		"GIT_AUTHOR_NAME":     "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_COMMITTER_NAME": "Ada",
+		"GIT_COMMITTER_EMAIL": "ada@example.com",
 	} {
 		t.Setenv(key, value)
 	}
@@ -130,7 +133,8 @@ func TestMCPTwoConversations(t *testing.T) {
 		t.Fatal(text)
 	}
 	text, failed := second.call("review_inbox", `{"action":"claim","id":"latest"}`)
-	if holder := fmt.Sprintf("is claimed by pipes/1-%d-", first.cmd.Process.Pid); !failed || !strings.Contains(text, holder) {
+	if holder := fmt.Sprintf("is claimed by pipes/1-%d-", first.cmd.Process.Pid); !failed ||
+		!strings.Contains(text, holder) {
 		t.Errorf("second claim: %v %q, want %q", failed, text, holder)
 	}
 	if text, failed := second.call("review_inbox", `{"action":"resolve","id":"latest"}`); !failed {
@@ -172,7 +176,8 @@ func TestMCPEndsBySignal(t *testing.T) {
 func TestMCPSurvivesItsClient(t *testing.T) {
 	s := startMCP(t, mcpRepo(t))
 	huge := strings.Repeat("x", 50<<20)
-	for _, line := range []string{"hello", "", "{", huge, `{"jsonrpc":"2.0","id":9,"method":"ping","params":{"x":"` + huge + `"}}`} {
+	for _, line := range []string{"hello", "", "{", huge,
+		`{"jsonrpc":"2.0","id":9,"method":"ping","params":{"x":"` + huge + `"}}`} {
 		fmt.Fprintln(s.in, line)
 		if line == "" {
 			continue // an empty line is ignored
@@ -222,10 +227,12 @@ func TestMCPEndsWithItsPipes(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := &mcpServer{t: t, cmd: cmd, in: in, out: bufio.NewReader(out)}
-			s.request("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"pipes","version":"1"}}`)
+			s.request("initialize",
+				`{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"pipes","version":"1"}}`)
 			end(s, out)
 			err = cmd.Wait()
-			if strings.Contains(said.String(), "panic") || strings.Contains(said.String(), "goroutine") || strings.Contains(said.String(), "bug") {
+			if strings.Contains(said.String(), "panic") || strings.Contains(said.String(), "goroutine") ||
+				strings.Contains(said.String(), "bug") {
 				t.Errorf("ended with %v: %s", err, said.String())
 			}
 			if err != nil && !strings.Contains(err.Error(), "broken pipe") {
@@ -242,7 +249,8 @@ func TestMCPAtOnce(t *testing.T) {
 	var lines strings.Builder
 	for i := range n {
 		tool := []string{"review_list", "review_get", "review_claim", "review_diff"}[i%4]
-		fmt.Fprintf(&lines, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{%s}}}`+"\n", 100+i, tool, []string{"", `"id":"latest"`}[min(i%4, 1)])
+		fmt.Fprintf(&lines, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{%s}}}`+"\n",
+			100+i, tool, []string{"", `"id":"latest"`}[min(i%4, 1)])
 	}
 	io.WriteString(s.in, lines.String())
 	answered := map[int]bool{}

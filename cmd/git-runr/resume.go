@@ -40,9 +40,11 @@ trusted by now, or in which you intervened; for others it prints what they need 
 			&cli.BoolFlag{Name: "skip", Usage: "leave the task undone"},
 			&cli.BoolFlag{Name: "stop", Usage: "leave it to a person; one that is at work on this machine is stopped"},
 			&cli.BoolFlag{Name: "safe", Usage: "only where nothing is for a person to decide"},
-			&cli.StringSliceFlag{Name: "after", Usage: "run the check `NAME` first, and resume only if it passes; may be given again"},
+			&cli.StringSliceFlag{Name: "after",
+				Usage: "run the check `NAME` first, and resume only if it passes; may be given again"},
 			&cli.BoolFlag{Name: "keep", Usage: "repeat an attempt that was killed or failed, on the files as they are"},
-			&cli.BoolFlag{Name: "detached", Hidden: true, Usage: "refuse as ever, else go on in the background: what is printed goes to a log"},
+			&cli.BoolFlag{Name: "detached", Hidden: true,
+				Usage: "refuse as ever, else go on in the background: what is printed goes to a log"},
 			&cli.BoolFlag{Name: "decide", Hidden: true, Usage: "a decision has to be given"},
 		}, limitFlags()...),
 		Action: p.onRun(resume),
@@ -57,7 +59,8 @@ func resume(s *session, store *store.Store, conf *config.Config, run record.Run)
 		}
 	}
 	if len(choices) > 1 || s.Bool("decide") && (len(choices) == 0 || s.NArg() == 0) {
-		return exit.Problemf(exit.Usage, "name a run and one decision").WithHint("git runr resume RUN --commit", "git runr resume RUN --skip", "git runr resume RUN --stop")
+		return exit.Problemf(exit.Usage, "name a run and one decision").WithHint("git runr resume RUN --commit",
+			"git runr resume RUN --skip", "git runr resume RUN --stop")
 	}
 	if err := s.setLimits(conf); err != nil {
 		return err
@@ -127,7 +130,8 @@ func (s *session) resume(store *store.Store, conf *config.Config, run record.Run
 		return err
 	}
 	if missing := run.NotProved(); len(missing) > 0 {
-		s.say("not run since the review asked for it: %s\nto run it first:\n  git runr resume %s --after %s", missing[0].Command, run.ID, missing[0].Name)
+		s.say("not run since the review asked for it: %s\nto run it first:\n  git runr resume %s --after %s",
+			missing[0].Command, run.ID, missing[0].Name)
 	}
 	letGo, err := s.holdReview(store, run.Plan.FromReview)
 	if err != nil {
@@ -157,7 +161,8 @@ func resumeProblem(run string, err error) error {
 	}
 	return exit.Problemf(exit.Conflict, "%w", err).WithHint(
 		"git runr resume "+left.Run+" --keep   if they are yours: keep them and repeat the attempt",
-		"git runr intervene "+left.Run+" --reason manual_fix --note \"...\"   if they are the run's work: check and review them",
+		"git runr intervene "+left.Run+
+			" --reason manual_fix --note \"...\"   if they are the run's work: check and review them",
 		"git runr undo --to "+left.Before.Short()+" -- PATH...   to put paths back to what they were before the attempt")
 }
 
@@ -187,7 +192,8 @@ func awaitsPerson(ctx context.Context, store *store.Store, run record.Run) error
 	if err != nil || !waits {
 		return err
 	}
-	return exit.Problemf(exit.Stopped, "run %s waits for a person's verdict on review %s", run.ID, review.ID).WithHint(stopReason(run).Steps(run.ID)...)
+	return exit.Problemf(exit.Stopped, "run %s waits for a person's verdict on review %s", run.ID, review.ID).
+		WithHint(stopReason(run).Steps(run.ID)...)
 }
 
 // stopReason returns why run stopped, or the zero Reason when it did not.
@@ -199,7 +205,8 @@ func stopReason(run record.Run) record.Reason {
 }
 
 // prove runs the named checks in the run's working tree and keeps them as evidence.
-func (c *console) prove(ctx context.Context, conf *config.Config, store *store.Store, run record.Run, names []string) (record.Run, error) {
+func (c *console) prove(ctx context.Context, conf *config.Config, store *store.Store, run record.Run,
+	names []string) (record.Run, error) {
 	for _, name := range names {
 		if !slices.ContainsFunc(run.Plan.Checks, func(check runplan.Check) bool { return check.Name == name }) {
 			return run, exit.Problemf(exit.NotFound, "the run has no check called %q", name).WithHint(checkNames(run)...)
@@ -215,7 +222,8 @@ func (c *console) prove(ctx context.Context, conf *config.Config, store *store.S
 		c.say("check %s: %s", check.Name, check.State())
 		if !check.OK() {
 			c.say("%s", check.Output)
-			return run, exit.Problemf(exit.Stopped, "not resumed: check %s failed", check.Name).WithHint("git runr diagnose " + run.ID)
+			return run, exit.Problemf(exit.Stopped, "not resumed: check %s failed", check.Name).
+				WithHint("git runr diagnose " + run.ID)
 		}
 	}
 	return run, nil
@@ -258,9 +266,11 @@ func needsPerson(store *store.Store, run record.Run) error {
 	case reason.Retry() && run.StoppedAlike() < sameStopsAllowed:
 		return nil
 	case reason.Retry():
-		return exit.Problemf(exit.Stopped, "run %s stopped %d times for the same reason, without progress: %s", run.ID, run.StoppedAlike(), reason.Title).WithHint(hints...)
+		return exit.Problemf(exit.Stopped, "run %s stopped %d times for the same reason, without progress: %s", run.ID,
+			run.StoppedAlike(), reason.Title).WithHint(hints...)
 	}
-	return exit.Problemf(exit.Stopped, "run %s needs you: %s", run.ID, strings.ToLower(reason.Explanation[:1])+reason.Explanation[1:]).WithHint(hints...)
+	return exit.Problemf(exit.Stopped, "run %s needs you: %s", run.ID,
+		strings.ToLower(reason.Explanation[:1])+reason.Explanation[1:]).WithHint(hints...)
 }
 
 func (p *program) interveneCommand() *cli.Command {
@@ -269,13 +279,15 @@ func (p *program) interveneCommand() *cli.Command {
 		Description: "What you changed in the run's working tree becomes a commit on its branch, the commands are run\n" +
 			"there and kept as evidence, and the next prompts say what you noted. So is the output of checks that\n" +
 			"you left as git runr diagnose suggests (COMMAND 2>&1 | tee FILE). Then: git runr resume RUN.\n" +
-			"Reasons: " + strings.Join(record.InterventionReasons(), ", ") + ".\nExit status: 0 recorded, 1 recorded but a command failed.",
+			"Reasons: " + strings.Join(record.InterventionReasons(), ", ") +
+			".\nExit status: 0 recorded, 1 recorded but a command failed.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "reason", Usage: "why you stepped in: a `REASON` from the list above"},
 			&cli.StringFlag{Name: "note", Usage: "what you did, in your words; taken literally"},
 			&cli.StringSliceFlag{Name: "cmd", Usage: "`COMMAND` to run as evidence; may be given again"},
 			&cli.StringFlag{Name: "commit", Usage: "`MESSAGE` for the commit of your changes in the run's working tree"},
-			&cli.StringFlag{Name: "since", Usage: "commits of this checkout after `REV` are yours (default: where the run began)"},
+			&cli.StringFlag{Name: "since",
+				Usage: "commits of this checkout after `REV` are yours (default: where the run began)"},
 		},
 		Action: p.onRun(intervene),
 	}
@@ -309,7 +321,8 @@ func intervene(s *session, store *store.Store, conf *config.Config, run record.R
 }
 
 // intervened lets a runner record what a person did, and updates the notes.
-func (c *console) intervened(ctx context.Context, conf *config.Config, store *store.Store, do func(*runner.Runner) (record.Run, record.Intervention, error)) (record.Run, record.Intervention, error) {
+func (c *console) intervened(ctx context.Context, conf *config.Config, store *store.Store,
+	do func(*runner.Runner) (record.Run, record.Intervention, error)) (record.Run, record.Intervention, error) {
 	progress := c.progress()
 	defer progress.Close()
 	run, iv, err := do(c.runner(conf, store, progress))
@@ -321,16 +334,19 @@ func (c *console) intervened(ctx context.Context, conf *config.Config, store *st
 
 // interventionSpec returns the intervention that the flags describe.
 func (s *session) interventionSpec(store *store.Store, run record.Run) (runner.InterventionSpec, error) {
-	spec := runner.InterventionSpec{Reason: s.String("reason"), Note: s.String("note"), Commands: s.StringSlice("cmd"), Message: s.String("commit")}
+	spec := runner.InterventionSpec{Reason: s.String("reason"), Note: s.String("note"), Commands: s.StringSlice("cmd"),
+		Message: s.String("commit")}
 	known := record.InterventionReasons()
 	hint := "git runr intervene " + run.ID + " --reason " + known[0] + ` --note "what you did"`
 	switch {
 	case spec.Reason == "":
 		return spec, exit.Problemf(exit.Usage, "missing --reason: %s", strings.Join(known, ", ")).WithHint(hint)
 	case !slices.Contains(known, spec.Reason):
-		return spec, exit.Problemf(exit.Usage, "unknown reason %q: use %s", spec.Reason, strings.Join(known, ", ")).WithHint(hint)
+		return spec, exit.Problemf(exit.Usage, "unknown reason %q: use %s", spec.Reason, strings.Join(known, ", ")).
+			WithHint(hint)
 	case strings.TrimSpace(spec.Note) == "":
-		return spec, exit.Problemf(exit.Usage, "missing --note: what you did, for the next prompt and for people").WithHint(hint)
+		return spec, exit.Problemf(exit.Usage, "missing --note: what you did, for the next prompt and for people").
+			WithHint(hint)
 	case s.IsSet("commit") && strings.TrimSpace(spec.Message) == "":
 		return spec, exit.Problemf(exit.Usage, "--commit needs a message")
 	case slices.ContainsFunc(spec.Commands, func(c string) bool { return strings.TrimSpace(c) == "" }):

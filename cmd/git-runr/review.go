@@ -46,20 +46,29 @@ Exit status with --wait: 0 passed or checked, 1 did not pass, 5 nothing to revie
 			&cli.BoolFlag{Name: "worktree", Usage: "review the working tree, untracked files included"},
 			&cli.BoolFlag{Name: "staged", Usage: "review the staged changes"},
 			deepenFlag(),
-			&cli.StringSliceFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin, human, or a person's name, address or team; several review side by side: claude,bob"},
+			&cli.StringSliceFlag{Name: "reviewer",
+				Usage: "`NAME` of an agent, builtin, human, or a person's name, address or team; several review side by side: " +
+					"claude,bob"},
 			&cli.StringFlag{Name: "model", Usage: "`NAME` of the model for all of them; --reviewer NAME@MODEL sets that of one"},
-			&cli.StringFlag{Name: "kind", Usage: "look for one `KIND` of fault only: security, tests, design, performance or one of [review.kinds.NAME]"},
-			&cli.IntFlag{Name: "quorum", Usage: "how many of several, `N`, must fail it for the same reason", DefaultText: "review.quorum"},
-			&cli.StringFlag{Name: "judge", Usage: "`NAME` of an agent that rules on each finding afterwards", DefaultText: "review.judge"},
+			&cli.StringFlag{Name: "kind",
+				Usage: "look for one `KIND` of fault only: security, tests, design, performance or one of [review.kinds.NAME]"},
+			&cli.IntFlag{Name: "quorum", Usage: "how many of several, `N`, must fail it for the same reason",
+				DefaultText: "review.quorum"},
+			&cli.StringFlag{Name: "judge", Usage: "`NAME` of an agent that rules on each finding afterwards",
+				DefaultText: "review.judge"},
 			&cli.BoolFlag{Name: "wait", Usage: "review now and print the findings"},
 			&cli.BoolFlag{Name: "require-checks", Usage: "with --wait: do not pass if checks did not run, or there are none"},
 			noChecksFlag(),
-			&cli.BoolFlag{Name: "again", Usage: "request the next round of review `ID`, or of the newest that HEAD builds on; also from those who answered the same content"},
-			&cli.BoolFlag{Name: "since-mine", Usage: "show what is new on `BRANCH`, or in a review, ID, since you last looked at it here or commented"},
+			&cli.BoolFlag{Name: "again",
+				Usage: "request the next round of review `ID`, or of the newest that HEAD builds on; also from those who " +
+					"answered the same content"},
+			&cli.BoolFlag{Name: "since-mine",
+				Usage: "show what is new on `BRANCH`, or in a review, ID, since you last looked at it here or commented"},
 			&cli.BoolFlag{Name: "edit", Usage: "review it yourself: write comments into the diff in your editor"},
 			&cli.BoolFlag{Name: "missing", Usage: "request reviews of commits that no hook saw"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "with --missing: only print what would be requested"},
-			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "none", Usage: "with --missing: only the newest `N`"},
+			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "none",
+				Usage: "with --missing: only the newest `N`"},
 			&cli.StringFlag{Name: "remote", Usage: "ask people at `REMOTE` instead of the elected remote; nobody else sees it"},
 			privateFlag(),
 			&cli.BoolFlag{Name: "no-serve", Usage: "do not start the server for the page"},
@@ -109,7 +118,8 @@ func review(s *session, store *store.Store, conf *config.Config) error {
 		return s.reviewMissing(store, conf)
 	}
 	if s.Bool("dry-run") || s.IsSet("limit") {
-		return exit.Problemf(exit.Usage, "--dry-run and --limit need --missing").WithHint("git runr review --missing --dry-run")
+		return exit.Problemf(exit.Usage, "--dry-run and --limit need --missing").
+			WithHint("git runr review --missing --dry-run")
 	}
 	if err := s.asksFor(store); err != nil {
 		return err
@@ -254,7 +264,8 @@ func requestedLines(made record.Review, round int, url, hint string) []string {
 	if url == "" && slices.Contains(made.Request.Reviewers(), record.Human) {
 		lines = append(lines, "To review it in a browser, type: git runr serve --open")
 	}
-	return append(lines, "When it is submitted, use git runr inbox list and git runr show to retrieve the comments.", "A pass without notes leaves the list; inbox get shows it.")
+	return append(lines, "When it is submitted, use git runr inbox list and git runr show to retrieve the comments.",
+		"A pass without notes leaves the list; inbox get shows it.")
 }
 
 func deepenFlag() cli.Flag {
@@ -358,7 +369,8 @@ func (s *session) reviewRequest(store *store.Store, conf *config.Config, again b
 	}
 	unknown, err := conf.Invite(s.ctx, &request)
 	if len(unknown) > 0 {
-		s.say("not asked, because nobody is known as %s of CODEOWNERS; [teams] can say who it is", strings.Join(unknown, ", "))
+		s.say("not asked, because nobody is known as %s of CODEOWNERS; [teams] can say who it is",
+			strings.Join(unknown, ", "))
 	}
 	return request, err
 }
@@ -438,10 +450,14 @@ func awaited(r record.Review) bool {
 	return len(pending) > 0 && r.ClosedAt.IsZero()
 }
 
-// awaitReview waits until all reviewers have answered, here or in the newer request that took its place, and shows the review.
+// awaitReview waits until all reviewers have answered, here or in the newer request that took its place, and shows the
+// review.
 func (s *session) awaitReview(store *store.Store, made record.Review) error {
-	s.say("waiting for %s; interrupt with ^C, the request stays: git runr show %s", strings.Join(made.Pending(), ", "), made.ID)
-	review, err := steps.Await(s.ctx, func(ctx context.Context) (record.Review, error) { return store.Review(ctx, made.ID) }, func(r record.Review) bool { return !awaited(r) })
+	s.say("waiting for %s; interrupt with ^C, the request stays: git runr show %s", strings.Join(made.Pending(), ", "),
+		made.ID)
+	review, err := steps.Await(s.ctx, func(ctx context.Context) (record.Review, error) {
+		return store.Review(ctx, made.ID)
+	}, func(r record.Review) bool { return !awaited(r) })
 	if err != nil {
 		return err
 	}
@@ -462,8 +478,8 @@ func (s *session) awaitReview(store *store.Store, made record.Review) error {
 	return s.showReview(store, newer)
 }
 
-// reviewDocument returns the document for a review, with where its comments are now, the rounds before it, and the command line
-// that starts a run for its findings.
+// reviewDocument returns the document for a review, with where its comments are now, the rounds before it, and the
+// command line that starts a run for its findings.
 func (s *session) reviewDocument(store *store.Store, review record.Review) (render.ReviewDocument, error) {
 	doc := render.NewReviewDocument(review)
 	doc.SoFar = queue.SoFar(store, review.ID)
@@ -603,7 +619,8 @@ func writeScanned(w io.Writer, doc scannedJSON) {
 	if doc.DryRun {
 		verb = "would be requested"
 	}
-	safetext.Fprintf(w, "%s in %s: %s %s.\n", prose.Count(len(doc.Commits), "commit"), doc.Range, prose.Count(doc.Queued, "review"), verb)
+	safetext.Fprintf(w, "%s in %s: %s %s.\n", prose.Count(len(doc.Commits), "commit"), doc.Range,
+		prose.Count(doc.Queued, "review"), verb)
 	for _, c := range doc.Commits {
 		line := fmt.Sprintf("  %s  %-10s %s", c.Commit.Short(), c.State, prose.CutColumns(c.Title, 60))
 		if c.Why != "" {

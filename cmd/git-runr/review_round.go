@@ -14,7 +14,8 @@ import (
 )
 
 // askRound records a request: if again is set, as the next round of the review before.
-func (s *session) askRound(store *store.Store, request record.ReviewRequest, before record.Review, again bool) (made record.Review, number int, err error) {
+func (s *session) askRound(store *store.Store, request record.ReviewRequest, before record.Review,
+	again bool) (made record.Review, number int, err error) {
 	defer store.Together()()
 	if again {
 		_, err = lineage.Follow(s.ctx, store)
@@ -88,7 +89,8 @@ func (s *session) reviewAgain(store *store.Store) (review record.Review, ok bool
 // requestRound records a request and returns its number in the conversation, 0 outside of one. It closes the earlier
 // rounds, which the new one replaces. If lineage has already asked the same reviewers about the same commit, and the
 // command line adds no message, that request is the round.
-func (s *session) requestRound(records *store.Store, request record.ReviewRequest) (made record.Review, number int, err error) {
+func (s *session) requestRound(records *store.Store,
+	request record.ReviewRequest) (made record.Review, number int, err error) {
 	if request.Follows == "" {
 		made, err = records.RequestReview(s.ctx, request, "cli")
 		return made, 0, err
@@ -103,7 +105,8 @@ func (s *session) requestRound(records *store.Store, request record.ReviewReques
 	}
 	made = rounds[len(rounds)-1]
 	asked := made.Request
-	if !lineage.AskedAgain(made) || asked.Subject.Commit != request.Subject.Commit || !slices.Equal(asked.Reviewers(), request.Reviewers()) || request.Message != "" {
+	if !lineage.AskedAgain(made) || asked.Subject.Commit != request.Subject.Commit ||
+		!slices.Equal(asked.Reviewers(), request.Reviewers()) || request.Message != "" {
 		request.Follows = made.ID
 		if made, err = records.RequestReview(s.ctx, request, "cli"); err != nil {
 			return made, 0, err

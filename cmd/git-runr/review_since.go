@@ -86,7 +86,8 @@ func (s *session) reviewOf(records *store.Store) (review record.Review, err erro
 	} else if branch, err = records.Branch(s.ctx); err != nil {
 		return review, err
 	}
-	lines, _, err := records.Reviews(s.ctx, store.Filter{Review: func(r record.ReviewSummary) bool { return r.Branch == branch && r.Run == "" }})
+	lines, _, err := records.Reviews(s.ctx,
+		store.Filter{Review: func(r record.ReviewSummary) bool { return r.Branch == branch && r.Run == "" }})
 	if err != nil {
 		return review, err
 	}
@@ -140,7 +141,8 @@ func writeSince(w io.Writer, doc sinceJSON) {
 		safetext.Fprintf(w, "  new commit %s %s\n", c.Commit.Short(), c.Title)
 	}
 	if c := doc.Changed; c != nil && c.Files > 0 {
-		safetext.Fprintf(w, "  the author changed %s (+%d -%d): git diff %s %s\n", prose.Count(c.Files, "file"), c.Added, c.Removed, c.From.Short(), c.To.Short())
+		safetext.Fprintf(w, "  the author changed %s (+%d -%d): git diff %s %s\n", prose.Count(c.Files, "file"), c.Added,
+			c.Removed, c.From.Short(), c.To.Short())
 	}
 	for _, n := range doc.News {
 		safetext.Fprintf(w, "  %s\n", strings.TrimSpace(n.By+": "+n.What+" "+n.Finding))

@@ -48,7 +48,8 @@ criteria are compared with the configured checks, and never run.`,
 			&cli.StringFlag{Name: "context", Usage: "read review_context as JSON from `FILE`, or - for standard input"},
 			&cli.StringFlag{Name: "review", Usage: "fix the findings of the submitted review `ID`"},
 			&cli.StringSliceFlag{Name: "finding", Usage: "fix only `FINDING` of that review; may be given again"},
-			&cli.BoolFlag{Name: "detached", Hidden: true, Usage: "refuse as ever, else begin in the background and print the run: what is printed goes to a log"},
+			&cli.BoolFlag{Name: "detached", Hidden: true,
+				Usage: "refuse as ever, else begin in the background and print the run: what is printed goes to a log"},
 			&cli.StringFlag{Name: "implementer", Usage: "`NAME` of the agent that writes"},
 			&cli.StringFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human"},
 			&cli.IntFlag{Name: "max-retries", Usage: "fixes after a failed review", DefaultText: "loop.max_retries"},
@@ -56,7 +57,8 @@ criteria are compared with the configured checks, and never run.`,
 			&cli.BoolFlag{Name: "in-place", Usage: "work in this checkout instead of a worktree"},
 			&cli.StringFlag{Name: "on-exhausted", Usage: "when the retries are used up: ask, commit, skip or stop"},
 			&cli.StringFlag{Name: "profile", Usage: "which of an agent's models: quality, balanced or budget"},
-			&cli.StringFlag{Name: "model", Usage: "`NAME` of the implementer's model; --reviewer NAME@MODEL sets the reviewer's"},
+			&cli.StringFlag{Name: "model",
+				Usage: "`NAME` of the implementer's model; --reviewer NAME@MODEL sets the reviewer's"},
 		}, limitFlags()...),
 		Action: p.withConfig(run),
 	}
@@ -99,7 +101,8 @@ func run(s *session, store *store.Store, conf *config.Config) error {
 		}
 	}
 	if _, not := conf.MayRun(s.ctx, plan.Checks, nil, begin); len(not) > 0 {
-		return exit.Problemf(exit.Untrusted, "checks not run: %s", not[0]).WithHint("or leave them out: git runr run --no-checks")
+		return exit.Problemf(exit.Untrusted, "checks not run: %s", not[0]).
+			WithHint("or leave them out: git runr run --no-checks")
 	}
 	if s.Bool("detached") {
 		return s.runDetached(store, plan)
@@ -109,7 +112,9 @@ func run(s *session, store *store.Store, conf *config.Config) error {
 		return err
 	}
 	defer letGo()
-	return s.carryOut(conf, store, func(runner *runner.Runner) (record.Run, error) { return runner.Start(s.ctx, plan, "cli") })
+	return s.carryOut(conf, store, func(runner *runner.Runner) (record.Run, error) {
+		return runner.Start(s.ctx, plan, "cli")
+	})
 }
 
 // notRun prints the reasons why checks do not run.
@@ -138,7 +143,8 @@ func (c *console) runner(conf *config.Config, store *store.Store, progress *prog
 }
 
 // carryOut runs the loop that begin starts and shows the result.
-func (s *session) carryOut(conf *config.Config, store *store.Store, begin func(*runner.Runner) (record.Run, error)) error {
+func (s *session) carryOut(conf *config.Config, store *store.Store,
+	begin func(*runner.Runner) (record.Run, error)) error {
 	progress := s.progress()
 	defer progress.Close()
 	carrier := s.runner(conf, store, progress)
@@ -173,7 +179,8 @@ func (c *console) ask(tty io.Writer, run record.Run, why runner.Step) (runplan.C
 	findings, _ := run.Open()
 	name := run.Plan.Entity.Name()
 	if why.Reason == record.ReasonChecksFailed {
-		safetext.Fprintf(tty, "\nChecks fail after %d attempts for %s; the reviewer has nothing else against it.\n", len(run.Attempts), name)
+		safetext.Fprintf(tty, "\nChecks fail after %d attempts for %s; the reviewer has nothing else against it.\n",
+			len(run.Attempts), name)
 		for _, check := range run.Failing() {
 			safetext.Fprintf(tty, "\n  %s: %s\n", check.Name, check.Why())
 		}
@@ -184,7 +191,9 @@ func (c *console) ask(tty io.Writer, run record.Run, why runner.Step) (runplan.C
 			render.Words(tty, said.Text)
 		}
 	}
-	fmt.Fprint(tty, "\n  c  commit anyway: accept the current state with its known issues\n  s  skip: leave it undone and go on\n  x  stop: a person will look\n")
+	fmt.Fprint(tty,
+		"\n  c  commit anyway: accept the current state with its known issues\n  s  skip: leave it undone and go on\n"+
+			"  x  stop: a person will look\n")
 	for {
 		answer, err := c.question(tty, "How to proceed? [c/s/x] ")
 		switch answer {
@@ -452,7 +461,8 @@ func (s *session) runDetached(store *store.Store, plan runplan.Plan) error {
 	}
 	for id := range before {
 		if workspace.Live(store, id) {
-			return exit.Problemf(exit.State, "run %s already works on review %s", id, plan.FromReview).WithHint("git runr log --follow " + id)
+			return exit.Problemf(exit.State, "run %s already works on review %s", id, plan.FromReview).
+				WithHint("git runr log --follow " + id)
 		}
 	}
 	actor, err := s.detachedActor(store, plan.FromReview)
@@ -529,7 +539,8 @@ func limitFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "max-cost", Usage: "US `DOLLARS` that the whole run may cost", DefaultText: "loop.max_cost"},
 		&cli.StringFlag{Name: "max-tokens", Usage: "`TOKENS` that the whole run may use", DefaultText: "loop.max_tokens"},
-		&cli.StringFlag{Name: "wait-for-quota", Usage: "how long a step waits for an agent's quota, such as 30m", DefaultText: "loop.wait_for_quota"},
+		&cli.StringFlag{Name: "wait-for-quota", Usage: "how long a step waits for an agent's quota, such as 30m",
+			DefaultText: "loop.wait_for_quota"},
 	}
 }
 

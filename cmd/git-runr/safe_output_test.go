@@ -25,7 +25,9 @@ var written = map[string]string{
 // a literal of the program. Functions that print in another way are listed in written.
 func TestWhatIsPrintedIsSafe(t *testing.T) {
 	used := map[string]bool{}
-	for _, dir := range []string{".", "internal/config", "internal/demo", "internal/exit", "internal/follow", "internal/progress", "internal/overview", "internal/register", "internal/agenthook", "internal/stdio", "internal/notify", "internal/background", "internal/render", "../../diagnose"} {
+	for _, dir := range []string{".", "internal/config", "internal/demo", "internal/exit", "internal/follow",
+		"internal/progress", "internal/overview", "internal/register", "internal/agenthook", "internal/stdio",
+		"internal/notify", "internal/background", "internal/render", "../../diagnose"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v, %v", dir, files, err)
@@ -81,7 +83,8 @@ func printsAsIs(call *ast.CallExpr) bool {
 	from, _ := selector.X.(*ast.Ident)
 	behind := call.Args
 	switch name := selector.Sel.Name; {
-	case from != nil && from.Name == "fmt" && strings.HasPrefix(name, "Fprint"), from != nil && from.Name == "io" && name == "WriteString":
+	case from != nil && from.Name == "fmt" && strings.HasPrefix(name, "Fprint"),
+		from != nil && from.Name == "io" && name == "WriteString":
 		behind = call.Args[1:]
 	case from != nil && from.Name == "fmt" && strings.HasPrefix(name, "Print"):
 	case name == "WriteString" && ofProcess(selector.X):
@@ -90,11 +93,20 @@ func printsAsIs(call *ast.CallExpr) bool {
 		return false
 	}
 	for _, arg := range behind {
-		if _, literal := arg.(*ast.BasicLit); !literal {
+		if !isLiteral(arg) {
 			return true
 		}
 	}
 	return false
+}
+
+// isLiteral reports whether x is a literal, or literals with + between them.
+func isLiteral(x ast.Expr) bool {
+	if sum, ok := x.(*ast.BinaryExpr); ok {
+		return isLiteral(sum.X) && isLiteral(sum.Y)
+	}
+	_, ok := x.(*ast.BasicLit)
+	return ok
 }
 
 // ofProcess reports whether x is os.Stdout or os.Stderr.

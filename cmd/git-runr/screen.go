@@ -81,7 +81,8 @@ func (c *console) file(tree gitstore.ID, path string) []byte {
 // address returns the link to a place on this machine, or "" if the file is not here.
 func (c *console) address(place screen.Place) string {
 	path := filepath.Join(c.store.Repo.WorkTree, filepath.FromSlash(place.File))
-	if c.store.Repo.WorkTree == "" || place.File == "" || !filepath.IsLocal(filepath.FromSlash(place.File)) || !onDisk(path) {
+	if c.store.Repo.WorkTree == "" || place.File == "" || !filepath.IsLocal(filepath.FromSlash(place.File)) ||
+		!onDisk(path) {
 		return ""
 	}
 	host, err := os.Hostname()

@@ -132,7 +132,8 @@ func (s *session) showRunning(store *store.Store) error {
 		return exit.Problemf(exit.Busy, "a server of this repository is starting or ending, or does not answer")
 	}
 	if own := buildNow().String(); address.Program != own && !s.Bool("detached") {
-		s.say("the running server belongs to another git-runr (%s; this is %s); to replace it:\n  kill %d; git runr serve", cmp.Or(address.Program, "an older one"), own, address.PID)
+		s.say("the running server belongs to another git-runr (%s; this is %s); to replace it:\n  kill %d; git runr serve",
+			cmp.Or(address.Program, "an older one"), own, address.PID)
 	}
 	return s.showServer(store, address, secret, true)
 }

@@ -105,7 +105,8 @@ func (p *program) onRun(do func(*session, *store.Store, *config.Config, record.R
 }
 
 func (p *program) session(c *cli.Context, ctx context.Context) *session {
-	out := &console{program: p, json: c.Bool("json"), quiet: c.Bool("q"), verbose: c.Bool("v"), told: map[string]bool{}, colours: c.String("color")}
+	out := &console{program: p, json: c.Bool("json"), quiet: c.Bool("q"), verbose: c.Bool("v"), told: map[string]bool{},
+		colours: c.String("color")}
 	if c.Bool("no-color") {
 		out.colours = "never"
 	}
@@ -116,7 +117,8 @@ func (p *program) session(c *cli.Context, ctx context.Context) *session {
 func (s *session) open() (*store.Store, error) {
 	dir, err := filepath.Abs(s.dir)
 	if err != nil { // the end of a run removes its working tree
-		return nil, exit.Problemf(exit.NotFound, "the current directory is gone").WithHint("cd into the repository, or: git runr -C DIR …")
+		return nil, exit.Problemf(exit.NotFound, "the current directory is gone").
+			WithHint("cd into the repository, or: git runr -C DIR …")
 	}
 	repo, err := gitstore.Open(s.ctx, dir)
 	if err != nil {
@@ -126,7 +128,8 @@ func (s *session) open() (*store.Store, error) {
 		return nil, err
 	}
 	if key, value := screen.BadColour(repo.Config.Get); key != "" && !s.Command.Hidden {
-		return nil, exit.Problemf(exit.Usage, "bad boolean config value %q for %q", value, key).WithHint("git config " + key + " auto")
+		return nil, exit.Problemf(exit.Usage, "bad boolean config value %q for %q", value, key).
+			WithHint("git config " + key + " auto")
 	}
 	repo.Watched = config.Outside(s.getenv, repo.CommonDir)
 	if program, err := os.Executable(); err == nil {
@@ -161,7 +164,8 @@ func checkStateDir(dir string) error {
 	if to, err := os.Readlink(dir); err == nil {
 		what = "is a link to " + to + ", which is not a directory"
 	}
-	return exit.Problemf(exit.Conflict, "%s %s, and git-runr keeps its files there", dir, what).WithHint(safetext.ShellLine("mv", dir, dir+".aside"))
+	return exit.Problemf(exit.Conflict, "%s %s, and git-runr keeps its files there", dir, what).
+		WithHint(safetext.ShellLine("mv", dir, dir+".aside"))
 }
 
 // tell prints a line on standard error, unless it has printed the same line before.
@@ -390,7 +394,8 @@ func forceFlag() cli.Flag {
 }
 
 func claimFlag() cli.Flag {
-	return &cli.StringFlag{Name: "claim", Usage: "only while the claim `ID` is held; claim --json prints it, 7 digits suffice"}
+	return &cli.StringFlag{Name: "claim",
+		Usage: "only while the claim `ID` is held; claim --json prints it, 7 digits suffice"}
 }
 
 func asFlag() cli.Flag {
@@ -475,6 +480,7 @@ func workHere(ctx context.Context, store *store.Store, run record.Run) error {
 	if !errors.Is(err, gitstore.ErrNotFound) {
 		return err
 	}
-	return exit.Problemf(exit.NotFound, "the work of run %s (%s) is not in this clone", run.ID, run.Head().Short()).WithHint(
-		"where it was made: git push origin "+run.Plan.Branch, "here: git fetch origin "+run.Plan.Branch)
+	return exit.Problemf(exit.NotFound, "the work of run %s (%s) is not in this clone", run.ID, run.Head().Short()).
+		WithHint(
+			"where it was made: git push origin "+run.Plan.Branch, "here: git fetch origin "+run.Plan.Branch)
 }

@@ -27,7 +27,8 @@ import (
 
 func (p *program) showCommand() *cli.Command {
 	return &cli.Command{
-		Name: "show", Usage: "show a run or review in full, or what is recorded of a commit", ArgsUsage: "[RUN|REVIEW|COMMIT]",
+		Name: "show", Usage: "show a run or review in full, or what is recorded of a commit",
+		ArgsUsage: "[RUN|REVIEW|COMMIT]",
 		Description: `Without an argument: the newest run. A review is shown as Markdown for an agent or a person to
 address: each finding with its id, its answer, and its current place if the code has moved. --steps prints the timeline
 of a run: attempts with their files, checks, reviews, stops and what people did, the totals, and where the output of
@@ -231,7 +232,8 @@ func (s *session) diffEnds(store *store.Store, id, span string) (doc diffJSON, e
 	to := rounds.Place(review.ID) + 1
 	from := to - 1
 	if span != "" {
-		if n, err := fmt.Sscanf(span+"\n", "%d..%d\n", &from, &to); n != 2 || err != nil || from < 0 || to <= from || to > len(rounds) {
+		if n, err := fmt.Sscanf(span+"\n", "%d..%d\n", &from, &to); n != 2 || err != nil || from < 0 || to <= from ||
+			to > len(rounds) {
 			return doc, exit.Problemf(exit.NotFound, "review %s has no rounds %s: it has %d", review.ID, span, len(rounds))
 		}
 	}
@@ -276,7 +278,8 @@ func (p *program) logCommand() *cli.Command {
 	return &cli.Command{
 		Name: "log", Usage: "list events in order: all, or of a run, a review or a commit", ArgsUsage: "[RUN|REVIEW|COMMIT]",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow the run until it ends, with the output of its agents"},
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"},
+				Usage: "follow the run until it ends, with the output of its agents"},
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "all", Usage: "the newest `N`"},
 			&cli.StringFlag{Name: "since", Usage: "only events since `WHEN`: 7d, 12h, 2026-01-31 or RFC 3339"},
 			&cli.BoolFlag{Name: "oneline", Usage: "one line each: the record, its run or review, its title"},

@@ -43,7 +43,8 @@ func TestSoak(t *testing.T) {
 		s := &soak{t: t, dir: dir, env: env}
 		s.run(length)
 		s.check()
-		t.Logf("round %d: %d acknowledged, %d killed, gc %d of %d, pack-refs %d of %d", round+1, len(s.acknowledged), s.killed, s.gc.good, s.gc.all, s.pack.good, s.pack.all)
+		t.Logf("round %d: %d acknowledged, %d killed, gc %d of %d, pack-refs %d of %d", round+1, len(s.acknowledged),
+			s.killed, s.gc.good, s.gc.all, s.pack.good, s.pack.all)
 	}
 }
 
@@ -180,7 +181,9 @@ func askForEver(dir string, out, errOut io.Writer) int {
 	subject, err := store.Subject(ctx, "HEAD")
 	for n := 0; err == nil; n++ {
 		var review record.Review
-		review, err = store.RequestReview(ctx, record.ReviewRequest{Subject: subject, Reviewer: record.Human, Message: strconv.Itoa(os.Getpid()) + " " + strconv.Itoa(n)}, "cli")
+		review, err = store.RequestReview(ctx,
+			record.ReviewRequest{Subject: subject, Reviewer: record.Human,
+				Message: strconv.Itoa(os.Getpid()) + " " + strconv.Itoa(n)}, "cli")
 		if err == nil {
 			fmt.Fprintln(out, "acknowledged", review.ID)
 		}

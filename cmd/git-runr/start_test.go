@@ -81,8 +81,10 @@ func TestLittleIsInitialised(t *testing.T) {
 // The exact command lines of our hooks bypass the command line parser; any line with more on it does not.
 func TestHookLine(t *testing.T) {
 	for line, want := range map[string]string{
-		"git-runr hooks run post-commit": "post-commit", "git-runr hooks run post-merge 0": "post-merge 0", "git-runr hooks run post-rewrite rebase": "post-rewrite rebase",
-		"git-runr hooks run pre-push origin url": "", "git-runr hooks run post-commit --help": "", "git-runr hooks run other": "", "git-runr hooks run": "",
+		"git-runr hooks run post-commit": "post-commit", "git-runr hooks run post-merge 0": "post-merge 0",
+		"git-runr hooks run post-rewrite rebase": "post-rewrite rebase",
+		"git-runr hooks run pre-push origin url": "", "git-runr hooks run post-commit --help": "",
+		"git-runr hooks run other": "", "git-runr hooks run": "",
 		"git-runr -C dir hooks run post-commit": "", "git-runr hooks status post-commit x": "", "git-runr": "",
 	} {
 		if got := strings.Join(hookLine(strings.Fields(line)), " "); got != want {
@@ -93,7 +95,8 @@ func TestHookLine(t *testing.T) {
 
 // The hook makes no command: 45 of them with their flags are 400 allocations.
 func TestHookMakesNoCommands(t *testing.T) {
-	p := &program{in: strings.NewReader(""), out: io.Discard, err: io.Discard, getenv: func(string) string { return "" }, now: time.Now}
+	p := &program{in: strings.NewReader(""), out: io.Discard, err: io.Discard, getenv: func(string) string { return "" },
+		now: time.Now}
 	t.Chdir(t.TempDir()) // no repository
 	hook := testing.AllocsPerRun(3, func() { p.runHook(t.Context(), []string{"post-commit"}) })
 	if commands := testing.AllocsPerRun(3, func() { p.app() }); hook > commands {

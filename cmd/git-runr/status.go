@@ -65,7 +65,9 @@ func (s *session) overviewGiven(store *store.Store) overview.Given {
 func (p *program) promptCommand() *cli.Command {
 	return &cli.Command{
 		Name: "prompt", Usage: "print a segment for a shell prompt or status line: ✗2 ●1",
-		Description: "✗2 means two unanswered critical findings, ●1 one review that waits for somebody. If there is neither, or\noutside a repository, it prints nothing. It prints what the last git-runr command knew: it reads no events,\nwrites nothing and reports no errors.\n" +
+		Description: "✗2 means two unanswered critical findings, ●1 one review that waits for somebody. If there is " +
+			"neither, or\noutside a repository, it prints nothing. It prints what the last git-runr command knew: it reads no " +
+			"events,\nwrites nothing and reports no errors.\n" +
 			"\n   bash      PS1='\\w $(git-runr prompt) \\$ '" +
 			"\n   zsh       setopt prompt_subst; PROMPT='%~ $(git-runr prompt) %# '" +
 			"\n   fish      function fish_right_prompt; git-runr prompt; end" +

@@ -64,9 +64,11 @@ func unpackStored(t *testing.T, bundle string) stored {
 	}
 	home := t.TempDir()
 	for key, value := range map[string]string{
-		"HOME": home, "XDG_CONFIG_HOME": home, "XDG_STATE_HOME": home, "GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1",
-		"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com",
-		"GIT_RUNR_CLOCK": "2026-01-02T06:00:00Z", "NO_COLOR": "1",
+		"HOME": home, "XDG_CONFIG_HOME": home, "XDG_STATE_HOME": home, "GIT_CONFIG_GLOBAL": os.DevNull,
+		"GIT_CONFIG_NOSYSTEM": "1",
+		"GIT_AUTHOR_NAME":     "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_COMMITTER_NAME": "Ada",
+		"GIT_COMMITTER_EMAIL": "ada@example.com",
+		"GIT_RUNR_CLOCK":      "2026-01-02T06:00:00Z", "NO_COLOR": "1",
 	} {
 		t.Setenv(key, value)
 	}

@@ -96,15 +96,18 @@ type pasteWorld struct {
 }
 
 func newPasteWorld(t *testing.T) *pasteWorld {
-	w := &pasteWorld{t: t, dir: filepath.Join(t.TempDir(), "a repo's \"dir\" $(touch pwned)"), bin: t.TempDir(), seen: map[string]bool{}}
+	w := &pasteWorld{t: t, dir: filepath.Join(t.TempDir(), "a repo's \"dir\" $(touch pwned)"), bin: t.TempDir(),
+		seen: map[string]bool{}}
 	if err := os.MkdirAll(w.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(home, "a cache's \"dir\" $(touch pwned)"))
 	for name, value := range map[string]string{
-		"HOME": home, "XDG_CONFIG_HOME": home, "XDG_STATE_HOME": home, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null",
-		"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com",
+		"HOME": home, "XDG_CONFIG_HOME": home, "XDG_STATE_HOME": home, "GIT_CONFIG_NOSYSTEM": "1",
+		"GIT_CONFIG_GLOBAL": "/dev/null",
+		"GIT_AUTHOR_NAME":   "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_COMMITTER_NAME": "Ada",
+		"GIT_COMMITTER_EMAIL": "ada@example.com",
 	} {
 		t.Setenv(name, value)
 	}
@@ -153,7 +156,8 @@ func (w *pasteWorld) stopped(reason, text string, turn int) record.Run {
 	file := "src/" + strings.ReplaceAll(text, "/", "_")
 	finding := reply.Finding{Severity: reply.Warning, File: file, Line: 3, Issue: text, Fix: text}
 	finding.ID = reply.FindingID(finding)
-	report := reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Findings: []reply.Finding{finding}, Requests: []string{text, "Fix type errors", "Add missing tests"}}
+	report := reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Findings: []reply.Finding{finding},
+		Requests: []string{text, "Fix type errors", "Add missing tests"}}
 	plan := runplan.Plan{
 		Entity: runplan.Entity{Type: "task", Identifier: text, Title: text}, Task: text, Base: head, Branch: "runr/" + id,
 		Target: strings.TrimPrefix(branch, "refs/heads/"), Implementer: "impl", Reviewer: "rev", Checks: hostileChecks(),
@@ -169,17 +173,21 @@ func (w *pasteWorld) stopped(reason, text string, turn int) record.Run {
 	}
 	add(record.EventRunStarted.Name, plan)
 	for n := 1; n <= 2; n++ {
-		attempt := record.Attempt{Number: n, Step: "implement", Mode: record.ModeImplement, Agent: "impl", From: head, Commit: head, Files: []string{file}}
+		attempt := record.Attempt{Number: n, Step: "implement", Mode: record.ModeImplement, Agent: "impl", From: head,
+			Commit: head, Files: []string{file}}
 		add(record.EventAttemptStarted.Name, attempt)
 		add(record.EventAttemptCompleted.Name, attempt)
-		add(record.EventChecksCompleted.Name, record.CheckRun{Step: "check", Attempt: n, Tree: head, Results: []record.CheckResult{
-			{Name: "typecheck", Command: hostileChecks()[0].Command, ExitCode: 1 + turn, Tree: string(head), Output: text, Failures: []record.CheckFailure{{Test: text, File: text, Line: 1, Message: text}}},
-			{Name: "lint", Command: hostileChecks()[2].Command, ExitCode: -1, Reason: text, Tree: string(head)},
-		}})
+		add(record.EventChecksCompleted.Name, record.CheckRun{Step: "check", Attempt: n, Tree: head,
+			Results: []record.CheckResult{
+				{Name: "typecheck", Command: hostileChecks()[0].Command, ExitCode: 1 + turn, Tree: string(head), Output: text,
+					Failures: []record.CheckFailure{{Test: text, File: text, Line: 1, Message: text}}},
+				{Name: "lint", Command: hostileChecks()[2].Command, ExitCode: -1, Reason: text, Tree: string(head)},
+			}})
 		add(record.EventRoundCompleted.Name, struct {
 			record.Round
 			Step string `json:"step"`
-		}{record.Round{Number: n, Attempt: n, Reviewer: "rev", Commit: head, Tree: head, Report: report, Census: record.Census{SentLines: 1}}, "review"})
+		}{record.Round{Number: n, Attempt: n, Reviewer: "rev", Commit: head, Tree: head, Report: report,
+			Census: record.Census{SentLines: 1}}, "review"})
 	}
 	run, bad := record.FoldRun(events)
 	if len(bad) > 0 {
@@ -220,11 +228,13 @@ func (w *pasteWorld) append(run, eventType string, payload any, files map[string
 		Type: eventType, Source: "runner", Run: run, Payload: body,
 	}
 	author := gitstore.Identity{Name: "Ada", Email: "ada@example.com"}
-	entry, err := w.repo.Append(context.Background(), func(_ context.Context, _ gitstore.Tips, writer string) (gitstore.Record, error) {
-		event.Writer = writer
-		text, err := json.Marshal(event)
-		return gitstore.Record{Author: author, When: event.Timestamp, Message: eventType + w.title + "\n\n" + string(text) + "\n", Attachments: files}, err
-	})
+	entry, err := w.repo.Append(context.Background(),
+		func(_ context.Context, _ gitstore.Tips, writer string) (gitstore.Record, error) {
+			event.Writer = writer
+			text, err := json.Marshal(event)
+			return gitstore.Record{Author: author, When: event.Timestamp,
+				Message: eventType + w.title + "\n\n" + string(text) + "\n", Attachments: files}, err
+		})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -246,7 +256,8 @@ func suffixOf(n int) string {
 func (w *pasteWorld) suggested(run record.Run) []string {
 	w.t.Helper()
 	var lines []string
-	for _, argv := range [][]string{{"show", run.ID}, {"diagnose", run.ID}, {"diagnose", "--md", run.ID}, {"continue", run.ID}} {
+	for _, argv := range [][]string{{"show", run.ID}, {"diagnose", run.ID}, {"diagnose", "--md", run.ID},
+		{"continue", run.ID}} {
 		out := w.output(argv)
 		if strings.ContainsAny(out, "\x1b\x03\x15\x1a\r\u202e") {
 			w.t.Errorf("%q prints control characters: %q", argv, out)
@@ -265,7 +276,8 @@ func (w *pasteWorld) output(argv []string) string {
 	return out.String()
 }
 
-var labelled = regexp.MustCompile(`^ *(?:[0-9]+\. )?(?:Run|Resume|Answer|Intervene|Audit|Report|Show|Log|Abort|Trust|Next|Check|whole output): `)
+var labelled = regexp.MustCompile(
+	`^ *(?:[0-9]+\. )?(?:Run|Resume|Answer|Intervene|Audit|Report|Show|Log|Abort|Trust|Next|Check|whole output): `)
 
 var shownEvent = regexp.MustCompile(`^git show [0-9a-f]+:`)
 
@@ -276,7 +288,9 @@ func pasteable(text string) []string {
 	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", "\x00")) {
 		line = strings.TrimRight(line, "\n")
 		line = strings.TrimSpace(labelled.ReplaceAllString(line, ""))
-		if slices.ContainsFunc([]string{"git runr ", "git show ", "cd ", "record ", "sh -c "}, func(s string) bool { return strings.HasPrefix(line, s) }) {
+		if slices.ContainsFunc([]string{"git runr ", "git show ", "cd ", "record ", "sh -c "}, func(s string) bool {
+			return strings.HasPrefix(line, s)
+		}) {
 			lines = append(lines, strings.ReplaceAll(line, "\x00", "\\\n"))
 		}
 	}
@@ -350,11 +364,14 @@ func (w *pasteWorld) check(run record.Run, line string, words []string) {
 	if words[0] != "git" || words[1] != "runr" {
 		w.t.Errorf("%q ran %q", line, words)
 	}
-	if status := w.accepted(words[2:]); status == int(exit.Usage) || status == int(exit.NotFound) || status == int(exit.Bug) {
+	if status := w.accepted(words[2:]); status == int(exit.Usage) || status == int(exit.NotFound) ||
+		status == int(exit.Bug) {
 		w.t.Errorf("%q ends with %d", line, status)
 	}
 	for i, word := range words {
-		if word == "--cmd" && !slices.ContainsFunc(run.Plan.Checks, func(c runplan.Check) bool { return c.Command == words[i+1] }) {
+		if word == "--cmd" && !slices.ContainsFunc(run.Plan.Checks, func(c runplan.Check) bool {
+			return c.Command == words[i+1]
+		}) {
 			w.t.Errorf("%q offers %q, which is not configured", line, words[i+1])
 		}
 	}
@@ -369,7 +386,8 @@ func (w *pasteWorld) accepted(argv []string) int {
 	if out, err := exec.Command("cp", "-a", w.dir, copied).CombinedOutput(); err != nil {
 		w.t.Fatalf("%v: %s", err, out)
 	}
-	config := "[loop]\nimplementer = \"impl\"\nreviewer = \"rev\"\n[agents.impl]\ncommand = [\"true\"]\n[agents.rev]\ncommand = [\"true\"]\n"
+	config := "[loop]\nimplementer = \"impl\"\nreviewer = \"rev\"\n[agents.impl]\ncommand = [\"true\"]\n[agents.rev]\n" +
+		"command = [\"true\"]\n"
 	if err := os.WriteFile(filepath.Join(copied, ".runr.toml"), []byte(config), 0o644); err != nil {
 		w.t.Fatal(err)
 	}

@@ -21,9 +21,16 @@ func (p *program) syncCommand() *cli.Command {
 	return &cli.Command{
 		Name: "sync", Usage: "exchange runs and reviews with a remote", ArgsUsage: "[REMOTE]",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "retire", Usage: "put the logs of writers that are long gone into the archive now, however few they are (sync.retire says how long)"}},
-		Description: "Fetches the logs of others, takes over what only moved forward, and pushes this clone's log and\nthe notes. Nothing else is fetched or pushed. What git or this program refuses of a log is named, the\nrest is taken; what a log has lost in this clone is brought again. Ends with 11 when the remote does\nnot let this clone push its log, and with 75 when it cannot be reached. Without REMOTE: the elected one\n(sync.remote, else origin) and each other one that this clone has asked or answered something by name. What\nwas asked of one remote goes to no other, and what is private to none.",
-		Action:      p.withConfig(syncWith),
+			&cli.BoolFlag{Name: "retire",
+				Usage: "put the logs of writers that are long gone into the archive now, however few they are (sync.retire says " +
+					"how long)"}},
+		Description: "Fetches the logs of others, takes over what only moved forward, and pushes this clone's log and\n" +
+			"the notes. Nothing else is fetched or pushed. What git or this program refuses of a log is named, the\n" +
+			"rest is taken; what a log has lost in this clone is brought again. Ends with 11 when the remote does\n" +
+			"not let this clone push its log, and with 75 when it cannot be reached. Without REMOTE: the elected one\n" +
+			"(sync.remote, else origin) and each other one that this clone has asked or answered something by name. What\n" +
+			"was asked of one remote goes to no other, and what is private to none.",
+		Action: p.withConfig(syncWith),
 	}
 }
 
@@ -96,7 +103,8 @@ func (s *session) syncOne(store *store.Store, conf *config.Config, remote string
 // retire moves logs into the remote's archive. A refusal by the remote is an error only with --retire.
 func retire(s *session, store *store.Store, done *share.Synced, r share.Retirement) error {
 	if r.Asked && r.After == 0 {
-		return exit.Problemf(exit.Usage, "sync.retire is 0s: no log is ever archived").WithHint("git config runr.sync.retire 30d")
+		return exit.Problemf(exit.Usage, "sync.retire is 0s: no log is ever archived").
+			WithHint("git config runr.sync.retire 30d")
 	}
 	retired, err := share.Retire(s.ctx, store, done.Remote, r)
 	done.Retired = retired.Logs
@@ -122,9 +130,11 @@ func writeSynced(w io.Writer, done share.Synced) {
 	for _, line := range done.Recovered {
 		safetext.Fprintf(w, "recovered: %s\n", line)
 	}
-	safetext.Fprintf(w, "Synced with %s: %s from %s; %s of ours pushed.\n", done.Remote, prose.Count(done.Taken, "new event"), prose.Count(len(done.Writers), "writer"), prose.Count(done.Pushed, "event"))
+	safetext.Fprintf(w, "Synced with %s: %s from %s; %s of ours pushed.\n", done.Remote,
+		prose.Count(done.Taken, "new event"), prose.Count(len(done.Writers), "writer"), prose.Count(done.Pushed, "event"))
 	if done.Retired > 0 {
-		safetext.Fprintf(w, "%s of inactive writers moved to the archive, with all their events.\n", prose.Count(done.Retired, "log"))
+		safetext.Fprintf(w, "%s of inactive writers moved to the archive, with all their events.\n",
+			prose.Count(done.Retired, "log"))
 	}
 	if done.RetireWhy != "" && done.Refused == nil {
 		safetext.Fprintf(w, "refs of inactive writers stay: %s\n", done.RetireWhy)
@@ -132,7 +142,8 @@ func writeSynced(w io.Writer, done share.Synced) {
 	writeNotTaken(w, done.Rejected)
 	for i, r := range done.Unreadable {
 		if i == unreadableShown {
-			safetext.Fprintf(w, "and %s more cannot be read: git runr fsck names them\n", prose.Count(len(done.Unreadable)-i, "event"))
+			safetext.Fprintf(w, "and %s more cannot be read: git runr fsck names them\n",
+				prose.Count(len(done.Unreadable)-i, "event"))
 			break
 		}
 		safetext.Fprintf(w, "left out, from %s: %s\n", r.Writer, r.Reason)
@@ -147,7 +158,9 @@ func writeSynced(w io.Writer, done share.Synced) {
 		safetext.Fprintf(w, "notes not pushed: %s\n", done.NotesWhy)
 	}
 	if done.Replaced != "" {
-		safetext.Fprintf(w, "notes that git-runr did not write were at %s; they are in the history of %s there: git show %s\n", done.Remote, store.NotesRef, done.Replaced.Short())
+		safetext.Fprintf(w,
+			"notes that git-runr did not write were at %s; they are in the history of %s there: git show %s\n", done.Remote,
+			store.NotesRef, done.Replaced.Short())
 	}
 	if done.Renewed {
 		fmt.Fprintln(w, "This clone was copied with its configuration: it writes under a new id from now on.")

@@ -34,7 +34,8 @@ func showTerminal(s *session) error {
 	in, _ := stdio.Terminal(s.in)
 	out, _ := stdio.Terminal(s.out)
 	if !in || !out || slices.Contains([]string{"", "dumb"}, s.getenv("TERM")) {
-		return exit.Problemf(exit.Usage, "tui needs a terminal that can move its cursor").WithHint("git runr inbox", "git runr serve --open")
+		return exit.Problemf(exit.Usage, "tui needs a terminal that can move its cursor").WithHint("git runr inbox",
+			"git runr serve --open")
 	}
 	store, err := s.open()
 	if err != nil {

@@ -33,7 +33,8 @@ type tuiScreen struct {
 // tuiWorld returns a repository with a change that waits for a person, and agents that fix what was found.
 func tuiWorld(t *testing.T) *killWorld {
 	w := &killWorld{newKillPlace(t), filepath.Join(t.TempDir(), "repo")}
-	w.env = append(w.env, "GIT_RUNR_CLOCK=2026-01-02T03:04:05Z", "GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z",
+	w.env = append(w.env, "GIT_RUNR_CLOCK=2026-01-02T03:04:05Z", "GIT_AUTHOR_DATE=2026-01-02T03:04:05Z",
+		"GIT_COMMITTER_DATE=2026-01-02T03:04:05Z",
 		"TERM=screen-256color", "NO_COLOR=1", "LANG=C.UTF-8", "GIT_RUNR_ACTOR=Ada")
 	agents := t.TempDir()
 	w.write(w.repo, ".runr.toml", fmt.Sprintf(`
@@ -214,7 +215,8 @@ func TestTUI(t *testing.T) {
 	s.press("y")
 	s.wait("Landed", "run_landed")
 	s.golden(w, "landed")
-	if text, err := os.ReadFile(filepath.Join(w.repo, "greet.sh")); err != nil || !strings.Contains(string(text), "please") {
+	if text, err := os.ReadFile(filepath.Join(w.repo, "greet.sh")); err != nil ||
+		!strings.Contains(string(text), "please") {
 		t.Errorf("greet.sh is %q, %v", text, err)
 	}
 
@@ -393,7 +395,8 @@ func TestTUITypedIsTidied(t *testing.T) {
 func TestTUINarrow(t *testing.T) {
 	w := tuiWorld(t)
 	w.runr(w.repo, "review", "--reviewer", "human")
-	w.runr(w.repo, "inbox", "comment", "latest", "greet.sh:1", "-m", "A name with \x1b[31m in it is shown, and a sentence that is longer than the screen is wide.")
+	w.runr(w.repo, "inbox", "comment", "latest", "greet.sh:1", "-m",
+		"A name with \x1b[31m in it is shown, and a sentence that is longer than the screen is wide.")
 	s := openScreen(w, 40, 20)
 	s.wait("Greet")
 	s.golden(w, "queue_40")
@@ -418,8 +421,11 @@ func TestTUINarrow(t *testing.T) {
 func TestTUIDiagnosis(t *testing.T) {
 	w := tuiWorld(t)
 	w.write(w.repo, "task.md", "# Be polite\n")
-	agents := regexp.MustCompile(`"fake-agent", "(.*)/rev"`).FindStringSubmatch(read(t, filepath.Join(w.repo, ".runr.toml")))[1]
-	w.write(agents, "rev/pass", "### Verdict: NEEDS_FIX\n\n### Findings\n\n- **Severity:** Warning\n  **File:** greet.sh:1\n  **Issue:** It is not polite\n")
+	agents := regexp.MustCompile(`"fake-agent", "(.*)/rev"`).
+		FindStringSubmatch(read(t, filepath.Join(w.repo, ".runr.toml")))[1]
+	w.write(agents, "rev/pass",
+		"### Verdict: NEEDS_FIX\n\n### Findings\n\n- **Severity:** Warning\n  **File:** greet.sh:1\n"+
+			"  **Issue:** It is not polite\n")
 	w.try(w.repo, "run", "task.md", "--max-retries", "1")
 	s := openScreen(w, 80, 24)
 	s.wait("Be polite")
@@ -436,7 +442,8 @@ func TestTUIDiagnosis(t *testing.T) {
 	s.press("y") // the run continues in the background, and the screen stays usable
 	s.wait("It goes on")
 	for range 400 {
-		if log := w.runr(w.repo, "log", "latest"); strings.Contains(log, "run_resumed") && strings.Count(log, "stop: no_change") == 2 {
+		if log := w.runr(w.repo, "log", "latest"); strings.Contains(log, "run_resumed") &&
+			strings.Count(log, "stop: no_change") == 2 {
 			break
 		}
 		time.Sleep(50 * time.Millisecond)

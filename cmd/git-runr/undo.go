@@ -95,7 +95,8 @@ func undo(s *session, store *store.Store) error {
 		return s.printFinished(undone.Finished)
 	}
 	took := operationDocument(undone.Took)
-	doc := undoneJSON{Took: &took, Restored: append([]string{}, undone.Done.Restored...), Conflicts: append([]string{}, undone.Done.Conflicts...)}
+	doc := undoneJSON{Took: &took, Restored: append([]string{}, undone.Done.Restored...),
+		Conflicts: append([]string{}, undone.Done.Conflicts...)}
 	if undone.Done.Operation.Name != "" {
 		doc.Undo = strings.TrimSpace("git runr undo " + run)
 	}
@@ -125,8 +126,12 @@ func writeUndone(ctx context.Context, store *store.Store, w io.Writer, undone la
 		fmt.Fprintln(w, "  it was already so: nothing else was changed")
 	}
 	gone := undone.Added(ctx, store)
-	render.Paths(w, "restored", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool { return gone[path] }))
-	render.Paths(w, "removed", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool { return !gone[path] }))
+	render.Paths(w, "restored", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool {
+		return gone[path]
+	}))
+	render.Paths(w, "removed", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool {
+		return !gone[path]
+	}))
 	render.Paths(w, "changed since, left alone", doc.Conflicts)
 	render.Undo(w, doc.Undo)
 }
@@ -174,7 +179,8 @@ func (s *session) listUndo(store *store.Store, run string) error {
 		run, recorded = found.ID, store.Repo.AllOperations
 	}
 	doc := undoListJSON{
-		Operations: []operationJSON{}, Snapshots: []snapshotJSON{}, Room: store.Repo.SnapshotRoom(s.ctx), Ignored: store.Repo.KeptBytes(),
+		Operations: []operationJSON{}, Snapshots: []snapshotJSON{}, Room: store.Repo.SnapshotRoom(s.ctx),
+		Ignored: store.Repo.KeptBytes(),
 	}
 	list, err := recorded(s.ctx)
 	if err != nil {
@@ -218,10 +224,13 @@ func writeRoom(w io.Writer, objects, ignored int64) {
 	if objects >= 0 {
 		room = prose.Bytes(objects)
 	}
-	safetext.Fprintf(w, "\nAll snapshots of this clone take %s of git's objects, and %s beside them for ignored files and lists.\n", room,
+	safetext.Fprintf(w,
+		"\nAll snapshots of this clone take %s of git's objects, and %s beside them for ignored files and lists.\n", room,
 		prose.Bytes(ignored))
-	safetext.Fprintf(w, "gc removes those of a run with the run, and those of landings, reverts and restores after %d days, except the newest %d.\n"+
-		"To see what gc would remove now: git runr gc --dry-run\n", loop.UndoDays, loop.UndoKept)
+	safetext.Fprintf(w,
+		"gc removes those of a run with the run, and those of landings, reverts and restores after %d days, except the "+
+			"newest %d.\n"+
+			"To see what gc would remove now: git runr gc --dry-run\n", loop.UndoDays, loop.UndoKept)
 }
 
 func (s *session) writeSnapshots(w io.Writer, list []snapshotJSON) {
@@ -243,8 +252,9 @@ func (s *session) writeSnapshots(w io.Writer, list []snapshotJSON) {
 		rows[i] = screen.Cells(screen.Name.Of(snap.ID.Short()), when, screen.Plain.Of(size), screen.Plain.Of(snap.Why))
 	}
 	screen.Table(w, s.columns(), rows)
-	safetext.Fprintf(w, "\nTo look at one, or to put its files back:\n  git runr undo --to %s --into ../git-runr-restored\n"+
-		"  git runr undo --to %[1]s -- PATH\n", list[0].ID.Short())
+	safetext.Fprintf(w,
+		"\nTo look at one, or to put its files back:\n  git runr undo --to %s --into ../git-runr-restored\n"+
+			"  git runr undo --to %[1]s -- PATH\n", list[0].ID.Short())
 }
 
 // restoredJSON is the result of git runr undo --to.
@@ -282,7 +292,8 @@ func (s *session) restore(store *store.Store, names, paths []string) (err error)
 	if err != nil {
 		return err
 	}
-	doc.Snapshot, doc.Restored, doc.Conflicts = done.From.ID, append([]string{}, done.Restored...), append([]string{}, done.Conflicts...)
+	doc.Snapshot, doc.Restored, doc.Conflicts = done.From.ID, append([]string{}, done.Restored...),
+		append([]string{}, done.Conflicts...)
 	if done.Operation.Name != "" {
 		doc.Undo = "git runr undo"
 	}
@@ -296,7 +307,8 @@ func writeRestored(w io.Writer, doc restoredJSON) {
 	}
 	switch {
 	case len(doc.Restored) > 0:
-		safetext.Fprintf(w, "Restored %s of snapshot %s%s.\n", prose.Count(len(doc.Restored), "file"), doc.Snapshot.Short(), where)
+		safetext.Fprintf(w, "Restored %s of snapshot %s%s.\n", prose.Count(len(doc.Restored), "file"), doc.Snapshot.Short(),
+			where)
 	case doc.Undo != "":
 		safetext.Fprintf(w, "Restored what was staged in snapshot %s.\n", doc.Snapshot.Short())
 	default:

@@ -169,7 +169,8 @@ func (w *killWorld) killWhileGitWrites(smudge string) (dir, calls string) {
 func TestUndoWaitsForGitOfKilledLanding(t *testing.T) {
 	w := newKillWorld(t)
 	before := w.state(w.repo)
-	dir, calls := w.killWhileGitWrites(`kill -9 $KILLS; n=0; until [ -e "$CALLS/go" ] || [ $n = 300 ]; do sleep 0.1; n=$((n+1)); done`)
+	dir, calls := w.killWhileGitWrites(
+		`kill -9 $KILLS; n=0; until [ -e "$CALLS/go" ] || [ $n = 300 ]; do sleep 0.1; n=$((n+1)); done`)
 	ended := filepath.Join(calls, "ended")
 	undo := make(chan error, 1)
 	var out string
@@ -211,7 +212,8 @@ func TestUndoLandingKilledWithItsGit(t *testing.T) {
 	if half := w.state(dir); half["b.txt"] != "wo" || half["x"] != "" {
 		t.Errorf("not half-way: %q", half)
 	}
-	if out := w.runr(dir, "status"); !strings.Contains(out, "was interrupted") || !strings.Contains(out, "  git runr undo\n") || strings.Contains(out, "git runr land") {
+	if out := w.runr(dir, "status"); !strings.Contains(out, "was interrupted") ||
+		!strings.Contains(out, "  git runr undo\n") || strings.Contains(out, "git runr land") {
 		t.Errorf("status says\n%s", out)
 	}
 	if out := w.runr(dir, "status", "latest"); !strings.Contains(out, "was interrupted: git runr undo\n") {
@@ -254,7 +256,9 @@ func (w *killWorld) killEverywhere(repo string, args []string) {
 		}
 		w.saysWhatIs(kill, dir)
 
-		if !slices.ContainsFunc([]string{" update-index ", " update-ref ", " read-tree ", " cat-file "}, func(c string) bool { return strings.Contains(call, c) }) {
+		if !slices.ContainsFunc([]string{" update-index ", " update-ref ", " read-tree ", " cat-file "}, func(c string) bool {
+			return strings.Contains(call, c)
+		}) {
 			continue // the command writes nothing
 		}
 		kill = fmt.Sprintf("after %d", n)

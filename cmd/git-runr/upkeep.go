@@ -86,7 +86,9 @@ func writeGarbage(w io.Writer, doc gcJSON, now time.Time) {
 	}
 	for _, kept := range doc.Kept {
 		remove, _ := safetext.CommandLine("rm", "-r", "-f", kept.Dir)
-		safetext.Fprintf(w, "left alone: %s belongs to %s, which is gone; if that was moved, type git runr gc in it, else: %s\n", kept.Dir, kept.Repository, remove)
+		safetext.Fprintf(w,
+			"left alone: %s belongs to %s, which is gone; if that was moved, type git runr gc in it, else: %s\n", kept.Dir,
+			kept.Repository, remove)
 	}
 	would := ""
 	if doc.DryRun {
@@ -95,7 +97,8 @@ func writeGarbage(w io.Writer, doc gcJSON, now time.Time) {
 	if len(doc.Checkouts) > 0 {
 		safetext.Fprintf(w, "%s of killed processes %sremoved.\n", prose.Count(len(doc.Checkouts), "checkout"), would)
 	}
-	safetext.Fprintf(w, "%s %sdropped from the lists, and what %s left here.\n", prose.Count(len(doc.Reviews), "review"), would, prose.Count(len(doc.Runs), "run"))
+	safetext.Fprintf(w, "%s %sdropped from the lists, and what %s left here.\n", prose.Count(len(doc.Reviews), "review"),
+		would, prose.Count(len(doc.Runs), "run"))
 }
 
 // age formats a duration: in whole days if it is at least one.
@@ -130,7 +133,8 @@ func doctor(s *session) error {
 		return err
 	}
 	conf, unread := s.configuration(store)
-	checks := checkup.Of(s.ctx, store, conf, unread, checkup.Terms{Version: buildNow().Name(), Now: s.now(), Offline: s.Bool("offline")})
+	checks := checkup.Of(s.ctx, store, conf, unread,
+		checkup.Terms{Version: buildNow().Name(), Now: s.now(), Offline: s.Bool("offline")})
 	ok := !slices.ContainsFunc(checks, func(c checkup.Result) bool { return c.State == checkup.Fail })
 	err = s.print(doctorJSON{ok, checks}, func(w io.Writer) { writeDoctor(w, checks) })
 	if err == nil && !ok {
@@ -140,9 +144,11 @@ func doctor(s *session) error {
 }
 
 func writeDoctor(w io.Writer, checks []checkup.Result) {
-	meaning := map[string]screen.Meaning{checkup.OK: screen.Good, checkup.Warn: screen.Warning, checkup.Fail: screen.Critical}
+	meaning := map[string]screen.Meaning{checkup.OK: screen.Good, checkup.Warn: screen.Warning,
+		checkup.Fail: screen.Critical}
 	for _, check := range checks {
-		safetext.Fprintf(w, "%s%s%-14s %s\n", meaning[check.State].Of(check.State), safetext.Block(strings.Repeat(" ", 6-len(check.State))), check.Name, check.Detail)
+		safetext.Fprintf(w, "%s%s%-14s %s\n", meaning[check.State].Of(check.State),
+			safetext.Block(strings.Repeat(" ", 6-len(check.State))), check.Name, check.Detail)
 		for _, command := range check.Type {
 			safetext.Fprintf(w, "      %s\n", command)
 		}
@@ -201,7 +207,8 @@ Configuration and hooks are then byte for byte as before. Records, drafts and fi
 given.
 Exit status: 3 if something was left alone.`,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "refs", Usage: "also delete every record of this clone: reviews, runs, notes, snapshots; branches of runs stay"},
+			&cli.BoolFlag{Name: "refs",
+				Usage: "also delete every record of this clone: reviews, runs, notes, snapshots; branches of runs stay"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done"},
 			&cli.BoolFlag{Name: "yes", Usage: "do it without asking"},
 		},
@@ -217,7 +224,8 @@ type uninstallJSON struct {
 
 func uninstall(s *session, store *store.Store) error {
 	if queue.AtWork(store) {
-		return exit.Problemf(exit.Busy, "reviews are being done in this clone").WithHint("git runr", "then again: git runr uninstall")
+		return exit.Problemf(exit.Busy, "reviews are being done in this clone").WithHint("git runr",
+			"then again: git runr uninstall")
 	}
 	conf, _ := config.Read(s.ctx, store.Repo, s.getenv) // nil if it cannot be read: then there is no approval to remove
 	todo, left, err := setup.Removals(s.ctx, store, conf, s.Bool("refs"))

@@ -89,9 +89,11 @@ func verify(s *session, store *store.Store, conf *config.Config) error {
 	return err
 }
 
-func (s *session) verifier(store *store.Store, conf *config.Config, progress *progress.Display) (*reviewing.Verifier, error) {
+func (s *session) verifier(store *store.Store, conf *config.Config,
+	progress *progress.Display) (*reviewing.Verifier, error) {
 	rules, _ := conf.Reviewer(role.Builtin)
-	verifier := &reviewing.Verifier{Store: store, Rules: rules, Closing: conf.Inbox.Closing, Progress: progress, Reviewer: conf.Reviewer, Terms: conf.Terms()}
+	verifier := &reviewing.Verifier{Store: store, Rules: rules, Closing: conf.Inbox.Closing, Progress: progress,
+		Reviewer: conf.Reviewer, Terms: conf.Terms()}
 	name := s.String("reviewer")
 	if name == "" || name == role.Builtin {
 		return verifier, nil
@@ -100,7 +102,8 @@ func (s *session) verifier(store *store.Store, conf *config.Config, progress *pr
 		return nil, err
 	}
 	if name == record.Human {
-		return nil, exit.Problemf(exit.Usage, "reviewer: %s is not an agent", name).WithHint("git runr inbox answer ID FINDING fixed --commit REV")
+		return nil, exit.Problemf(exit.Usage, "reviewer: %s is not an agent", name).
+			WithHint("git runr inbox answer ID FINDING fixed --commit REV")
 	}
 	if failure := conf.Ready(name, agent.Reviewer); failure != nil {
 		status := exit.Status(record.ReasonOf(failure.Reason).Status)
@@ -123,9 +126,10 @@ func (s *session) verifiable(records *store.Store) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, _, err := records.Reviews(s.ctx, store.Filter{Status: record.WaitingStatus, ByNeed: true, Review: func(r record.ReviewSummary) bool {
-		return r.Critical+r.Warnings+r.Notes+r.Claimed > 0 && (wanted == nil || wanted(r))
-	}})
+	found, _, err := records.Reviews(s.ctx,
+		store.Filter{Status: record.WaitingStatus, ByNeed: true, Review: func(r record.ReviewSummary) bool {
+			return r.Critical+r.Warnings+r.Notes+r.Claimed > 0 && (wanted == nil || wanted(r))
+		}})
 	ids := make([]string, len(found))
 	for i, r := range found {
 		ids[i] = r.ID

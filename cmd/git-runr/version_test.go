@@ -13,7 +13,8 @@ func TestVersionOnTheTerminal(t *testing.T) {
 	if got, status := outputOf(t, "--version"); status != 0 || got != "git-runr "+buildNow().String()+"\n" {
 		t.Errorf("%d: %q", status, got)
 	}
-	if got, status := outputOf(t, "--version", "--json"); status != 0 || !strings.HasPrefix(got, `{"v":1,"version":"`+buildNow().Version) {
+	if got, status := outputOf(t, "--version", "--json"); status != 0 ||
+		!strings.HasPrefix(got, `{"v":1,"version":"`+buildNow().Version) {
 		t.Errorf("%d: %q", status, got)
 	}
 }
@@ -28,7 +29,8 @@ func TestReleaseStampsTheVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(recipe), "-X main.version=v{{ .Version }}") || !strings.Contains(string(source), "\nvar version = ") {
+	if !strings.Contains(string(recipe), "-X main.version=v{{ .Version }}") ||
+		!strings.Contains(string(source), "\nvar version = ") {
 		t.Error(".goreleaser.yaml does not set the variable version of help.go")
 	}
 }

@@ -50,10 +50,13 @@ be fetched; the status of the failure if a reviewer failed for good.`,
 			&cli.BoolFlag{Name: "drain", Usage: "end when nothing is left; wait for other workers and for limits to pass"},
 			&cli.BoolFlag{Name: "watch", Usage: "stay and do new requests as they come"},
 			&cli.BoolFlag{Name: "for-all", Usage: "also do what other clones asked for, if its agents can run here"},
-			&cli.DurationFlag{Name: "timeout", Usage: "end after `DURATION`, such as 10m, even if something is left", DefaultText: "none"},
-			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "at most `N` reviewers at once in this process", DefaultText: "loop.parallel"},
+			&cli.DurationFlag{Name: "timeout", Usage: "end after `DURATION`, such as 10m, even if something is left",
+				DefaultText: "none"},
+			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "at most `N` reviewers at once in this process",
+				DefaultText: "loop.parallel"},
 			noChecksFlag(),
-			&cli.BoolFlag{Name: "retry", Usage: "also ask reviewers that could not run before, and now those that wait for a limit to pass"},
+			&cli.BoolFlag{Name: "retry",
+				Usage: "also ask reviewers that could not run before, and now those that wait for a limit to pass"},
 		},
 		Action: p.action(work),
 	}
@@ -172,7 +175,8 @@ func (s *session) duty() (*worker.Duty, error) {
 	if err != nil {
 		return nil, err
 	}
-	duty := &worker.Duty{Store: store, Conf: conf, Mode: mode, Jobs: s.Int("jobs"), Retry: s.Bool("retry"), ForAll: s.Bool("for-all"), Tell: s.tell}
+	duty := &worker.Duty{Store: store, Conf: conf, Mode: mode, Jobs: s.Int("jobs"), Retry: s.Bool("retry"),
+		ForAll: s.Bool("for-all"), Tell: s.tell}
 	duty.Read = func() (*config.Config, error) { return s.configuration(store) }
 	if !duty.ForAll {
 		duty.Remote = s.electedRemote(store)
@@ -190,7 +194,8 @@ func (doc worked) show(w io.Writer) {
 	safetext.Fprintf(w, "%s done.\n", prose.Count(doc.Reviews, "review"))
 	writeHeld(w, doc.Held)
 	for _, e := range doc.Elsewhere[:min(len(doc.Elsewhere), heldShown)] {
-		safetext.Fprintf(w, "In another clone: %s, by %s until %s or longer\n", e.ID, e.By, e.Until.UTC().Format(time.DateTime+"Z"))
+		safetext.Fprintf(w, "In another clone: %s, by %s until %s or longer\n", e.ID, e.By,
+			e.Until.UTC().Format(time.DateTime+"Z"))
 	}
 }
 

@@ -62,7 +62,8 @@ func TestWorkForAll(t *testing.T) {
 				if said := runIn(t, c, envC, "git-runr", "work", "--for-all"); !strings.Contains(said, "In another clone: ") {
 					t.Errorf("what the killed one leased is taken, or not told of: %s", said)
 				}
-				later := append(envC[:len(envC):len(envC)], "GIT_RUNR_CLOCK="+time.Now().Add(15*time.Minute).UTC().Format(time.RFC3339))
+				later := append(envC[:len(envC):len(envC)],
+					"GIT_RUNR_CLOCK="+time.Now().Add(15*time.Minute).UTC().Format(time.RFC3339))
 				t.Log(runIn(t, c, later, "git-runr", "work", "--for-all", "--drain"))
 				runIn(t, b, envB, "git-runr", "work", "--for-all", "--drain")
 			}

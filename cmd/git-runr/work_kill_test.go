@@ -36,7 +36,8 @@ func newWorkers(t *testing.T, parallel int) (w *workers, dir string) {
 	dir, env := raceRepo(t)
 	w = &workers{t: t, rng: rand.New(rand.NewPCG(10, uint64(parallel))), env: env, agent: t.TempDir()}
 	for _, kv := range env { // the requests are made in this process
-		if name, value, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "GIT_CONFIG_") || name == "HOME" || strings.HasPrefix(name, "XDG_") {
+		if name, value, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "GIT_CONFIG_") || name == "HOME" ||
+			strings.HasPrefix(name, "XDG_") {
 			t.Setenv(name, value)
 		}
 	}
@@ -47,7 +48,8 @@ func newWorkers(t *testing.T, parallel int) (w *workers, dir string) {
 // configure defines the agent called slow in the user's configuration in home.
 func (w *workers) configure(home string, parallel int) {
 	w.t.Helper()
-	text := fmt.Sprintf("[loop]\nparallel = %d\n[agents.slow]\ncommand = [\"sh\", \"-c\", %q, %q, %q]\n", parallel, lingerer, w.agent, filepath.Base(home))
+	text := fmt.Sprintf("[loop]\nparallel = %d\n[agents.slow]\ncommand = [\"sh\", \"-c\", %q, %q, %q]\n", parallel,
+		lingerer, w.agent, filepath.Base(home))
 	err := os.MkdirAll(filepath.Join(home, "git-runr"), 0o755)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(home, "git-runr", "config.toml"), []byte(text), 0o644)
@@ -166,7 +168,8 @@ func (w *workers) checkDone(records *store.Store, requests, late int) {
 		}
 		late -= len(review.Lost)
 		if review.Status != record.ReviewSubmitted || len(review.Submissions) != 1 || late < 0 {
-			w.t.Errorf("review %s is %s, %d submissions, lost %v, %+v", r.ID, r.Status, len(review.Submissions), review.Lost, review.Failures)
+			w.t.Errorf("review %s is %s, %d submissions, lost %v, %+v", r.ID, r.Status, len(review.Submissions), review.Lost,
+				review.Failures)
 		}
 	}
 }

@@ -103,7 +103,8 @@ func (a archive) message() string {
 	if len(a.logs) == 1 {
 		count = "1 log"
 	}
-	fmt.Fprintf(&b, "%s: %s\n\n%s\n%s%d\n%s%s\n", archiveTitle, count, archiveHelp, archiveVersion, archiveFormat, archiveNewest, a.newest.UTC().Format(time.RFC3339))
+	fmt.Fprintf(&b, "%s: %s\n\n%s\n%s%d\n%s%s\n", archiveTitle, count, archiveHelp, archiveVersion, archiveFormat,
+		archiveNewest, a.newest.UTC().Format(time.RFC3339))
 	for _, log := range a.logs {
 		fmt.Fprintf(&b, "%s%s %s\n", archiveLog, log.writer, log.tip)
 	}
@@ -124,7 +125,8 @@ func decodeArchive(c odb.Commit) (archive, error) {
 	case err != nil || n == 0:
 		return a, fmt.Errorf("archive %s: format %q", c.ID.Short(), version)
 	case n > archiveFormat:
-		return a, fmt.Errorf("archive %s: %w: format %d, this program reads up to %d", c.ID.Short(), gitdir.ErrNewerFormat, n, archiveFormat)
+		return a, fmt.Errorf("archive %s: %w: format %d, this program reads up to %d", c.ID.Short(), gitdir.ErrNewerFormat, n,
+			archiveFormat)
 	}
 	newest, said, _ := strings.Cut(said, "\n")
 	var err error
@@ -165,7 +167,9 @@ func (a *archive) join(parents []odb.ID) error {
 	if len(parents) == len(a.logs)+1 {
 		a.before, parents = parents[0], parents[1:]
 	}
-	if len(a.logs) == 0 || !slices.EqualFunc(a.logs, parents, func(log archivedLog, id odb.ID) bool { return log.tip == id }) {
+	if len(a.logs) == 0 || !slices.EqualFunc(a.logs, parents, func(log archivedLog, id odb.ID) bool {
+		return log.tip == id
+	}) {
 		return errors.New("its parents are not the logs that it names")
 	}
 	return nil

@@ -16,7 +16,8 @@ import (
 // adoptArchives accepts the archives that FetchLogs staged: first each log in them, checked as AdoptLogs checks a log
 // with its own ref, then the archives themselves. If a log in them is rejected, the others get refs of their own and
 // the archives here stay unchanged.
-func (s *Store) adoptArchives(ctx context.Context, remote, own string, check func(Entry) error, adopted *Adopted) error {
+func (s *Store) adoptArchives(ctx context.Context, remote, own string, check func(Entry) error,
+	adopted *Adopted) error {
 	staged, err := s.sharedArchives(ctx, remote)
 	if err != nil || len(staged) == 0 {
 		return err
@@ -72,7 +73,8 @@ type takeover struct {
 	archives           []refdb.Moved // archives to move
 }
 
-func (s *Store) checkArchived(ctx context.Context, t *takeover, own string, check func(Entry) error, adopted *Adopted) error {
+func (s *Store) checkArchived(ctx context.Context, t *takeover, own string, check func(Entry) error,
+	adopted *Adopted) error {
 	here := maps.Clone(t.ours)
 	if here == nil {
 		here = Tips{}

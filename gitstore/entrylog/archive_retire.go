@@ -41,7 +41,8 @@ func (s *Store) SharedLogs(ctx context.Context, remote string) (int, error) {
 // archive: fetch and adopt again.
 func (s *Store) Retire(ctx context.Context, remote string, rule RetireRule) (Retired, error) {
 	var done Retired
-	if err := s.checkRemote(remote); err != nil || s.AudienceOf(remote) != (Audience{}) { // an archive here goes to the home remote
+	// an archive here goes to the home remote
+	if err := s.checkRemote(remote); err != nil || s.AudienceOf(remote) != (Audience{}) {
 		return done, err
 	}
 	base, err := s.retireFrom(ctx, remote)
@@ -145,7 +146,8 @@ func (s *Store) retireFrom(ctx context.Context, remote string) (base retireBase,
 }
 
 // retirable returns the logs that have not moved since before, oldest first, and the time of each by its commit.
-func (s *Store) retirable(ctx context.Context, base retireBase, before time.Time) (logs []archivedLog, at map[odb.ID]time.Time, err error) {
+func (s *Store) retirable(ctx context.Context, base retireBase,
+	before time.Time) (logs []archivedLog, at map[odb.ID]time.Time, err error) {
 	var list strings.Builder
 	at = map[odb.ID]time.Time{}
 	for writer, tip := range base.staged {
@@ -178,7 +180,8 @@ func (b retireBase) month(writer string, at time.Time) string {
 }
 
 // pushArchives makes archive commits for logs and pushes them to the remote.
-func (s *Store) pushArchives(ctx context.Context, remote string, base retireBase, logs []archivedLog, at map[odb.ID]time.Time) error {
+func (s *Store) pushArchives(ctx context.Context, remote string, base retireBase, logs []archivedLog,
+	at map[odb.ID]time.Time) error {
 	months := map[string][]archivedLog{}
 	for _, log := range logs {
 		month := base.month(log.writer, at[log.tip])
@@ -237,7 +240,8 @@ func (s *Store) swapArchives(ctx context.Context, remote string, moves []refdb.M
 
 // encode returns the commit of a. The same logs after the same archive give the same commit in every clone.
 func (a archive) encode(emptyTree odb.ID) ([]byte, error) {
-	c := odb.Commit{Tree: emptyTree, Author: notesIdentity, Committer: notesIdentity, AuthorWhen: a.newest.UTC(), CommitterWhen: a.newest.UTC(), Message: a.message()}
+	c := odb.Commit{Tree: emptyTree, Author: notesIdentity, Committer: notesIdentity, AuthorWhen: a.newest.UTC(),
+		CommitterWhen: a.newest.UTC(), Message: a.message()}
 	if a.before != "" {
 		c.Parents = append(c.Parents, a.before)
 	}

@@ -31,7 +31,8 @@ func comeAndGo(t *testing.T, bare string, n int) Tips {
 		testGit(t, bare, "clone", "-q", bare, dir)
 		testGit(t, dir, "config", writerKey, fmt.Sprintf("%012x", i+1))
 		repo := openTestRepo(t, dir)
-		tips[repo.Writer()] = mustAppend(t, repo, Record{Message: fmt.Sprint("job ", i), Author: testAgent, When: testWhen.Add(time.Duration(i) * time.Second)}).ID
+		tips[repo.Writer()] = mustAppend(t, repo,
+			Record{Message: fmt.Sprint("job ", i), Author: testAgent, When: testWhen.Add(time.Duration(i) * time.Second)}).ID
 		syncLogs(t, repo)
 	}
 	return tips
@@ -87,7 +88,8 @@ func TestRetire(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		replaceFile(t, repo.archiveCachePath(testMonth), bytes.Replace(cached, []byte("\n000000000002 "), []byte("\n00000000000f "), 1))
+		replaceFile(t, repo.archiveCachePath(testMonth),
+			bytes.Replace(cached, []byte("\n000000000002 "), []byte("\n00000000000f "), 1))
 		again := openTestRepo(t, repo.dir.WorkTree)
 		if got := logTips(t, again); !maps.Equal(got, want) {
 			t.Errorf("with a damaged cache: %v", got)
@@ -318,7 +320,8 @@ func TestArchivesAreCut(t *testing.T) {
 	for i, id := range testCommits(t, repo, archiveLogs+10) {
 		fmt.Fprintf(&refs, "create %s%012x %s\n", logPrefix, i, id)
 	}
-	shell(t, repo.dir.WorkTree, "git update-ref --stdin <<'E'\n"+refs.String()+"E\ngit push -q origin 'refs/runr/log/*:refs/runr/log/*'")
+	shell(t, repo.dir.WorkTree, "git update-ref --stdin <<'E'\n"+refs.String()+
+		"E\ngit push -q origin 'refs/runr/log/*:refs/runr/log/*'")
 	want := logTips(t, repo)
 	syncLogs(t, repo)
 	some, err := repo.Retire(t.Context(), "origin", RetireRule{Before: testWhen, Most: archiveLogs})
@@ -328,7 +331,8 @@ func TestArchivesAreCut(t *testing.T) {
 	if done := retire(t, repo, testWhen, 1); done != (Retired{Logs: 10, Refs: 10}) {
 		t.Fatalf("%+v", done)
 	}
-	for rev, says := range map[string]string{archivesPrefix + "1970-01": "10 logs", archivesPrefix + "1970-01^": fmt.Sprint(archiveLogs, " logs")} {
+	for rev, says := range map[string]string{archivesPrefix + "1970-01": "10 logs",
+		archivesPrefix + "1970-01^": fmt.Sprint(archiveLogs, " logs")} {
 		if got := testGit(t, bare, "log", "-1", "--format=%s", rev); got != archiveTitle+": "+says {
 			t.Errorf("%s: %q", rev, got)
 		}
@@ -348,8 +352,9 @@ func foreignArchive(t *testing.T, repo *Store, message string, parents ...odb.ID
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := repo.objects.WriteCommit(t.Context(), odb.Commit{Tree: tree, Parents: parents, Author: testAgent, Committer: testAgent,
-		AuthorWhen: testWhen, CommitterWhen: testWhen, Message: message})
+	id, err := repo.objects.WriteCommit(t.Context(),
+		odb.Commit{Tree: tree, Parents: parents, Author: testAgent, Committer: testAgent,
+			AuthorWhen: testWhen, CommitterWhen: testWhen, Message: message})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +370,8 @@ func TestHostileArchives(t *testing.T) {
 		message func(tip, stray odb.ID) string
 		reason  string
 	}{
-		{"a newer format", func(odb.ID, odb.ID) string { return strings.Replace(head, "1\n", "2\nwhatever\n", 1) }, "format 2, this program reads up to 1"},
+		{"a newer format", func(odb.ID, odb.ID) string { return strings.Replace(head, "1\n", "2\nwhatever\n", 1) },
+			"format 2, this program reads up to 1"},
 		{"no archive", func(odb.ID, odb.ID) string { return "hello" }, "is not an archive of logs"},
 		{"other parents", func(tip, stray odb.ID) string {
 			return head + archiveLog + writer + " " + string(stray) + "\n" + archiveLog + good + " " + string(tip) + "\n"
@@ -374,7 +380,8 @@ func TestHostileArchives(t *testing.T) {
 		{"a writer twice", func(tip, stray odb.ID) string {
 			return head + archiveLog + writer + " " + string(tip) + "\n" + archiveLog + writer + " " + string(stray) + "\n"
 		}, "is in it twice"},
-		{"no writer", func(tip, stray odb.ID) string { return head + archiveLog + "../x " + string(tip) + "\n" }, "names no log"},
+		{"no writer", func(tip, stray odb.ID) string { return head + archiveLog + "../x " + string(tip) + "\n" },
+			"names no log"},
 		{"no time", func(tip, stray odb.ID) string { return strings.Replace(head, "2026", "the year", 1) }, "its time is"},
 		{"a log that is refused", func(tip, stray odb.ID) string {
 			return head + archiveLog + good + " " + string(tip) + "\n" + archiveLog + writer + " " + string(stray) + "\n"
@@ -401,10 +408,12 @@ func TestHostileArchives(t *testing.T) {
 				if here, _ := repo.refs.Ref(t.Context(), testArchiveRef); here != "" {
 					t.Error("it was taken over")
 				}
-				if tips := logTips(t, repo); tips[writer] != "" || strings.Contains(tt.reason, "refused as") != (tips[good] == tip) {
+				if tips := logTips(t, repo); tips[writer] != "" ||
+					strings.Contains(tt.reason, "refused as") != (tips[good] == tip) {
 					t.Errorf("%v", tips)
 				}
-				if done, err := repo.Retire(t.Context(), "origin", RetireRule{Before: testWhen.Add(day)}); err != nil || done != (Retired{}) {
+				if done, err := repo.Retire(t.Context(), "origin", RetireRule{Before: testWhen.Add(day)}); err != nil ||
+					done != (Retired{}) {
 					t.Errorf("it was gone on from: %+v, %v", done, err)
 				}
 			}
@@ -470,11 +479,13 @@ func TestDamagedArchive(t *testing.T) {
 		retire(t, repo, testWhen.Add(day), 1)
 		own := write(t, repo, "ours")
 		lost := want["000000000002"]
-		shell(t, repo.dir.WorkTree, "mv .git/objects/pack/*.pack pack && rm -f .git/objects/pack/* && git unpack-objects -q <pack")
+		shell(t, repo.dir.WorkTree,
+			"mv .git/objects/pack/*.pack pack && rm -f .git/objects/pack/* && git unpack-objects -q <pack")
 		if itself {
 			lost = testArchive(t, repo)
 		}
-		if err := errors.Join(os.Remove(repo.objects.LoosePath(lost)), os.Remove(repo.archiveCachePath(testMonth))); err != nil {
+		if err := errors.Join(os.Remove(repo.objects.LoosePath(lost)),
+			os.Remove(repo.archiveCachePath(testMonth))); err != nil {
 			t.Fatal(err)
 		}
 		repo = openTestRepo(t, repo.dir.WorkTree)
@@ -506,7 +517,8 @@ func testArchive(t *testing.T, repo *Store) odb.ID {
 func FuzzArchive(f *testing.F) {
 	id := odb.ID(strings.Repeat("a1", 20))
 	f.Add(archive{newest: testWhen, logs: []archivedLog{{"00000000000a", id}}}.message(), false)
-	f.Add(archive{before: id, newest: testWhen, logs: []archivedLog{{"00000000000a", id}, {"00000000000b", id[:39] + "2"}}}.message(), true)
+	f.Add(archive{before: id, newest: testWhen,
+		logs: []archivedLog{{"00000000000a", id}, {"00000000000b", id[:39] + "2"}}}.message(), true)
 	f.Add("git-runr archive\n\nRunr-Archive: 99\n", false)
 	f.Fuzz(func(t *testing.T, message string, chained bool) {
 		c := odb.Commit{ID: id, Message: message}
@@ -526,7 +538,8 @@ func FuzzArchive(f *testing.F) {
 		}
 		c.Message = a.message()
 		again, err := decodeArchive(c)
-		if err != nil || again.before != a.before || !again.newest.Equal(a.newest) || fmt.Sprint(again.logs) != fmt.Sprint(a.logs) {
+		if err != nil || again.before != a.before || !again.newest.Equal(a.newest) ||
+			fmt.Sprint(again.logs) != fmt.Sprint(a.logs) {
 			t.Errorf("%+v, then %+v, %v", a, again, err)
 		}
 		if (a.before != "") != chained {

@@ -107,7 +107,8 @@ func (s *Store) others() []Audience {
 // OneAudience reports whether all logs here belong to the elected remote.
 func (s *Store) OneAudience() bool {
 	own := s.Own()
-	return (len(own) == 0 || len(own) == 1 && own[0] == s.Writer()) && len(s.origins().of) == 0 && s.Elected() == Audience{}
+	return (len(own) == 0 || len(own) == 1 && own[0] == s.Writer()) && len(s.origins().of) == 0 &&
+		s.Elected() == Audience{}
 }
 
 // Owns reports whether writer's log is this clone's own.

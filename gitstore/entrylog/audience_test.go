@@ -19,7 +19,8 @@ func twoRemotes(t *testing.T) (mine, colleague, customer *Store, there map[strin
 	dir := filepath.Join(t.TempDir(), "theirs")
 	testGit(t, company, "clone", "-q", other, dir)
 	testGit(t, repos[0].dir.WorkTree, "remote", "add", "customer", other)
-	return openTestRepo(t, repos[0].dir.WorkTree), repos[1], openTestRepo(t, dir), map[string]string{"origin": company, "customer": other}
+	return openTestRepo(t, repos[0].dir.WorkTree), repos[1], openTestRepo(t, dir),
+		map[string]string{"origin": company, "customer": other}
 }
 
 func exchangeWith(t *testing.T, repo *Store, remote string) {
@@ -85,7 +86,8 @@ func TestAudiences(t *testing.T) {
 	if len(logTips(t, mine)) != 5 {
 		t.Errorf("the clone has %v", logTips(t, mine))
 	}
-	for writer, want := range map[string]Audience{home: {}, theirs: {}, named: {Remote: "customer"}, asked: {Remote: "customer"}, private: {Private: true}} {
+	for writer, want := range map[string]Audience{home: {}, theirs: {}, named: {Remote: "customer"},
+		asked: {Remote: "customer"}, private: {Private: true}} {
 		if have := mine.Audience(writer); have != want {
 			t.Errorf("%s is for %q, not %q", writer, have, want)
 		}

@@ -66,8 +66,9 @@ func testCommits(t *testing.T, repo *Store, n int) []odb.ID {
 	}
 	var ids []odb.ID
 	for i := range n {
-		id, err := repo.objects.WriteCommit(context.Background(), odb.Commit{Tree: tree, Author: testAgent, Committer: testAgent,
-			AuthorWhen: time.Unix(int64(i), 0), CommitterWhen: time.Unix(int64(i), 0), Message: fmt.Sprint(i)})
+		id, err := repo.objects.WriteCommit(context.Background(),
+			odb.Commit{Tree: tree, Author: testAgent, Committer: testAgent,
+				AuthorWhen: time.Unix(int64(i), 0), CommitterWhen: time.Unix(int64(i), 0), Message: fmt.Sprint(i)})
 		if err != nil {
 			t.Fatal(err)
 		}

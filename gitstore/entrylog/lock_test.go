@@ -270,7 +270,8 @@ func TestAppendDuringGC(t *testing.T) {
 			t.Errorf("still kept %v", kept)
 		}
 		testGit(t, repo.dir.WorkTree, "gc", "-q", "--prune=now")
-		if text, err := openTestRepo(t, repo.dir.WorkTree).Attachment(ctx, second.ID, "a"); string(text) != "b" || err != nil {
+		if text, err := openTestRepo(t, repo.dir.WorkTree).Attachment(ctx, second.ID, "a"); string(text) != "b" ||
+			err != nil {
 			t.Errorf("%q, %v", text, err)
 		}
 	}
@@ -325,7 +326,8 @@ func TestHoldLock(t *testing.T) {
 		path, _ := repo.dir.LockPath("held")
 		if killed {
 			gitdir.HeldLock(ctx).Close()
-			if name := fmt.Sprintf("process %d (\"sleep\")", child.Process.Pid); exists("/proc/self/fd") && gitdir.LockHolder(path) != name {
+			if name := fmt.Sprintf("process %d (\"sleep\")", child.Process.Pid); exists("/proc/self/fd") &&
+				gitdir.LockHolder(path) != name {
 				t.Errorf("held by %s, not %s", gitdir.LockHolder(path), name)
 			}
 		} else {

@@ -113,7 +113,8 @@ func (s *Store) writeEntry(ctx context.Context, parent odb.ID, record Record) (E
 	if err != nil {
 		return Entry{}, nil, err
 	}
-	commit := odb.Commit{Tree: tree, Author: record.Author, Committer: record.Author, AuthorWhen: when, CommitterWhen: when, Message: record.Message}
+	commit := odb.Commit{Tree: tree, Author: record.Author, Committer: record.Author, AuthorWhen: when,
+		CommitterWhen: when, Message: record.Message}
 	if parent != "" {
 		commit.Parents = []odb.ID{parent}
 	}

@@ -23,7 +23,8 @@ type Recognize func(Entry) bool
 // Salvage visits the readable entries of a damaged log, oldest first, and returns the damaged objects. Entries older
 // than a damaged one are not reachable, so it searches all commits of the repository and asks of which of them belong
 // to the log.
-func (s *Store) Salvage(ctx context.Context, writer string, tip odb.ID, of Recognize, visit func(Entry) error) ([]*DamagedError, error) {
+func (s *Store) Salvage(ctx context.Context, writer string, tip odb.ID, of Recognize,
+	visit func(Entry) error) ([]*DamagedError, error) {
 	found, err := s.findEntries(ctx, writer, of)
 	if err != nil {
 		return nil, fmt.Errorf("salvage log %s: %w", writer, err)
@@ -145,7 +146,8 @@ func (f *foundEntries) newestEnd() odb.ID {
 			continue
 		}
 		d, aside := f.descent(entry)
-		later := cmp.Or(entry.When.Compare(newest.When), cmp.Compare(d, depth), strings.Compare(string(id), string(newest.ID))) > 0
+		later := cmp.Or(entry.When.Compare(newest.When), cmp.Compare(d, depth),
+			strings.Compare(string(id), string(newest.ID))) > 0
 		if !aside && (newest.ID == "" || later) {
 			newest, depth = entry, d
 		}
@@ -185,7 +187,8 @@ func (s *Store) readSound(ctx context.Context, ids []odb.ID, visit visitObject) 
 		err := s.readObjects(ctx, strings.NewReader(odb.IDLines(ids)), func(id odb.ID, kind string, data []byte) error {
 			done++
 			if s.objects.ObjectID(kind, data) != id {
-				damaged = append(damaged, &DamagedError{ID: id, Err: fmt.Errorf("object %s: %w: content does not match its id", id, gitdir.ErrCorrupt)})
+				damaged = append(damaged, &DamagedError{ID: id,
+					Err: fmt.Errorf("object %s: %w: content does not match its id", id, gitdir.ErrCorrupt)})
 				return nil
 			}
 			stop = visit(id, kind, data)

@@ -77,7 +77,10 @@ func TestSalvageTakesNothingElse(t *testing.T) {
 	loseObject(t, repo, events[2])
 	repo = openTestRepo(t, repo.dir.WorkTree)
 	var got []odb.ID
-	_, err := repo.Salvage(ctx, repo.Writer(), events[5], ownEntry, func(e Entry) error { got = append(got, e.ID); return nil })
+	_, err := repo.Salvage(ctx, repo.Writer(), events[5], ownEntry, func(e Entry) error {
+		got = append(got, e.ID)
+		return nil
+	})
 	if want := slices.Delete(slices.Clone(events), 2, 3); err != nil || !slices.Equal(got, want) {
 		t.Errorf("visited %v, want %v, %v", got, want, err)
 	}
@@ -113,7 +116,8 @@ func TestReadSound(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := repo.readSound(gone, ids, func(odb.ID, string, []byte) error { return nil }); !errors.Is(err, context.Canceled) {
+	if _, err := repo.readSound(gone, ids, func(odb.ID, string, []byte) error { return nil }); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

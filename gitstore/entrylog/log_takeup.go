@@ -116,7 +116,8 @@ func (s *Store) seenAt(ctx context.Context, writer string, seen odb.ID) (odb.ID,
 }
 
 // takeUp is TakeUpLog for the holder of the log's lock. seen is where the holder just saw the log's ref, or "".
-func (s *Store) takeUp(ctx context.Context, tail *logTail, writer string, seen odb.ID, of Recognize) (done TakenUp, err error) {
+func (s *Store) takeUp(ctx context.Context, tail *logTail, writer string, seen odb.ID,
+	of Recognize) (done TakenUp, err error) {
 	have, err := s.seenAt(ctx, writer, seen)
 	if err != nil {
 		return done, err

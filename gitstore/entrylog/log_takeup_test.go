@@ -24,7 +24,8 @@ func appendEvents(t *testing.T, repo *Store, n int) []odb.ID {
 	var ids []odb.ID
 	for i := range n {
 		entry := mustAppend(t, repo, Record{
-			Author: gitdir.Identity{Name: "A", Email: "a@b"}, When: time.Unix(int64(1800000000+i), 0), Message: fmt.Sprintf("event %d", i),
+			Author: gitdir.Identity{Name: "A", Email: "a@b"}, When: time.Unix(int64(1800000000+i), 0),
+			Message:     fmt.Sprintf("event %d", i),
 			Attachments: map[string][]byte{"note": []byte(fmt.Sprint("attachment ", i))},
 		})
 		ids = append(ids, entry.ID)
@@ -199,7 +200,8 @@ func TestTakeUpLostTip(t *testing.T) {
 			events := appendEvents(t, repo, n)
 			os.Remove(repo.tailPath(repo.Writer())) // as an older program leaves it
 			loseObject(t, repo, events[n-1])
-			unfinished := testGit(t, repo.dir.WorkTree, "commit-tree", "-p", string(events[0]), "-m", "event of a killed writer", testGit(t, repo.dir.WorkTree, "rev-parse", string(events[0])+"^{tree}"))
+			unfinished := testGit(t, repo.dir.WorkTree, "commit-tree", "-p", string(events[0]), "-m", "event of a killed writer",
+				testGit(t, repo.dir.WorkTree, "rev-parse", string(events[0])+"^{tree}"))
 			repo = openTestRepo(t, repo.dir.WorkTree)
 			if _, err := repo.Append(ctx, appendText("event next")); !errors.Is(err, gitdir.ErrCorrupt) {
 				t.Errorf("append on a lost tip: %v", err)
@@ -238,7 +240,8 @@ func TestTailOfKilledWriter(t *testing.T) {
 	events := appendEvents(t, repo, 2)
 	ref := logPrefix + repo.Writer()
 	for _, moved := range []bool{false, true} {
-		entry, objects, err := repo.writeEntry(ctx, events[len(events)-1], Record{Message: "event killed", When: time.Unix(1900000000, 0)})
+		entry, objects, err := repo.writeEntry(ctx, events[len(events)-1],
+			Record{Message: "event killed", When: time.Unix(1900000000, 0)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -297,7 +300,8 @@ func TestTailCutShort(t *testing.T) {
 }
 
 func FuzzTail(f *testing.F) {
-	record := tailRecord{id: "aa", moved: true, objects: odb.Batch{{Kind: "tree"}, {Kind: "commit", Data: []byte("tree x\n")}}}
+	record := tailRecord{id: "aa", moved: true,
+		objects: odb.Batch{{Kind: "tree"}, {Kind: "commit", Data: []byte("tree x\n")}}}
 	f.Add(append(record.encode(), record.encode()...))
 	f.Add([]byte("+ a - 99999999999\n"))
 	f.Add([]byte("+ a - 8\nblob -1\n"))

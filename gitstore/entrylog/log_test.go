@@ -22,13 +22,16 @@ import (
 // appendText returns a function that decides to append a message in any case.
 func appendText(text string) Decide {
 	return func(context.Context, Tips, string) (Record, error) {
-		return Record{Author: gitdir.Identity{Name: "A Person", Email: "a@example.com"}, When: time.Unix(1800000000, 999), Message: text}, nil
+		return Record{Author: gitdir.Identity{Name: "A Person", Email: "a@example.com"}, When: time.Unix(1800000000, 999),
+			Message: text}, nil
 	}
 }
 
 func mustAppend(t *testing.T, repo *Store, record Record) Entry {
 	t.Helper()
-	entry, err := repo.Append(context.Background(), func(context.Context, Tips, string) (Record, error) { return record, nil })
+	entry, err := repo.Append(context.Background(), func(context.Context, Tips, string) (Record, error) {
+		return record, nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,8 +45,10 @@ func TestAppend(t *testing.T) {
 			if writer := repo.Writer(); writer != "" {
 				t.Errorf("writer %q before the first write", writer)
 			}
-			first := mustAppend(t, repo, Record{Author: gitdir.Identity{Name: "A", Email: "a@b"}, When: time.Date(2026, 1, 2, 3, 4, 5, 6, time.FixedZone("", 3600)), Message: "one"})
-			if first.Parent != "" || first.Message != "one\n" || !first.When.Equal(time.Date(2026, 1, 2, 2, 4, 5, 0, time.UTC)) || first.Author.Name != "A" {
+			first := mustAppend(t, repo, Record{Author: gitdir.Identity{Name: "A", Email: "a@b"},
+				When: time.Date(2026, 1, 2, 3, 4, 5, 6, time.FixedZone("", 3600)), Message: "one"})
+			if first.Parent != "" || first.Message != "one\n" ||
+				!first.When.Equal(time.Date(2026, 1, 2, 2, 4, 5, 0, time.UTC)) || first.Author.Name != "A" {
 				t.Errorf("first: %+v", first)
 			}
 			second := mustAppend(t, repo, Record{Author: gitdir.Identity{Name: "A", Email: "a@b"}, Message: "two\n\nbody\n",
@@ -71,13 +76,15 @@ func TestAppend(t *testing.T) {
 			if _, err := repo.Attachment(ctx, second.ID, "checks"); !errors.Is(err, gitdir.ErrNotFound) {
 				t.Errorf("attachment that is a directory: %v", err)
 			}
-			if paths, err := repo.Attachments(ctx, second.ID); !slices.Equal(paths, []string{"checks/test.log", "review.md"}) || err != nil {
+			if paths, err := repo.Attachments(ctx, second.ID); !slices.Equal(paths, []string{"checks/test.log", "review.md"}) ||
+				err != nil {
 				t.Errorf("attachments %v, %v", paths, err)
 			}
 			if paths, err := repo.Attachments(ctx, first.ID); len(paths) != 0 || err != nil {
 				t.Errorf("attachments of the first %v, %v", paths, err)
 			}
-			if got := testGit(t, repo.dir.WorkTree, "log", "--format=%an %cn %s %ai", "refs/runr/log/"+writer); !strings.HasSuffix(got, "A A one 2026-01-02 02:04:05 +0000") {
+			if got := testGit(t, repo.dir.WorkTree, "log", "--format=%an %cn %s %ai",
+				"refs/runr/log/"+writer); !strings.HasSuffix(got, "A A one 2026-01-02 02:04:05 +0000") {
 				t.Errorf("git log:\n%s", got)
 			}
 			testGit(t, repo.dir.WorkTree, "fsck", "--strict")
@@ -87,7 +94,9 @@ func TestAppend(t *testing.T) {
 
 func TestAppendNothing(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
-	entry, err := repo.Append(ctx, func(context.Context, Tips, string) (Record, error) { return Record{}, gitdir.ErrNoChange })
+	entry, err := repo.Append(ctx, func(context.Context, Tips, string) (Record, error) {
+		return Record{}, gitdir.ErrNoChange
+	})
 	if !errors.Is(err, gitdir.ErrNoChange) || entry != (Entry{}) {
 		t.Errorf("%+v, %v", entry, err)
 	}
@@ -105,7 +114,9 @@ func TestAppendRefuses(t *testing.T) {
 		"absolute":    {Message: "x", Attachments: map[string][]byte{"/x": nil}},
 		"file as dir": {Message: "x", Attachments: map[string][]byte{"a": nil, "a/b": nil}},
 	} {
-		if entry, err := repo.Append(context.Background(), func(context.Context, Tips, string) (Record, error) { return record, nil }); err == nil {
+		if entry, err := repo.Append(context.Background(), func(context.Context, Tips, string) (Record, error) {
+			return record, nil
+		}); err == nil {
 			t.Errorf("%s: %+v", name, entry)
 		}
 	}
@@ -175,7 +186,8 @@ func TestWalk(t *testing.T) {
 		}
 		var entries []Entry
 		for i := range n { // the times run backward, which must have no effect
-			entries = append(entries, mustAppend(t, repo, Record{When: time.Unix(int64(2000000000-i*100), 0), Message: fmt.Sprintf("number %d\n\n  indented\né\xff\n", i)}))
+			entries = append(entries, mustAppend(t, repo,
+				Record{When: time.Unix(int64(2000000000-i*100), 0), Message: fmt.Sprintf("number %d\n\n  indented\né\xff\n", i)}))
 		}
 		check := func(what string, from, to int) {
 			t.Helper()
@@ -307,7 +319,8 @@ func TestSignedAppend(t *testing.T) {
 	testneed.Program(t, "ssh-keygen")
 	repo, ctx := newTestRepo(t), context.Background()
 	key := filepath.Join(t.TempDir(), "key")
-	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", key).CombinedOutput(); err != nil {
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", key).
+		CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	public, err := os.ReadFile(key + ".pub")
@@ -318,7 +331,8 @@ func TestSignedAppend(t *testing.T) {
 	if err := os.WriteFile(allowed, []byte("a@example.com "+string(public)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for key, value := range map[string]string{"gpg.format": "ssh", "user.signingKey": key + ".pub", "gpg.ssh.allowedSignersFile": allowed, "commit.gpgSign": "true"} {
+	for key, value := range map[string]string{"gpg.format": "ssh", "user.signingKey": key + ".pub",
+		"gpg.ssh.allowedSignersFile": allowed, "commit.gpgSign": "true"} {
 		testGit(t, repo.dir.WorkTree, "config", key, value)
 	}
 	for _, sign := range []string{"", "false", "true"} {
@@ -456,7 +470,8 @@ func TestStoredEntry(t *testing.T) {
 	repo = openTestRepo(t, repo.dir.WorkTree)
 	author := gitdir.Identity{Name: "A Person", Email: "a@example.com"}
 	first := mustAppend(t, repo, Record{Author: author, When: time.Unix(1767323045, 0), Message: "one"})
-	mustAppend(t, repo, Record{Author: author, When: time.Unix(1767323046, 0), Message: "two\n\n{}\n\nKey: value\n", Attachments: map[string][]byte{"a/b": []byte("c")}})
+	mustAppend(t, repo, Record{Author: author, When: time.Unix(1767323046, 0), Message: "two\n\n{}\n\nKey: value\n",
+		Attachments: map[string][]byte{"a/b": []byte("c")}})
 	got := testGit(t, repo.dir.WorkTree, "cat-file", "commit", "refs/runr/log/3f9c0a12be47")
 	want := "tree " + testGit(t, repo.dir.WorkTree, "rev-parse", "refs/runr/log/3f9c0a12be47^{tree}") + "\n" +
 		"parent " + string(first.ID) + "\n" +

@@ -48,7 +48,8 @@ func (s *Store) fewReads() int {
 }
 
 // walkBack reads at most reads entries from tip towards known, newest first. It reports whether that was all.
-func (s *Store) walkBack(ctx context.Context, tip, known odb.ID, reads int) (entries []Entry, complete bool, err error) {
+func (s *Store) walkBack(ctx context.Context, tip, known odb.ID,
+	reads int) (entries []Entry, complete bool, err error) {
 	for id := tip; id != known; {
 		if id == "" {
 			return nil, false, notIn(known)

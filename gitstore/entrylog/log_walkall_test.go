@@ -29,7 +29,8 @@ func importLogs(t *testing.T, repo *Store, lengths ...int) Tips {
 		for k := range n {
 			when := 1767323045 + (k*7919+i*31)%5000
 			message := fmt.Sprintf("entry %d of log %d\n\n%s\n", k, i, strings.Repeat("{}", k%5))
-			fmt.Fprintf(&stream, "commit %s\ncommitter A <a@b> %d +0100\ndata %d\n%s\n", logPrefix+testWriter(i), when, len(message), message)
+			fmt.Fprintf(&stream, "commit %s\ncommitter A <a@b> %d +0100\ndata %d\n%s\n", logPrefix+testWriter(i), when,
+				len(message), message)
 		}
 	}
 	testrepo.GitInput(t, repo.dir.GitDir, stream.String(), "fast-import", "--quiet", "--force")
@@ -82,7 +83,8 @@ func back(t *testing.T, repo *Store, id odb.ID, n int) odb.ID {
 	if n == 0 {
 		return id
 	}
-	list := strings.Fields(testGit(t, repo.dir.GitDir, "rev-list", "--first-parent", "--max-count", strconv.Itoa(n+1), string(id)))
+	list := strings.Fields(testGit(t, repo.dir.GitDir, "rev-list", "--first-parent", "--max-count", strconv.Itoa(n+1),
+		string(id)))
 	if len(list) <= n {
 		return ""
 	}
@@ -172,12 +174,14 @@ func TestWalkAllRefuses(t *testing.T) {
 			change func(tips, known Tips)
 			want   []error
 		}{
-			"known is missing":        {func(_, known Tips) { known[a] = missing }, []error{gitdir.ErrNotFound}},
-			"known is no id":          {func(_, known Tips) { known[a] = "--all" }, []error{gitdir.ErrNotFound}},
-			"tip is no id":            {func(tips, _ Tips) { tips[a] = "--all" }, []error{gitdir.ErrNotFound}},
-			"known is another's":      {func(tips, known Tips) { known[a] = back(t, repo, tips[b], 2) }, []error{gitdir.ErrNotFound, ErrEntangled}},
-			"tip is older than known": {func(tips, known Tips) { known[a] = tips[a]; tips[a] = back(t, repo, tips[a], 3) }, []error{gitdir.ErrNotFound, ErrEntangled}},
-			"tip is missing":          {func(tips, _ Tips) { tips[a] = missing }, []error{gitdir.ErrCorrupt}},
+			"known is missing": {func(_, known Tips) { known[a] = missing }, []error{gitdir.ErrNotFound}},
+			"known is no id":   {func(_, known Tips) { known[a] = "--all" }, []error{gitdir.ErrNotFound}},
+			"tip is no id":     {func(tips, _ Tips) { tips[a] = "--all" }, []error{gitdir.ErrNotFound}},
+			"known is another's": {func(tips, known Tips) { known[a] = back(t, repo, tips[b], 2) },
+				[]error{gitdir.ErrNotFound, ErrEntangled}},
+			"tip is older than known": {func(tips, known Tips) { known[a] = tips[a]; tips[a] = back(t, repo, tips[a], 3) },
+				[]error{gitdir.ErrNotFound, ErrEntangled}},
+			"tip is missing": {func(tips, _ Tips) { tips[a] = missing }, []error{gitdir.ErrCorrupt}},
 		} {
 			tips, known := with(c.change)
 			_, err := walkAll(context.Background(), repo, tips, known)
@@ -191,7 +195,10 @@ func TestWalkAllRefuses(t *testing.T) {
 // If logs share entries, WalkAll reports it, or visits each log as Walk would.
 func TestWalkAllOfSharedHistory(t *testing.T) {
 	for name, change := range map[string]func(repo *Store, tips Tips) (Tips, Tips){
-		"one tip twice": func(_ *Store, tips Tips) (Tips, Tips) { tips[testWriter(1)] = tips[testWriter(0)]; return tips, nil },
+		"one tip twice": func(_ *Store, tips Tips) (Tips, Tips) {
+			tips[testWriter(1)] = tips[testWriter(0)]
+			return tips, nil
+		},
 		"a tip within a log": func(r *Store, tips Tips) (Tips, Tips) {
 			tips[testWriter(1)] = back(t, r, tips[testWriter(0)], 70)
 			return tips, nil
@@ -209,7 +216,8 @@ func TestWalkAllOfSharedHistory(t *testing.T) {
 			repo := newTestRepoFormat(t, "sha1")
 			tips, known := change(repo, importLogs(t, repo, n, n))
 			got, err := walkAll(context.Background(), repo, tips, known)
-			if err == nil && (!reflect.DeepEqual(got, walkEach(t, repo, tips, known))) || err != nil && !errors.Is(err, ErrEntangled) {
+			if err == nil && (!reflect.DeepEqual(got, walkEach(t, repo, tips, known))) ||
+				err != nil && !errors.Is(err, ErrEntangled) {
 				t.Errorf("%s, logs of %d: %d logs, %v", name, n, len(got), err)
 			}
 			if n > streamReads && known == nil && err == nil { // git reads the rest of both logs
@@ -227,14 +235,16 @@ func fork(t *testing.T, repo *Store, of odb.ID) odb.ID {
 
 // WalkAll reports a lost or damaged object, wherever it is stored.
 func TestWalkAllOfDamage(t *testing.T) {
-	for name, how := range map[string]func(*testing.T, *Store, odb.ID){"missing": loseObject, "damaged": damageObject, "damaged in a pack": damagePacked} {
+	for name, how := range map[string]func(*testing.T, *Store, odb.ID){"missing": loseObject, "damaged": damageObject,
+		"damaged in a pack": damagePacked} {
 		for _, n := range []int{10, streamReads + 60} {
 			repo := newTestRepoFormat(t, "sha1")
 			tips := importLogs(t, repo, n, n)
 			onePack(t, repo)
 			allLoose(t, repo)
 			how(t, repo, back(t, repo, tips[testWriter(0)], n-5))
-			if _, err := walkAll(context.Background(), openTestRepo(t, repo.dir.WorkTree), tips, nil); !errors.Is(err, gitdir.ErrCorrupt) || errors.Is(err, gitdir.ErrNotFound) {
+			if _, err := walkAll(context.Background(), openTestRepo(t, repo.dir.WorkTree), tips, nil); !errors.Is(err,
+				gitdir.ErrCorrupt) || errors.Is(err, gitdir.ErrNotFound) {
 				t.Errorf("%s, logs of %d: %v", name, n, err)
 			}
 		}
@@ -245,7 +255,8 @@ func TestWalkAllOfDamage(t *testing.T) {
 func damagePacked(t *testing.T, repo *Store, id odb.ID) {
 	t.Helper()
 	pack := onePack(t, repo)
-	list := testrepo.GitInput(t, repo.dir.WorkTree, testrepo.ReadFile(t, filepath.Dir(pack), strings.TrimSuffix(filepath.Base(pack), ".pack")+".idx"), "show-index")
+	list := testrepo.GitInput(t, repo.dir.WorkTree,
+		testrepo.ReadFile(t, filepath.Dir(pack), strings.TrimSuffix(filepath.Base(pack), ".pack")+".idx"), "show-index")
 	for line := range strings.Lines(list) {
 		if fields := strings.Fields(line); fields[1] == string(id) {
 			at, err := strconv.Atoi(fields[0])
@@ -280,7 +291,8 @@ func TestWalkAllIgnoresReplacements(t *testing.T) {
 	repo := newTestRepoFormat(t, "sha1")
 	tips := importLogs(t, repo, streamReads+90)
 	testGit(t, repo.dir.GitDir, "replace", "--graft", string(back(t, repo, tips[testWriter(0)], streamReads+20)))
-	if got, err := walkAll(context.Background(), repo, tips, nil); err != nil || len(got[testWriter(0)]) != streamReads+90 {
+	if got, err := walkAll(context.Background(), repo, tips, nil); err != nil ||
+		len(got[testWriter(0)]) != streamReads+90 {
 		t.Errorf("%d entries, %v", len(got[testWriter(0)]), err)
 	}
 }

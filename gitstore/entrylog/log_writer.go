@@ -39,7 +39,9 @@ func writerID(given string) (string, error) {
 	}
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 	if len(given) > maxWriterName || strings.Trim(given[:1], letters) != "" || strings.Trim(given, letters+"-._/") != "" {
-		return "", fmt.Errorf("%w: %q has more than letters, digits, - . _ and /, does not begin with a letter or a digit, or is longer than %d", gitdir.ErrWriterName, given, maxWriterName)
+		return "", fmt.Errorf(
+			"%w: %q has more than letters, digits, - . _ and /, does not begin with a letter or a digit, or is longer than %d",
+			gitdir.ErrWriterName, given, maxWriterName)
 	}
 	sum := sha256.Sum256([]byte("git-runr writer " + given))
 	return hex.EncodeToString(sum[:writerDigits/2]), nil
@@ -103,7 +105,8 @@ func (s *Store) ensureWriter(ctx context.Context, a Audience) (string, error) {
 	return id, nil
 }
 
-// noteOwn records that a log of ours belongs to another remote: whoever removes the remote removes its writer's id as well.
+// noteOwn records that a log of ours belongs to another remote: whoever removes the remote removes its writer's id as
+// well.
 func (s *Store) noteOwn(id string, a Audience) error {
 	if a.Remote == "" {
 		return nil

@@ -173,8 +173,10 @@ func (s *Store) listTree(ctx context.Context, tree odb.ID, have map[odb.ID]bool)
 
 // NotesCommit writes a commit of notes that no ref names, by the fixed author at the given time. The same arguments
 // give the same commit in every clone.
-func (s *Store) NotesCommit(ctx context.Context, tree odb.ID, parents []odb.ID, message string, when time.Time) (odb.ID, error) {
-	id, err := s.objects.WriteCommit(ctx, odb.Commit{Tree: tree, Parents: parents, Author: notesIdentity, Committer: notesIdentity,
+func (s *Store) NotesCommit(ctx context.Context, tree odb.ID, parents []odb.ID, message string,
+	when time.Time) (odb.ID, error) {
+	id, err := s.objects.WriteCommit(ctx, odb.Commit{Tree: tree, Parents: parents, Author: notesIdentity,
+		Committer:  notesIdentity,
 		AuthorWhen: when.UTC(), CommitterWhen: when.UTC(), Message: message})
 	if err != nil {
 		return "", fmt.Errorf("write notes: %w", err)
@@ -183,7 +185,8 @@ func (s *Store) NotesCommit(ctx context.Context, tree odb.ID, parents []odb.ID, 
 }
 
 // encode makes the objects of the notes. The last one is the commit, which it also returns.
-func (n *Notes) encode(ctx context.Context, message string, when time.Time) (objects odb.Batch, commit odb.Commit, err error) {
+func (n *Notes) encode(ctx context.Context, message string,
+	when time.Time) (objects odb.Batch, commit odb.Commit, err error) {
 	var root odb.TreeDir
 	err = n.layOut(ctx, n.root, 0, 0, func(path string, item *noteItem) {
 		if item.kind == noteDir {

@@ -77,7 +77,8 @@ func TestNotes(t *testing.T) {
 			if text := testGit(t, repo.dir.WorkTree, "notes", "--ref=runr", "show", "HEAD"); text != "second" {
 				t.Errorf("git shows %q", text)
 			}
-			if got := testGit(t, repo.dir.WorkTree, "log", "-1", "--format=%an <%ae> %cn %at %P", testNotes); got != "git-runr <runr@localhost> git-runr 1800000000 " {
+			if got := testGit(t, repo.dir.WorkTree, "log", "-1", "--format=%an <%ae> %cn %at %P",
+				testNotes); got != "git-runr <runr@localhost> git-runr 1800000000 " {
 				t.Errorf("commit of the notes: %q", got)
 			}
 			again := openTestNotes(t, repo)

@@ -226,7 +226,8 @@ func (n *noteNode) full() bool {
 
 // layOut visits the entries of the tree on disk below node: notes and unchanged directories, each with its path.
 // fanout is how many directories the path of a note has so far.
-func (n *Notes) layOut(ctx context.Context, node *noteNode, level, fanout int, visit func(path string, item *noteItem)) error {
+func (n *Notes) layOut(ctx context.Context, node *noteNode, level, fanout int,
+	visit func(path string, item *noteItem)) error {
 	if level%2 == 0 && level <= 2*fanout && node.full() {
 		fanout++
 	}

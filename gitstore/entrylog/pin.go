@@ -27,7 +27,8 @@ func (s *Store) Pin(ctx context.Context, why string, commit odb.ID) error {
 		if err != nil {
 			return fmt.Errorf("pin: %w", err)
 		}
-		pin := odb.Commit{Tree: s.objects.EmptyTreeID(), Author: notesIdentity, Committer: notesIdentity, Message: "pin " + why + "\n"}
+		pin := odb.Commit{Tree: s.objects.EmptyTreeID(), Author: notesIdentity, Committer: notesIdentity,
+			Message: "pin " + why + "\n"}
 		pin.AuthorWhen, pin.CommitterWhen = time.Unix(0, 0), time.Unix(0, 0)
 		if old != "" && s.objects.Has(ctx, old) { // else begin a new chain: git could not walk a broken one
 			pin.Parents = append(pin.Parents, old)

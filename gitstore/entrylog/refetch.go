@@ -184,11 +184,13 @@ func (s *Store) makeScratch(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return gitdir.ReadOnly(err)
 	}
-	_, err := gitdir.Call{Args: []string{"init", "--quiet", "--bare", "--template=", "--object-format=" + s.dir.Format}, GitDir: dir, Dir: dir}.Run(ctx)
+	_, err := gitdir.Call{Args: []string{"init", "--quiet", "--bare", "--template=", "--object-format=" + s.dir.Format},
+		GitDir: dir, Dir: dir}.Run(ctx)
 	if err != nil {
 		return fmt.Errorf("make a scratch repository: %w", err)
 	}
-	config := gitdir.Call{Args: []string{"config", "--local", "include.path", filepath.Join(s.dir.CommonDir, "config")}, GitDir: dir, Dir: dir}
+	config := gitdir.Call{Args: []string{"config", "--local", "include.path", filepath.Join(s.dir.CommonDir, "config")},
+		GitDir: dir, Dir: dir}
 	if _, err := config.Run(ctx); err != nil {
 		return err
 	}

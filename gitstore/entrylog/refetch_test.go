@@ -22,8 +22,10 @@ func damagedPair(t *testing.T) (bare string, repo *Store, foreign []odb.ID) {
 	bare, clones := newRemote(t, 2)
 	repo, other := clones[0], clones[1]
 	for i := range 5 {
-		files := map[string][]byte{"digest.md": fmt.Appendf(nil, "digest %d", i), "checks/test.log": fmt.Appendf(nil, "log %d", i)}
-		foreign = append(foreign, mustAppend(t, other, Record{Message: fmt.Sprint("theirs ", i), Author: testAgent, When: testWhen, Attachments: files}).ID)
+		files := map[string][]byte{"digest.md": fmt.Appendf(nil, "digest %d", i),
+			"checks/test.log": fmt.Appendf(nil, "log %d", i)}
+		foreign = append(foreign, mustAppend(t, other,
+			Record{Message: fmt.Sprint("theirs ", i), Author: testAgent, When: testWhen, Attachments: files}).ID)
 		write(t, repo, fmt.Sprint("ours ", i))
 	}
 	syncLogs(t, other)
@@ -37,7 +39,8 @@ func allLoose(t *testing.T, repo *Store) {
 	t.Helper()
 	repo.objects.Close()
 	packs := filepath.Join(repo.dir.CommonDir, "objects", "pack")
-	shell(t, repo.dir.CommonDir, `mv objects/pack away && mkdir objects/pack && for p in away/*.pack; do git unpack-objects -q <$p; done && rm -rf away`)
+	shell(t, repo.dir.CommonDir,
+		`mv objects/pack away && mkdir objects/pack && for p in away/*.pack; do git unpack-objects -q <$p; done && rm -rf away`)
 	if left, err := os.ReadDir(packs); err != nil || len(left) != 0 {
 		t.Fatalf("%v, %v", left, err)
 	}
@@ -85,7 +88,9 @@ func TestRefetch(t *testing.T) {
 		},
 		"a flipped byte of a commit": func(t *testing.T, p place) { spoil(t, loosePath(p.repo, p.foreign[2]), flip) },
 		"a flipped byte of the tip":  func(t *testing.T, p place) { spoil(t, loosePath(p.repo, p.foreign[4]), flip) },
-		"a flipped byte of a file":   func(t *testing.T, p place) { spoil(t, loosePath(p.repo, blob(t, p, p.foreign[3])), flip) },
+		"a flipped byte of a file": func(t *testing.T, p place) {
+			spoil(t, loosePath(p.repo, blob(t, p, p.foreign[3])), flip)
+		},
 		"an empty file": func(t *testing.T, p place) {
 			spoil(t, loosePath(p.repo, p.foreign[1]), func([]byte) []byte { return nil })
 		},
@@ -159,7 +164,8 @@ func TestRefetchOfPacks(t *testing.T) {
 			pack := onePack(t, repo)
 			repo.objects.Close()
 			damage(t, pack)
-			testGit(t, bare, "bundle", "create", "-q", filepath.Join(bare, "code"), "main") // user code is not fetched by Refetch
+			// user code is not fetched by Refetch
+			testGit(t, bare, "bundle", "create", "-q", filepath.Join(bare, "code"), "main")
 			if broken, err := repo.brokenLogs(ctx); err != nil || len(broken) != 2 {
 				t.Fatalf("broken %v, %v", broken, err)
 			}
@@ -194,7 +200,8 @@ func TestRefetchSHA256(t *testing.T) {
 	if err := os.Remove(loosePath(repos[1], lost)); err != nil {
 		t.Fatal(err)
 	}
-	if done, err := repos[1].Refetch(ctx, "origin"); err != nil || !slices.Equal(done.Writers, []string{repos[0].Writer()}) {
+	if done, err := repos[1].Refetch(ctx, "origin"); err != nil ||
+		!slices.Equal(done.Writers, []string{repos[0].Writer()}) {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	testGit(t, repos[1].dir.WorkTree, "fsck", "--full", "--strict")
@@ -218,7 +225,8 @@ func TestRefetchInVain(t *testing.T) {
 		t.Fatal("not known though it was met")
 	}
 	done, err := repo.Refetch(ctx, "origin")
-	if err != nil || len(done.Writers) != 0 || len(done.Missing) != 1 || !strings.Contains(done.Missing[0].Reason, string(foreign[2])) {
+	if err != nil || len(done.Writers) != 0 || len(done.Missing) != 1 ||
+		!strings.Contains(done.Missing[0].Reason, string(foreign[2])) {
 		t.Errorf("%+v, %v", done, err)
 	}
 	if repo.Damaged(ctx) {
@@ -253,7 +261,8 @@ func TestDamageIsMetByReading(t *testing.T) {
 	if _, err := repo.Attachment(ctx, foreign[0], "digest.md"); !errors.Is(err, gitdir.ErrCorrupt) || !repo.Damaged(ctx) {
 		t.Errorf("%v, damaged %v", err, repo.Damaged(ctx))
 	}
-	if done, err := repo.Refetch(ctx, "origin"); err != nil || len(done.Writers) != 1 || repo.Damaged(ctx) || exists(repo.damagePath()) {
+	if done, err := repo.Refetch(ctx, "origin"); err != nil || len(done.Writers) != 1 || repo.Damaged(ctx) ||
+		exists(repo.damagePath()) {
 		t.Errorf("%+v, %v", done, err)
 	}
 	if data, err := repo.Attachment(ctx, foreign[0], "digest.md"); err != nil || string(data) != "digest 0" {
@@ -284,7 +293,8 @@ func TestFetchWithABrokenRef(t *testing.T) {
 		t.Fatal(err)
 	}
 	fetched, err := repo.FetchLogs(context.Background(), "origin", testNotes)
-	if !errors.Is(err, gitdir.ErrCorrupt) || !strings.Contains(err.Error(), writerOf(t, repo)) || len(fetched.Refused) > 0 || len(repo.readRefusals("origin")) > 0 {
+	if !errors.Is(err, gitdir.ErrCorrupt) || !strings.Contains(err.Error(), writerOf(t, repo)) ||
+		len(fetched.Refused) > 0 || len(repo.readRefusals("origin")) > 0 {
 		t.Errorf("%+v, %v", fetched, err)
 	}
 	if _, err := repo.Refetch(context.Background(), "origin"); err != nil {

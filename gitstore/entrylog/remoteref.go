@@ -132,7 +132,8 @@ func (s *Store) Deepen(ctx context.Context, remote string, commit odb.ID, by int
 	if err := s.checkRemote(remote); err != nil || !s.objects.Shallow() {
 		return false, err
 	}
-	if err := s.fetchRefs(ctx, remote, []string{string(commit)}, "--no-prune", fmt.Sprintf("--deepen=%d", by)); err != nil {
+	if err := s.fetchRefs(ctx, remote, []string{string(commit)}, "--no-prune",
+		fmt.Sprintf("--deepen=%d", by)); err != nil {
 		return false, remoteError(remote, err)
 	}
 	return true, nil

@@ -23,7 +23,9 @@ func heldBy(t *testing.T, repo *Store, text string) odb.ID {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := repo.objects.WriteCommit(ctx, odb.Commit{Tree: empty, Author: testAgent, Committer: testAgent, AuthorWhen: testWhen, CommitterWhen: testWhen, Message: text + "\n"})
+	id, err := repo.objects.WriteCommit(ctx,
+		odb.Commit{Tree: empty, Author: testAgent, Committer: testAgent, AuthorWhen: testWhen, CommitterWhen: testWhen,
+			Message: text + "\n"})
 	if err != nil {
 		t.Fatal(err)
 	}

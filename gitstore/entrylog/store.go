@@ -26,14 +26,16 @@ type Store struct {
 
 // New returns the Store of an open repository.
 func New(dir *gitdir.Dir, objects *odb.Store, refs *refdb.Store) *Store {
-	return &Store{dir: dir, objects: objects, refs: refs, writers: new(sync.Map), configured: new(atomic.Pointer[[]Audience]), elects: new(atomic.Pointer[string]),
+	return &Store{dir: dir, objects: objects, refs: refs, writers: new(sync.Map),
+		configured: new(atomic.Pointer[[]Audience]), elects: new(atomic.Pointer[string]),
 		cameFrom: new(atomic.Pointer[origins]), stood: new(atomic.Value), archives: new(sync.Map)}
 }
 
 // At returns a Store for another worktree of the repository, with the caches of s.
 func (s *Store) At(dir *gitdir.Dir, objects *odb.Store, refs *refdb.Store) *Store {
-	return &Store{dir: dir, objects: objects, refs: refs, writers: s.writers, configured: s.configured, elects: s.elects, cameFrom: s.cameFrom,
-		stood: s.stood, archives: s.archives}
+	return &Store{dir: dir, objects: objects, refs: refs, writers: s.writers, configured: s.configured, elects: s.elects,
+		cameFrom: s.cameFrom,
+		stood:    s.stood, archives: s.archives}
 }
 
 // notesIdentity is the author of all notes. With the time given too, clones that have the same notes make the same

@@ -47,7 +47,8 @@ func (s *Store) ElectRemote(name string) (string, error) {
 	case len(have) == 0:
 		return "", noRemote("no remote is configured to share with", "git remote add origin URL")
 	default:
-		return "", noRemote("which remote to share with: runr.remote is not set, and there are "+strings.Join(have, ", "), "git config runr.remote "+plainName(have[0]))
+		return "", noRemote("which remote to share with: runr.remote is not set, and there are "+strings.Join(have, ", "),
+			"git config runr.remote "+plainName(have[0]))
 	}
 	return name, s.checkRemote(name)
 }
@@ -65,12 +66,14 @@ func (s *Store) checkRemote(name string) error {
 	case len(have) == 0:
 		return noRemote(fmt.Sprintf("there is no remote %q, and no other", name), "git remote add "+plainName(name)+" URL")
 	}
-	return noRemote(fmt.Sprintf("there is no remote %q: there are %s", name, strings.Join(have, ", ")), "git remote add "+plainName(name)+" URL")
+	return noRemote(fmt.Sprintf("there is no remote %q: there are %s", name, strings.Join(have, ", ")),
+		"git remote add "+plainName(name)+" URL")
 }
 
 // plainName returns name if it needs no quoting on a command line, else "NAME".
 func plainName(name string) string {
-	if strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789_./-") != "" || strings.HasPrefix(name, "-") {
+	if strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789_./-") != "" ||
+		strings.HasPrefix(name, "-") {
 		return "NAME"
 	}
 	return name

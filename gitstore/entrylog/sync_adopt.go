@@ -169,7 +169,8 @@ func (a *Adopted) reject(writer string, reason error) {
 
 // checkAll returns the logs that may move forward. It reads all in one stream; if one of them does not continue the
 // log here, it reads each by itself.
-func (s *Store) checkAll(ctx context.Context, logs []adoption, check func(Entry) error, adopted *Adopted) (good []adoption, err error) {
+func (s *Store) checkAll(ctx context.Context, logs []adoption, check func(Entry) error,
+	adopted *Adopted) (good []adoption, err error) {
 	tips, known := Tips{}, Tips{}
 	for _, a := range logs {
 		tips[a.writer], known[a.writer] = a.new, a.old
@@ -242,7 +243,8 @@ func (s *Store) moveForward(ctx context.Context, logs []adoption, adopted *Adopt
 var errOlder = errors.New("older than the log that is here")
 
 // checkLog counts and checks the entries that a staged log has beyond tip.
-func (s *Store) checkLog(ctx context.Context, writer string, staged, tip odb.ID, check func(Entry) error) (events int, err error) {
+func (s *Store) checkLog(ctx context.Context, writer string, staged, tip odb.ID,
+	check func(Entry) error) (events int, err error) {
 	events, err = s.walkCounted(ctx, writer, staged, tip, check)
 	if !errors.Is(err, gitdir.ErrNotFound) || tip == "" || events > 0 {
 		return events, err
@@ -263,11 +265,13 @@ func (s *Store) namedHere(writer string) string {
 	if _, err := os.Stat(s.tailPath(writer)); err != nil {
 		return ""
 	}
-	return ", and this clone has written to it: git runr sync pushes that with the GIT_RUNR_WRITER under which it was written"
+	return ", and this clone has written to it: git runr sync pushes that with the GIT_RUNR_WRITER under which it was " +
+		"written"
 }
 
 // walkCounted is Walk and counts the entries.
-func (s *Store) walkCounted(ctx context.Context, writer string, tip, known odb.ID, check func(Entry) error) (events int, err error) {
+func (s *Store) walkCounted(ctx context.Context, writer string, tip, known odb.ID,
+	check func(Entry) error) (events int, err error) {
 	err = s.Walk(ctx, writer, tip, known, func(e Entry) error {
 		events++
 		return check(e)

@@ -198,7 +198,8 @@ func (s *Store) pushList(ctx context.Context, remote string, refspecs []string) 
 			if err := answer.refusal(remote); err != nil {
 				refused[answer.ref] = err
 			}
-			if answer.flag == '=' && answer.ref == logPrefix+s.WriterFor(s.AudienceOf(remote)) { // the fetch before did not bring it
+			// the fetch before did not bring it
+			if answer.flag == '=' && answer.ref == logPrefix+s.WriterFor(s.AudienceOf(remote)) {
 				refused[answer.ref] = &RefusedError{Remote: remote, Ref: answer.ref, Hidden: true,
 					Reason: "a server that hides it (uploadpack.hideRefs), or a fetch URL of a mirror"}
 			}

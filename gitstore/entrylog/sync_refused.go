@@ -60,7 +60,8 @@ func (s *Store) FetchLogs(ctx context.Context, remote, notes string) (Fetched, e
 		return done, fmt.Errorf("fetch from %q: %w: %s", remote, gitdir.ErrBusy, localComplaint(err))
 	}
 	if broken := s.brokenRef(ctx); broken != "" && err != nil {
-		return done, fmt.Errorf("fetch from %q: %w: ref %s names an object that cannot be read", remote, gitdir.ErrCorrupt, broken)
+		return done, fmt.Errorf("fetch from %q: %w: ref %s names an object that cannot be read", remote, gitdir.ErrCorrupt,
+			broken)
 	}
 	done.Refused, err = s.fetchApart(ctx, remote, notes, known, err == nil)
 	return done, err
@@ -136,7 +137,8 @@ func (s *Store) writeRefusals(remote string, of refusals) error {
 
 // fetchApart fetches every ref that can be fetched and returns the others. fetched means that all but the known
 // refusals were fetched already.
-func (s *Store) fetchApart(ctx context.Context, remote, notes string, known refusals, fetched bool) ([]Rejection, error) {
+func (s *Store) fetchApart(ctx context.Context, remote, notes string, known refusals,
+	fetched bool) ([]Rejection, error) {
 	there, err := s.listRemote(ctx, remote, logPrefix+"*", archivesPrefix+"*", notes)
 	if err != nil {
 		return nil, err
@@ -179,7 +181,8 @@ func stagedName(remote, ref string) string {
 
 // listRemote asks the remote for its refs that match patterns.
 func (s *Store) listRemote(ctx context.Context, remote string, patterns ...string) (map[string]odb.ID, error) {
-	out, err := s.transport(ctx, remote, "", append([]string{"ls-remote", "--quiet", "--end-of-options", remote}, patterns...)...)
+	out, err := s.transport(ctx, remote, "",
+		append([]string{"ls-remote", "--quiet", "--end-of-options", remote}, patterns...)...)
 	if err != nil {
 		return nil, remoteError(remote, err)
 	}

@@ -28,7 +28,8 @@ func plantLog(t *testing.T, bare *Store, writer, text string, sound bool) odb.ID
 		date = "0" + date
 	}
 	who := "A <a@example.com> " + date + " +0000\n"
-	id, err := bare.objects.Write(ctx, "commit", fmt.Appendf(nil, "tree %s\nauthor %scommitter %s\n%s\n", empty, who, who, text))
+	id, err := bare.objects.Write(ctx, "commit", fmt.Appendf(nil, "tree %s\nauthor %scommitter %s\n%s\n", empty, who, who,
+		text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,8 @@ func countTalks(t *testing.T, repo *Store) func() int {
 	t.Helper()
 	dir := t.TempDir()
 	counter, script := filepath.Join(dir, "count"), filepath.Join(dir, "upload-pack")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\necho >>'"+counter+"'\nexec git-upload-pack \"$@\"\n"), 0o755); err != nil {
+	if err := os.WriteFile(script, []byte("#!/bin/sh\necho >>'"+counter+"'\nexec git-upload-pack \"$@\"\n"),
+		0o755); err != nil {
 		t.Fatal(err)
 	}
 	testGit(t, repo.dir.WorkTree, "config", "remote.origin.uploadpack", script)
@@ -77,7 +79,8 @@ func TestFetchTakesWhatIsSound(t *testing.T) {
 	}
 	plantLog(t, remote, "5eed00000002", "late", true)
 	fetched := fetchLogs(t, clone)
-	if got := refusedWriters(fetched); !slices.Equal(got, bad) || !strings.Contains(fetched.Refused[0].Reason, "zeroPaddedDate") {
+	if got := refusedWriters(fetched); !slices.Equal(got, bad) ||
+		!strings.Contains(fetched.Refused[0].Reason, "zeroPaddedDate") {
 		t.Errorf("refused %+v", fetched.Refused)
 	}
 	if n := talks(); n > 12 {
@@ -137,7 +140,8 @@ func TestRefusedLogKeepsWhatWasSound(t *testing.T) {
 	if got := logTips(t, b)[a.Writer()]; got != tip {
 		t.Errorf("at %s", got)
 	}
-	if got := testGit(t, bare, "rev-parse", logPrefix+a.Writer(), logPrefix+b.Writer()); got != string(bad)+"\n"+string(logTips(t, b)[b.Writer()]) {
+	if got := testGit(t, bare, "rev-parse", logPrefix+a.Writer(),
+		logPrefix+b.Writer()); got != string(bad)+"\n"+string(logTips(t, b)[b.Writer()]) {
 		t.Errorf("remote has %s", got)
 	}
 }
@@ -191,7 +195,8 @@ func TestHuntIsBounded(t *testing.T) {
 	if h.fetches != 0 || len(h.left)+len(h.refused) != 20 {
 		t.Errorf("%d fetches left, %d refused, %d not looked at", h.fetches, len(h.refused), len(h.left))
 	}
-	if last := h.rejections()[len(h.refused)]; !strings.Contains(last.Reason, fmt.Sprintf("%d more were not looked at", len(h.left)-1)) {
+	if last := h.rejections()[len(h.refused)]; !strings.Contains(last.Reason,
+		fmt.Sprintf("%d more were not looked at", len(h.left)-1)) {
 		t.Errorf("said %+v", last)
 	}
 }
@@ -203,7 +208,8 @@ func TestRefusalsAreOnlyAMemory(t *testing.T) {
 		if got := repo.readRefusals("origin"); len(got) != 0 {
 			t.Errorf("%q: %v", text, got)
 		}
-		if err := repo.writeRefusals("origin", refusals{"refs/runr/log/x": {Tip: "y"}}); err != nil || repo.readRefusals("origin")["refs/runr/log/x"].Tip != "y" {
+		if err := repo.writeRefusals("origin", refusals{"refs/runr/log/x": {Tip: "y"}}); err != nil ||
+			repo.readRefusals("origin")["refs/runr/log/x"].Tip != "y" {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -231,7 +237,8 @@ func TestFetchRecoversItsLock(t *testing.T) {
 	syncLogs(t, c)
 	lock := plantFetchLock(t, b, a.Writer(), 2*time.Hour)
 	fetched := fetchLogs(t, b)
-	if len(fetched.Locks) != 1 || !strings.HasPrefix(fetched.Locks[0], stagedPrefix("origin")+a.Writer()+".lock (2h") || len(fetched.Refused) != 0 || exists(lock) {
+	if len(fetched.Locks) != 1 || !strings.HasPrefix(fetched.Locks[0], stagedPrefix("origin")+a.Writer()+".lock (2h") ||
+		len(fetched.Refused) != 0 || exists(lock) {
 		t.Errorf("%+v", fetched)
 	}
 	if adopted, err := b.AdoptLogs(ctx, "origin", accept); err != nil || len(adopted.Writers) != 2 {
@@ -240,7 +247,8 @@ func TestFetchRecoversItsLock(t *testing.T) {
 	write(t, a, "two")
 	syncLogs(t, a)
 	lock = plantFetchLock(t, b, a.Writer(), 0)
-	if _, err := b.FetchLogs(ctx, "origin", ""); !errors.Is(err, gitdir.ErrBusy) || errors.Is(err, gitdir.ErrRemote) || !strings.Contains(err.Error(), a.Writer()+".lock") || !exists(lock) {
+	if _, err := b.FetchLogs(ctx, "origin", ""); !errors.Is(err, gitdir.ErrBusy) || errors.Is(err, gitdir.ErrRemote) ||
+		!strings.Contains(err.Error(), a.Writer()+".lock") || !exists(lock) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -260,7 +268,8 @@ func TestAdoptMany(t *testing.T) {
 	testGit(t, clone.dir.WorkTree, "update-ref", inTheWay+"/x", "HEAD")
 	fetchLogs(t, clone)
 	adopted, err := clone.AdoptLogs(ctx, "origin", accept)
-	if err != nil || len(adopted.Writers) != 2*moveAtOnce-1 || len(adopted.Rejected) != 1 || !strings.Contains(adopted.Rejected[0].Reason, inTheWay) {
+	if err != nil || len(adopted.Writers) != 2*moveAtOnce-1 || len(adopted.Rejected) != 1 ||
+		!strings.Contains(adopted.Rejected[0].Reason, inTheWay) {
 		t.Errorf("%d writers, %+v, %v", len(adopted.Writers), adopted.Rejected, err)
 	}
 	if n := len(logTips(t, clone)); n != 2*moveAtOnce-1 {

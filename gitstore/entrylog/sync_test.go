@@ -105,7 +105,10 @@ func TestSyncConverges(t *testing.T) {
 	}
 	events := 0
 	for writer, tip := range want {
-		if err := clones[1].Walk(context.Background(), writer, tip, "", func(Entry) error { events++; return nil }); err != nil {
+		if err := clones[1].Walk(context.Background(), writer, tip, "", func(Entry) error {
+			events++
+			return nil
+		}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -138,8 +141,10 @@ func TestSyncMovesOnlyLogs(t *testing.T) {
 	testGit(t, b.dir.WorkTree, "update-ref", "refs/runr-local/secret", "HEAD")
 	testGit(t, b.dir.WorkTree, "tag", "-am", "mine", "mine")
 	for key, value := range map[string]string{
-		"fetch.prune": "true", "remote.origin.prune": "true", "fetch.pruneTags": "true", "remote.origin.tagOpt": "--tags", "remote.origin.mirror": "true",
-		"push.followTags": "true", "push.default": "matching", "push.pushOption": "x", "push.recurseSubmodules": "check", "remote.origin.push": "+refs/*:refs/*",
+		"fetch.prune": "true", "remote.origin.prune": "true", "fetch.pruneTags": "true", "remote.origin.tagOpt": "--tags",
+		"remote.origin.mirror": "true",
+		"push.followTags":      "true", "push.default": "matching", "push.pushOption": "x", "push.recurseSubmodules": "check",
+		"remote.origin.push": "+refs/*:refs/*",
 	} {
 		testGit(t, b.dir.WorkTree, "config", key, value)
 	}
@@ -152,13 +157,15 @@ func TestSyncMovesOnlyLogs(t *testing.T) {
 	local := testGit(t, b.dir.WorkTree, "for-each-ref", "refs/heads", "refs/tags", "refs/remotes", "refs/runr-local")
 	remote := testGit(t, bare, "for-each-ref", "refs/heads", "refs/tags")
 	syncLogs(t, b)
-	if got := testGit(t, b.dir.WorkTree, "for-each-ref", "refs/heads", "refs/tags", "refs/remotes", "refs/runr-local"); got != local {
+	if got := testGit(t, b.dir.WorkTree, "for-each-ref", "refs/heads", "refs/tags", "refs/remotes",
+		"refs/runr-local"); got != local {
 		t.Errorf("local refs\n%s\nwere\n%s", got, local)
 	}
 	if got := testGit(t, bare, "for-each-ref", "refs/heads", "refs/tags"); got != remote {
 		t.Errorf("remote refs\n%s\nwere\n%s", got, remote)
 	}
-	if got := testGit(t, bare, "for-each-ref", "--format=%(refname)", "refs/runr", "refs/runr-local"); strings.Count(got, "refs/runr/log/") != 2 || strings.Contains(got, "local") {
+	if got := testGit(t, bare, "for-each-ref", "--format=%(refname)", "refs/runr",
+		"refs/runr-local"); strings.Count(got, "refs/runr/log/") != 2 || strings.Contains(got, "local") {
 		t.Errorf("remote has %s", got)
 	}
 	if exists(filepath.Join(b.dir.GitDir, "FETCH_HEAD")) {
@@ -192,7 +199,8 @@ func TestAdoptChecksEveryEntry(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || len(adopted.Writers) != 0 || len(adopted.Rejected) != 1 || adopted.Rejected[0].Reason != "bad [31m entry" {
+	if err != nil || len(adopted.Writers) != 0 || len(adopted.Rejected) != 1 ||
+		adopted.Rejected[0].Reason != "bad [31m entry" {
 		t.Errorf("%+v, %v", adopted, err)
 	}
 	if slices.Sort(seen); !slices.Equal(seen, []string{"bad", "good again"}) {
@@ -233,7 +241,8 @@ func TestAdoptForwardOnly(t *testing.T) {
 		"name in capital": {`git update-ref refs/runr/log/ABCDEF012345 refs/runr/log/$W`, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			shell(t, bare, "export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x; W="+a.Writer()+"; "+c.script)
+			shell(t, bare, "export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x; W="+
+				a.Writer()+"; "+c.script)
 			fetchLogs(t, b)
 			adopted, err := b.AdoptLogs(ctx, "origin", accept)
 			if err != nil || len(adopted.Rejected) != c.rejected || len(adopted.Writers) != 0 || adopted.Diverged {
@@ -262,13 +271,15 @@ func TestFetchChecksObjects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	evil, err := remote.objects.WriteCommit(ctx, odb.Commit{Tree: tree, Author: testAgent, Committer: testAgent, AuthorWhen: testWhen, CommitterWhen: testWhen})
+	evil, err := remote.objects.WriteCommit(ctx,
+		odb.Commit{Tree: tree, Author: testAgent, Committer: testAgent, AuthorWhen: testWhen, CommitterWhen: testWhen})
 	if err != nil {
 		t.Fatal(err)
 	}
 	testGit(t, bare, "update-ref", "refs/runr/log/0123456789ab", string(evil))
 	fetched := fetchLogs(t, clones[0])
-	if len(fetched.Refused) != 1 || fetched.Refused[0].Writer != "0123456789ab" || !strings.Contains(fetched.Refused[0].Reason, ".git") {
+	if len(fetched.Refused) != 1 || fetched.Refused[0].Writer != "0123456789ab" ||
+		!strings.Contains(fetched.Refused[0].Reason, ".git") {
 		t.Errorf("got %+v", fetched)
 	}
 }
@@ -437,7 +448,8 @@ func refuseBy(t *testing.T, bare, script string) {
 func TestPushRefused(t *testing.T) {
 	bare, clones := newRemote(t, 1)
 	write(t, clones[0], "x")
-	refuseBy(t, bare, `printf 'No pushes on Fridays.\n\n=====\n\033[31mAsk Ann\033[0m\n%s\n' "$(head -c 3000 /dev/zero | tr '\0' z)"
+	refuseBy(t, bare,
+		`printf 'No pushes on Fridays.\n\n=====\n\033[31mAsk Ann\033[0m\n%s\n' "$(head -c 3000 /dev/zero | tr '\0' z)"
 for i in 1 2 3 4 5 6 7 8 9; do echo "more $i"; done; exit 1`)
 	fetchLogs(t, clones[0])
 	err := pushLogs(t, clones[0]).Log
@@ -445,10 +457,12 @@ for i in 1 2 3 4 5 6 7 8 9; do echo "more $i"; done; exit 1`)
 	if !errors.As(err, &refused) || !errors.Is(err, gitdir.ErrRemote) || errors.Is(err, gitdir.ErrLostRace) {
 		t.Fatalf("got %v", err)
 	}
-	if refused.Reason != "pre-receive hook declined" || refused.Ref != logPrefix+clones[0].Writer() || refused.Remote != "origin" {
+	if refused.Reason != "pre-receive hook declined" || refused.Ref != logPrefix+clones[0].Writer() ||
+		refused.Remote != "origin" {
 		t.Errorf("%+v", refused)
 	}
-	if said := refused.Said; len(said) != saidLines || said[0] != "No pushes on Fridays." || said[1] != "[31mAsk Ann [0m" || len(said[2]) > saidRunes+len("…") || said[3] != "more 1" {
+	if said := refused.Said; len(said) != saidLines || said[0] != "No pushes on Fridays." ||
+		said[1] != "[31mAsk Ann [0m" || len(said[2]) > saidRunes+len("…") || said[3] != "more 1" {
 		t.Errorf("said %q", said)
 	}
 }
@@ -471,10 +485,12 @@ func TestPushRefusedInPart(t *testing.T) {
 	fetchLogs(t, clones[0])
 	pushed, err := clones[0].Push(context.Background(), "origin", testNotes, notesOnto(t, clones[0]))
 	var refused *RefusedError
-	if err != nil || pushed.Log != nil || !errors.As(pushed.Notes, &refused) || !slices.Equal(refused.Said, []string{"no notes here"}) {
+	if err != nil || pushed.Log != nil || !errors.As(pushed.Notes, &refused) ||
+		!slices.Equal(refused.Said, []string{"no notes here"}) {
 		t.Fatalf("%+v, %v", pushed, err)
 	}
-	if got := testGit(t, bare, "for-each-ref", "--format=%(refname)", "refs/runr", "refs/notes"); got != logPrefix+clones[0].Writer() {
+	if got := testGit(t, bare, "for-each-ref", "--format=%(refname)", "refs/runr",
+		"refs/notes"); got != logPrefix+clones[0].Writer() {
 		t.Errorf("remote has %s", got)
 	}
 }
@@ -487,7 +503,8 @@ func TestRemoteOutOfReach(t *testing.T) {
 	_, fetched := clones[0].FetchLogs(ctx, "origin", "")
 	_, pushed := clones[0].Push(ctx, "origin", "", "")
 	for name, err := range map[string]error{"fetch": fetched, "push": pushed} {
-		if !errors.Is(err, gitdir.ErrRemote) || isRefusal(err) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "/no/such/place") {
+		if !errors.Is(err, gitdir.ErrRemote) || isRefusal(err) || strings.Contains(err.Error(), "\n") ||
+			!strings.Contains(err.Error(), "/no/such/place") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -499,18 +516,25 @@ func TestRemoteOutOfReach(t *testing.T) {
 // Messages of git, ssh and servers, and whether they mean that the remote was reached and refused.
 func TestRemoteSaysNo(t *testing.T) {
 	for said, no := range map[string]bool{
-		"fatal: '/x' does not appear to be a git repository\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n":   false,
-		"ssh: connect to host h port 22: Connection refused\r\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n": false,
-		"fatal: unable to access 'https://h/x/': Could not resolve host: h\n":                                                               false,
-		"fatal: unable to access 'https://h/x/': The requested URL returned error: 503\n":                                                   false,
-		"ERROR: Permission to a/b.git denied to c.\nfatal: Could not read from remote repository.\n":                                        true,
-		"ERROR: The repository you are pushing to is locked.\nfatal: Could not read from remote repository.\n":                              true,
-		"git@h: Permission denied (publickey).\r\nfatal: Could not read from remote repository.\n":                                          true,
-		"remote: Permission to a/b.git denied to c.\nfatal: unable to access 'https://h/a/b.git/': The requested URL returned error: 403\n": true,
-		"fatal: could not read Username for 'https://h': terminal prompts disabled\n":                                                       true,
-		"fatal: remote error: access denied or repository not exported: /x\n":                                                               true,
-		"remote: Repository not found.\nfatal: repository 'https://h/x/' not found\n":                                                       true,
-		"remote: HTTP Basic: Access denied\nfatal: Authentication failed for 'https://h/x/'\n":                                              true,
+		"fatal: '/x' does not appear to be a git repository\nfatal: Could not read from remote repository.\n\n" +
+			"Please make sure you have the correct access rights\nand the repository exists.\n": false,
+		"ssh: connect to host h port 22: Connection refused\r\nfatal: Could not read from remote repository.\n\n" +
+			"Please make sure you have the correct access rights\nand the repository exists.\n": false,
+		"fatal: unable to access 'https://h/x/': Could not resolve host: h\n": false,
+		"fatal: unable to access 'https://h/x/': The requested URL returned error: " +
+			"503\n": false,
+		"ERROR: Permission to a/b.git denied to c.\n" +
+			"fatal: Could not read from remote repository.\n": true,
+		"ERROR: The repository you are pushing to is locked.\n" +
+			"fatal: Could not read from remote repository.\n": true,
+		"git@h: Permission denied (publickey).\r\n" +
+			"fatal: Could not read from remote repository.\n": true,
+		"remote: Permission to a/b.git denied to c.\n" +
+			"fatal: unable to access 'https://h/a/b.git/': The requested URL returned error: 403\n": true,
+		"fatal: could not read Username for 'https://h': terminal prompts disabled\n":          true,
+		"fatal: remote error: access denied or repository not exported: /x\n":                  true,
+		"remote: Repository not found.\nfatal: repository 'https://h/x/' not found\n":          true,
+		"remote: HTTP Basic: Access denied\nfatal: Authentication failed for 'https://h/x/'\n": true,
 	} {
 		err := remoteError("origin", &gitdir.GitError{Status: 128, Stderr: said})
 		if isRefusal(err) != no || !errors.Is(err, gitdir.ErrRemote) || strings.Contains(err.Error(), "\n") {
@@ -536,12 +560,15 @@ func TestElectRemote(t *testing.T) {
 		{name: "option", have: []string{"a"}, given: "--upload-pack=x"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			repo := &Store{elects: new(atomic.Pointer[string]), dir: &gitdir.Dir{Place: &gitdir.Place{Config: gitdir.Config{"runr.remote": {c.set}}}}}
+			repo := &Store{elects: new(atomic.Pointer[string]),
+				dir: &gitdir.Dir{Place: &gitdir.Place{Config: gitdir.Config{"runr.remote": {c.set}}}}}
 			for _, name := range c.have {
 				repo.dir.Config["remote."+name+".url"] = []string{"u"}
 			}
 			got, err := repo.ElectRemote(c.given)
-			if c.elected == "" && (!errors.Is(err, gitdir.ErrNotFound) || len(c.have) > 0 && !strings.Contains(err.Error(), strings.Join(c.have, ", "))) {
+			if c.elected == "" &&
+				(!errors.Is(err, gitdir.ErrNotFound) ||
+					len(c.have) > 0 && !strings.Contains(err.Error(), strings.Join(c.have, ", "))) {
 				t.Errorf("got %v", err)
 			}
 			if c.elected != "" && (err != nil || got != c.elected) {
@@ -554,10 +581,13 @@ func TestElectRemote(t *testing.T) {
 func TestFirstComplaint(t *testing.T) {
 	for said, want := range map[string]string{
 		"": "exit status 128",
-		"fatal: '/x' does not appear to be a git repository\nfatal: Could not read from remote repository.\n\nPlease make sure": "'/x' does not appear to be a git repository",
-		"remote: Repository not found.\nfatal: repository 'https://h/x/' not found\n":                                           "repository 'https://h/x/' not found",
-		"warning: redirecting\nssh: connect to host h port 22: Connection refused\r\nfatal: Could not read\n":                   "ssh: connect to host h port 22: Connection refused",
-		"fatal: unable to access 'https://me:secret@h/x': \x1b[31mno\n":                                                         "unable to access 'https://h/x':  [31mno",
+		"fatal: '/x' does not appear to be a git repository\nfatal: Could not read from remote repository.\n\n" +
+			"Please make sure": "'/x' does not appear to be a git repository",
+		"remote: Repository not found.\n" +
+			"fatal: repository 'https://h/x/' not found\n": "repository 'https://h/x/' not found",
+		"warning: redirecting\nssh: connect to host h port 22: Connection refused\r\n" +
+			"fatal: Could not read\n": "ssh: connect to host h port 22: Connection refused",
+		"fatal: unable to access 'https://me:secret@h/x': \x1b[31mno\n": "unable to access 'https://h/x':  [31mno",
 	} {
 		if got := firstComplaint(&gitdir.GitError{Status: 128, Stderr: said}); got != want {
 			t.Errorf("%q: got %q, want %q", said, got, want)
@@ -566,8 +596,10 @@ func TestFirstComplaint(t *testing.T) {
 }
 
 func TestParsePushed(t *testing.T) {
-	out := "To /x\n*\tabc:refs/notes/a\t[new reference]\n!\tabc:refs/notes/b\t[rejected] (stale info)\n=\tabc:refs/c\t[up to date]\nDone\n"
-	want := []pushed{{'*', "refs/notes/a", "[new reference]", nil}, {'!', "refs/notes/b", "[rejected] (stale info)", nil}, {'=', "refs/c", "[up to date]", nil}}
+	out := "To /x\n*\tabc:refs/notes/a\t[new reference]\n!\tabc:refs/notes/b\t[rejected] (stale info)\n" +
+		"=\tabc:refs/c\t[up to date]\nDone\n"
+	want := []pushed{{'*', "refs/notes/a", "[new reference]", nil}, {'!', "refs/notes/b", "[rejected] (stale info)", nil},
+		{'=', "refs/c", "[up to date]", nil}}
 	if got := parsePushed(out); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)
 	}

@@ -26,7 +26,8 @@ type RefusedError struct {
 // Error returns one line, with the server's own words if there are any.
 func (e *RefusedError) Error() string {
 	if e.Hidden {
-		return fmt.Sprintf("%v %q has %s and does not show it to those who fetch: %s", gitdir.ErrRemote, e.Remote, e.Ref, e.Reason)
+		return fmt.Sprintf("%v %q has %s and does not show it to those who fetch: %s", gitdir.ErrRemote, e.Remote, e.Ref,
+			e.Reason)
 	}
 	text := fmt.Sprintf("%v %q refuses", gitdir.ErrRemote, e.Remote)
 	if e.Ref != "" {
@@ -88,15 +89,18 @@ func remoteError(remote string, err error) error {
 
 // noWords are phrases by which git, ssh and common servers say that the remote was reached and refused.
 var noWords = []string{
-	"remote error: ", "permission denied", "access denied", "permission to", "not allowed", "not authorized", "unauthorized",
-	"forbidden", "authentication failed", "could not read username", "could not read password", "returned error: 401", "returned error: 403",
+	"remote error: ", "permission denied", "access denied", "permission to", "not allowed", "not authorized",
+	"unauthorized",
+	"forbidden", "authentication failed", "could not read username", "could not read password", "returned error: 401",
+	"returned error: 403",
 	"read-only", "read only", "denied by ", "repository not found", "hook declined", "is archived",
 }
 
 // saysNo reports whether git failed because a server refused.
 func saysNo(stderr string) bool {
 	said := strings.ToLower(stderr)
-	return strings.HasPrefix(said, "error: ") && strings.Contains(said, "could not read from remote repository") || // over ssh a server's banner
+	// over ssh a server's banner
+	return strings.HasPrefix(said, "error: ") && strings.Contains(said, "could not read from remote repository") ||
 		slices.ContainsFunc(noWords, func(word string) bool { return strings.Contains(said, word) })
 }
 
@@ -111,7 +115,8 @@ func serverSaid(stderr string) []string {
 	var said []string
 	for line := range strings.Lines(stderr) {
 		text, fromServer := strings.CutPrefix(line, "remote: ")
-		if text = gitdir.CleanLine(text); !fromServer || text == "" || strings.Trim(text, "=-*# ") == "" || len(said) == saidLines {
+		if text = gitdir.CleanLine(text); !fromServer || text == "" || strings.Trim(text, "=-*# ") == "" ||
+			len(said) == saidLines {
 			continue
 		}
 		if runes := []rune(text); len(runes) > saidRunes {

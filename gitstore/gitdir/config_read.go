@@ -35,7 +35,8 @@ func readListing(place *Place, env func(string) (string, bool)) (l listing, ok b
 		l.all[key] = append(l.all[key], values...)
 	}
 	unclear := func(key string) bool {
-		return strings.HasPrefix(key, "include.") || strings.HasPrefix(key, "includeif.") || key == "extensions.worktreeconfig"
+		return strings.HasPrefix(key, "include.") || strings.HasPrefix(key, "includeif.") ||
+			key == "extensions.worktreeconfig"
 	}
 	return l, !slices.ContainsFunc(slices.Collect(maps.Keys(l.all)), unclear)
 }
@@ -64,7 +65,8 @@ func userConfigs(env func(string) (string, bool)) (paths []string, ok bool) {
 	case home == "":
 		return nil, false
 	default:
-		paths = append(paths, filepath.Join(cmp.Or(xdg, filepath.Join(home, ".config")), "git", "config"), filepath.Join(home, ".gitconfig"))
+		paths = append(paths, filepath.Join(cmp.Or(xdg, filepath.Join(home, ".config")), "git", "config"),
+			filepath.Join(home, ".gitconfig"))
 	}
 	return paths, !slices.ContainsFunc(paths, func(path string) bool { return !filepath.IsAbs(path) })
 }
@@ -79,7 +81,8 @@ func isDistributed(program string) bool {
 		return false
 	}
 	path, err := filepath.EvalSymlinks(program)
-	if err != nil || !slices.Contains([]string{"/usr/bin", "/usr/lib/git-core", "/usr/libexec/git-core"}, filepath.Dir(path)) {
+	if err != nil || !slices.Contains([]string{"/usr/bin", "/usr/lib/git-core", "/usr/libexec/git-core"},
+		filepath.Dir(path)) {
 		return false
 	}
 	file, err := os.Open(path)

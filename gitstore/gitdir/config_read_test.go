@@ -13,14 +13,19 @@ import (
 // configTexts maps texts of git configuration files to whether they are read without git.
 var configTexts = map[string]bool{
 	"": true, "\n\n": true, "# a\n;b\n": true, "[core]": true, "[a]\nb": true, "[a]\nb=": true,
-	"[core]\n\tbare = false\n\tx\n": true, "[a]b=c\n[A \"B\"] B = C": true, "[a.B]\nc = d\n": true, "[a \t\"b\"]\nc=d\n": true,
-	"[a]\nb = c d  e   # f\nc = g ; h\nd = \"i # j\" k\ne = \"  l \" \nf = m\t\n": true, "[a]\nb = \"\"\nc = x \"\" \nd = \"a\"b\"c\"\n": true,
+	"[core]\n\tbare = false\n\tx\n": true, "[a]b=c\n[A \"B\"] B = C": true, "[a.B]\nc = d\n": true,
+	"[a \t\"b\"]\nc=d\n": true,
+	"[a]\nb = c d  e   # f\nc = g ; h\nd = \"i # j\" k\ne = \"  l \" \nf = m\t\n": true,
+	"[a]\nb = \"\"\nc = x \"\" \nd = \"a\"b\"c\"\n":                               true,
 	"[a]\nb = c\\\n d\\\\e\\tf\\ng\\\"h\\bi\nc = \"j \\\n k\"\nd = l \\\n\ne = m": true, "[a]\nb = \\\n": true,
 	"[a \"b\\\"c\\\\d\\e\"]\nx = y\n": true, "[a \"\"]\nx = y\n": true, "[a-1]\nb-2 = ü ß\n": true, "[a]\n = b\n": false,
 	"[a]\nb = c\nb = d\n[a]\nb = e\n": true, "[a]\nb == c\n": true, "  [a]   b = c [d]\n": true,
-	"[a]\nb = c\td\n": false, "[a]\r\nb = c\r\n": false, "\ufeff[a]\nb = c\n": false, "[a]\nb = \"c\n": false, "[a]\nb = c\\d\n": false, "[a]\nb = c\\": false,
-	"b = c\n": false, "[a\nb = c\n": false, "[a]\nb c\n": false, "[a]\nb # c\n": false, "[a]\n1b = c\n": false, "[a\"b\"]\nc = d\n": false,
-	"[a \"b\" ]\nc = d\n": false, "[a \"b\n\"]\nc = d\n": false, "[a \"b]\nc = d\n": false, "[a b]\nc = d\n": false, "[]\na = b\n": false, "[": false, "[a \"b\\": false,
+	"[a]\nb = c\td\n": false, "[a]\r\nb = c\r\n": false, "\ufeff[a]\nb = c\n": false, "[a]\nb = \"c\n": false,
+	"[a]\nb = c\\d\n": false, "[a]\nb = c\\": false,
+	"b = c\n": false, "[a\nb = c\n": false, "[a]\nb c\n": false, "[a]\nb # c\n": false, "[a]\n1b = c\n": false,
+	"[a\"b\"]\nc = d\n":   false,
+	"[a \"b\" ]\nc = d\n": false, "[a \"b\n\"]\nc = d\n": false, "[a \"b]\nc = d\n": false, "[a b]\nc = d\n": false,
+	"[]\na = b\n": false, "[": false, "[a \"b\\": false,
 }
 
 // TestParseFileIsWhatGitLists compares the result for each text with git's.
@@ -76,24 +81,30 @@ func TestOpenReadsConfigurationItself(t *testing.T) {
 		prepare func(*testing.T, string)
 		git     int // how often git runs
 	}{
-		"plain":                     {func(*testing.T, string) {}, 0},
-		"the user's":                {write("HOME/.gitconfig", "[user]\n\tname = Ada\n[core]\n\tabbrev = 9\n"), 0},
-		"the user's other":          {write("HOME/.config/git/config", "[user]\n\tname = Ada\n"), 0},
-		"elsewhere":                 {set("XDG_CONFIG_HOME", "TOP"), 0},
-		"a file of one's own":       {set("GIT_CONFIG_GLOBAL", "TOP/.git/config"), 0},
-		"none":                      {set("GIT_CONFIG_GLOBAL", os.DevNull), 0},
-		"a file of the system's":    {set("GIT_CONFIG_SYSTEM", "TOP/.git/config"), 0},
-		"no file of the system's":   {set("GIT_CONFIG_NOSYSTEM", "1"), 0},
-		"an empty name":             {set("GIT_CONFIG_GLOBAL", ""), 1},
-		"odd":                       {set("GIT_CONFIG_NOSYSTEM", "yes"), 1},
-		"included":                  {write("HOME/.gitconfig", "[include]\n\tpath = more\n"), 1},
-		"included on a branch":      {write("HOME/.gitconfig", "[includeIf \"onbranch:main\"]\n\tpath = more\n"), 1},
-		"included here":             {func(t *testing.T, top string) { run(t, top, "git", "config", "include.path", "more") }, 1},
-		"of a worktree":             {func(t *testing.T, top string) { run(t, top, "git", "config", "extensions.worktreeConfig", "true") }, 1},
-		"not plain":                 {write("HOME/.gitconfig", "[user]\n\tname = A\tB\n"), 1},
-		"another format":            {func(t *testing.T, top string) { run(t, top, "git", "config", "core.bare", "off") }, 2},
-		"a git that is not known":   {otherGit, 1},
-		"that, without a system":    {func(t *testing.T, top string) { otherGit(t, top); t.Setenv("GIT_CONFIG_NOSYSTEM", "1") }, 0},
+		"plain":                   {func(*testing.T, string) {}, 0},
+		"the user's":              {write("HOME/.gitconfig", "[user]\n\tname = Ada\n[core]\n\tabbrev = 9\n"), 0},
+		"the user's other":        {write("HOME/.config/git/config", "[user]\n\tname = Ada\n"), 0},
+		"elsewhere":               {set("XDG_CONFIG_HOME", "TOP"), 0},
+		"a file of one's own":     {set("GIT_CONFIG_GLOBAL", "TOP/.git/config"), 0},
+		"none":                    {set("GIT_CONFIG_GLOBAL", os.DevNull), 0},
+		"a file of the system's":  {set("GIT_CONFIG_SYSTEM", "TOP/.git/config"), 0},
+		"no file of the system's": {set("GIT_CONFIG_NOSYSTEM", "1"), 0},
+		"an empty name":           {set("GIT_CONFIG_GLOBAL", ""), 1},
+		"odd":                     {set("GIT_CONFIG_NOSYSTEM", "yes"), 1},
+		"included":                {write("HOME/.gitconfig", "[include]\n\tpath = more\n"), 1},
+		"included on a branch":    {write("HOME/.gitconfig", "[includeIf \"onbranch:main\"]\n\tpath = more\n"), 1},
+		"included here": {func(t *testing.T, top string) { run(t, top, "git", "config", "include.path", "more") },
+			1},
+		"of a worktree": {func(t *testing.T, top string) {
+			run(t, top, "git", "config", "extensions.worktreeConfig", "true")
+		}, 1},
+		"not plain":               {write("HOME/.gitconfig", "[user]\n\tname = A\tB\n"), 1},
+		"another format":          {func(t *testing.T, top string) { run(t, top, "git", "config", "core.bare", "off") }, 2},
+		"a git that is not known": {otherGit, 1},
+		"that, without a system": {func(t *testing.T, top string) {
+			otherGit(t, top)
+			t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+		}, 0},
 		"a relative file of user's": {set("GIT_CONFIG_GLOBAL", "x"), 1},
 	} {
 		t.Run(name, func(t *testing.T) {

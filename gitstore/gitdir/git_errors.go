@@ -45,7 +45,8 @@ type GitError struct {
 
 // fullDisk are git's messages for a full disk: the system's own words, or only that git could not
 // write to a file that it had opened.
-var fullDisk = []string{"No space left on device", "Out of diskspace", "unable to write file", "failed to write new configuration file", "File too large", "Disk quota exceeded"}
+var fullDisk = []string{"No space left on device", "Out of diskspace", "unable to write file",
+	"failed to write new configuration file", "File too large", "Disk quota exceeded"}
 
 // Is recognises causes by git's message or status: ENOSPC for a full disk, EMFILE and ENOMEM for a lack of files or
 // memory, ErrBusy for a lock file in the way, and ErrKilled for a signal.
@@ -71,7 +72,8 @@ func (e *GitError) Locked() string { return LockIn(e.Stderr) }
 
 // LockIn returns the lock file that git's message names as in the way, or "".
 func LockIn(text string) string {
-	for _, said := range [][2]string{{"Unable to create '", LockExists}, {"could not lock config file ", ": File exists"}} {
+	for _, said := range [][2]string{{"Unable to create '", LockExists},
+		{"could not lock config file ", ": File exists"}} {
 		_, rest, _ := strings.Cut(text, said[0])
 		if path, _, found := strings.Cut(rest, said[1]); found {
 			return path + ".lock"

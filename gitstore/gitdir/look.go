@@ -44,7 +44,8 @@ func look(c Call) *Place {
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		if _, err := os.Lstat(filepath.Join(top, "HEAD")); err == nil || top == filepath.Dir(top) { // perhaps a git directory itself
+		// perhaps a git directory itself
+		if _, err := os.Lstat(filepath.Join(top, "HEAD")); err == nil || top == filepath.Dir(top) {
 			return nil
 		}
 	}
@@ -95,7 +96,8 @@ var plainExtensions = []string{"extensions.worktreeconfig", "extensions.partialc
 // was found.
 func (l listing) plain() bool {
 	version := l.local["core.repositoryformatversion"]
-	if len(version) == 0 || len(l.all["core.worktree"]) > 0 || l.all.Bool("core.ignorecase") || l.all.Bool("core.precomposeunicode") {
+	if len(version) == 0 || len(l.all["core.worktree"]) > 0 || l.all.Bool("core.ignorecase") ||
+		l.all.Bool("core.precomposeunicode") {
 		return false // the last two: a file system may know a directory by names other than the typed one
 	}
 	for key := range l.all {

@@ -19,43 +19,52 @@ func TestLookSeesWhatGitSays(t *testing.T) {
 		repo repo
 		seen bool
 	}{
-		"top":                    {top, true},
-		"below":                  {sub, true},
-		"detached":               {then(top, "git", "checkout", "-q", "--detach"), true},
-		"branch with a slash":    {then(top, "git", "checkout", "-qb", "a/b"), true},
-		"unborn":                 {then(top, "git", "checkout", "-q", "--orphan", "none"), true},
-		"through a link":         {func(t *testing.T, top string) string { return linkTo(t, top) }, true},
-		"a line end in its name": {func(t *testing.T, top string) string { return made(t, filepath.Join(top, "a\nb")) }, true},
-		"a worktree of its own":  {then(sub, "git", "config", "extensions.worktreeConfig", "true"), true},
-		"partial":                {then(sub, "git", "config", "extensions.partialClone", "origin"), true},
-		"inside .git":            {func(_ *testing.T, top string) string { return filepath.Join(top, ".git", "refs") }, false},
-		"linked":                 {then(func(_ *testing.T, top string) string { return top + "-linked" }, "git", "worktree", "add", "-q", "../repo-linked"), false},
-		"bare":                   {then(func(_ *testing.T, top string) string { return top + ".git" }, "git", "clone", "-q", "--bare", ".", "../repo.git"), false},
-		"sha256":                 {then(func(_ *testing.T, top string) string { return top + "256" }, "git", "init", "-q", "--object-format=sha256", "../repo256"), false},
-		"a file":                 {func(_ *testing.T, top string) string { return filepath.Join(top, "a.txt") }, false},
-		"not there":              {func(_ *testing.T, top string) string { return filepath.Join(top, "none") }, false},
-		"not a repository":       {func(t *testing.T, _ string) string { return t.TempDir() }, false},
-		"HEAD below":             {then(sub, "sh", "-c", "mkdir -p 'sub/deep er'; touch 'sub/deep er/HEAD'"), false},
-		"a bare one below":       {then(func(_ *testing.T, top string) string { return top + "/b.git" }, "git", "init", "-q", "--bare", "b.git"), false},
-		"half a .git below":      {then(func(_ *testing.T, top string) string { return top + "/h/x" }, "mkdir", "-p", "h/.git/objects", "h/.git/refs", "h/x"), false},
-		".git is a link":         {then(top, "sh", "-c", "mv .git ../elsewhere && ln -s ../elsewhere .git"), false},
-		"HEAD is damaged":        {then(top, "sh", "-c", "echo nonsense >.git/HEAD"), false},
-		"HEAD is a link":         {then(top, "ln", "-sf", "refs/heads/main", ".git/HEAD"), false},
-		"refs are gone":          {then(top, "rm", "-r", ".git/refs"), false},
-		"core.worktree":          {then(top, "git", "config", "core.worktree", "../sub"), false},
-		"core.bare":              {then(top, "git", "config", "core.bare", "true"), false},
-		"core.bare in words":     {then(top, "git", "config", "core.bare", "off"), false},
-		"core.ignorecase":        {then(top, "git", "config", "core.ignorecase", "true"), false},
-		"of a later version":     {then(top, "git", "config", "core.repositoryformatversion", "99"), false},
-		"of no version":          {then(top, "git", "config", "--unset", "core.repositoryformatversion"), false},
-		"an unknown extension":   {then(top, "git", "config", "extensions.unheardOf", "1"), false},
-		"an included worktree":   {then(top, "sh", "-c", "printf '[core]\\n\\tworktree = ../x\\n' >.git/more && git config include.path more"), false},
-		"an included format":     {then(top, "sh", "-c", "printf '[extensions]\\n\\tobjectFormat = sha256\\n' >.git/more && git config include.path more"), false},
-		"not configured":         {then(top, "sh", "-c", ": >.git/config"), false},
-		"config is damaged":      {then(top, "sh", "-c", "echo '[' >.git/config"), false},
+		"top":                 {top, true},
+		"below":               {sub, true},
+		"detached":            {then(top, "git", "checkout", "-q", "--detach"), true},
+		"branch with a slash": {then(top, "git", "checkout", "-qb", "a/b"), true},
+		"unborn":              {then(top, "git", "checkout", "-q", "--orphan", "none"), true},
+		"through a link":      {func(t *testing.T, top string) string { return linkTo(t, top) }, true},
+		"a line end in its name": {func(t *testing.T, top string) string { return made(t, filepath.Join(top, "a\nb")) },
+			true},
+		"a worktree of its own": {then(sub, "git", "config", "extensions.worktreeConfig", "true"), true},
+		"partial":               {then(sub, "git", "config", "extensions.partialClone", "origin"), true},
+		"inside .git":           {func(_ *testing.T, top string) string { return filepath.Join(top, ".git", "refs") }, false},
+		"linked": {then(func(_ *testing.T, top string) string { return top + "-linked" }, "git", "worktree",
+			"add", "-q", "../repo-linked"), false},
+		"bare": {then(func(_ *testing.T, top string) string { return top + ".git" }, "git", "clone", "-q",
+			"--bare", ".", "../repo.git"), false},
+		"sha256": {then(func(_ *testing.T, top string) string { return top + "256" }, "git", "init", "-q",
+			"--object-format=sha256", "../repo256"), false},
+		"a file":           {func(_ *testing.T, top string) string { return filepath.Join(top, "a.txt") }, false},
+		"not there":        {func(_ *testing.T, top string) string { return filepath.Join(top, "none") }, false},
+		"not a repository": {func(t *testing.T, _ string) string { return t.TempDir() }, false},
+		"HEAD below":       {then(sub, "sh", "-c", "mkdir -p 'sub/deep er'; touch 'sub/deep er/HEAD'"), false},
+		"a bare one below": {then(func(_ *testing.T, top string) string { return top + "/b.git" }, "git", "init", "-q",
+			"--bare", "b.git"), false},
+		"half a .git below": {then(func(_ *testing.T, top string) string { return top + "/h/x" }, "mkdir", "-p",
+			"h/.git/objects", "h/.git/refs", "h/x"), false},
+		".git is a link":       {then(top, "sh", "-c", "mv .git ../elsewhere && ln -s ../elsewhere .git"), false},
+		"HEAD is damaged":      {then(top, "sh", "-c", "echo nonsense >.git/HEAD"), false},
+		"HEAD is a link":       {then(top, "ln", "-sf", "refs/heads/main", ".git/HEAD"), false},
+		"refs are gone":        {then(top, "rm", "-r", ".git/refs"), false},
+		"core.worktree":        {then(top, "git", "config", "core.worktree", "../sub"), false},
+		"core.bare":            {then(top, "git", "config", "core.bare", "true"), false},
+		"core.bare in words":   {then(top, "git", "config", "core.bare", "off"), false},
+		"core.ignorecase":      {then(top, "git", "config", "core.ignorecase", "true"), false},
+		"of a later version":   {then(top, "git", "config", "core.repositoryformatversion", "99"), false},
+		"of no version":        {then(top, "git", "config", "--unset", "core.repositoryformatversion"), false},
+		"an unknown extension": {then(top, "git", "config", "extensions.unheardOf", "1"), false},
+		"an included worktree": {then(top, "sh", "-c",
+			"printf '[core]\\n\\tworktree = ../x\\n' >.git/more && git config include.path more"), false},
+		"an included format": {then(top, "sh", "-c",
+			"printf '[extensions]\\n\\tobjectFormat = sha256\\n' >.git/more && git config include.path more"), false},
+		"not configured":    {then(top, "sh", "-c", ": >.git/config"), false},
+		"config is damaged": {then(top, "sh", "-c", "echo '[' >.git/config"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for key, value := range map[string]string{"HOME": t.TempDir(), "GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1"} {
+			for key, value := range map[string]string{"HOME": t.TempDir(), "GIT_CONFIG_GLOBAL": os.DevNull,
+				"GIT_CONFIG_NOSYSTEM": "1"} {
 				t.Setenv(key, value)
 			}
 			checkLook(t, c.repo(t, scratchRepo(t)), c.seen)
@@ -67,8 +76,10 @@ func TestLookSeesWhatGitSays(t *testing.T) {
 func TestLookAsksWhereVariablesSay(t *testing.T) {
 	top := scratchRepo(t)
 	for name, value := range map[string]string{
-		"GIT_DIR": top + "/.git", "GIT_WORK_TREE": top, "GIT_COMMON_DIR": top + "/.git", "GIT_OBJECT_DIRECTORY": top + "/.git/objects",
-		"GIT_CEILING_DIRECTORIES": filepath.Dir(top), "GIT_DISCOVERY_ACROSS_FILESYSTEM": "1", "GIT_CONFIG_COUNT": "0", "GIT_CONFIG": os.DevNull,
+		"GIT_DIR": top + "/.git", "GIT_WORK_TREE": top, "GIT_COMMON_DIR": top + "/.git",
+		"GIT_OBJECT_DIRECTORY":    top + "/.git/objects",
+		"GIT_CEILING_DIRECTORIES": filepath.Dir(top), "GIT_DISCOVERY_ACROSS_FILESYSTEM": "1", "GIT_CONFIG_COUNT": "0",
+		"GIT_CONFIG": os.DevNull,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(name, value)
@@ -118,7 +129,8 @@ func checkLook(t *testing.T, dir string, want bool) {
 	if err != nil {
 		t.Fatalf("found %+v, and git says %v", place, err)
 	}
-	if place.GitDir != said.GitDir || place.CommonDir != said.CommonDir || place.WorkTree != said.WorkTree || place.Prefix != said.Prefix ||
+	if place.GitDir != said.GitDir || place.CommonDir != said.CommonDir || place.WorkTree != said.WorkTree ||
+		place.Prefix != said.Prefix ||
 		place.Bare != said.Bare || place.Format != said.Format {
 		t.Errorf("found %+v, and git says %+v", place, said.Place)
 	}

@@ -106,7 +106,8 @@ func discover(ctx context.Context, c Call) (*Dir, error) {
 			return nil, fmt.Errorf("find repository of %q: %w", c.Dir, err)
 		}
 	}
-	repo := &Dir{Place: &Place{Bare: fields[0] == "true", Format: fields[1], GitDir: fields[2], CommonDir: fields[3], Prefix: fields[4]}}
+	repo := &Dir{Place: &Place{Bare: fields[0] == "true", Format: fields[1], GitDir: fields[2], CommonDir: fields[3],
+		Prefix: fields[4]}}
 	if !noTree {
 		repo.WorkTree = fields[5]
 	}
@@ -169,7 +170,8 @@ func (d *Dir) namedIndex(value string) string {
 	}
 	path := RealDir(d.fromTop(value))
 	dir := filepath.Dir(path)
-	if _, err := os.Stat(filepath.Join(dir, "HEAD")); err == nil && dir != d.GitDir || path == filepath.Join(d.GitDir, "index") {
+	if _, err := os.Stat(filepath.Join(dir, "HEAD")); err == nil && dir != d.GitDir ||
+		path == filepath.Join(d.GitDir, "index") {
 		return ""
 	}
 	return path
@@ -214,7 +216,8 @@ func notRepository(dir string, err error) error {
 		return fmt.Errorf("run git: %w", err)
 	}
 	if strings.Contains(exit.Stderr, "dubious ownership") {
-		return fmt.Errorf("%w: git refuses %q, another user owns it: git config --global --add safe.directory %q", ErrNotRepository, dir, dir)
+		return fmt.Errorf("%w: git refuses %q, another user owns it: git config --global --add safe.directory %q",
+			ErrNotRepository, dir, dir)
 	}
 	said, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(exit.Stderr), "fatal: "), "\n")
 	if strings.HasPrefix(said, "not a git repository") {

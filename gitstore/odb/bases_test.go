@@ -22,7 +22,8 @@ func TestReadDeltas(t *testing.T) {
 	var stream bytes.Buffer
 	for i := range 400 {
 		message := fmt.Sprintf("entry %d\n\n%s\n", i, strings.Repeat(fmt.Sprintf("{%d}", i/40), 300))
-		fmt.Fprintf(&stream, "commit refs/heads/log\ncommitter A <a@b> %d +0000\ndata %d\n%s\n", 1767323045+i, len(message), message)
+		fmt.Fprintf(&stream, "commit refs/heads/log\ncommitter A <a@b> %d +0000\ndata %d\n%s\n", 1767323045+i, len(message),
+			message)
 	}
 	large := strings.Repeat("0123456789abcdef\n", maxBase/8)
 	for _, end := range []string{"", "one\n", "two\n"} {
@@ -86,7 +87,8 @@ func TestDamagedDelta(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	var stream bytes.Buffer
 	for i := range 150 {
-		fmt.Fprintf(&stream, "commit refs/heads/log\ncommitter A <a@b> %d +0000\ndata %d\n%s\n", 1767323045+i, 600, strings.Repeat("abc", 200))
+		fmt.Fprintf(&stream, "commit refs/heads/log\ncommitter A <a@b> %d +0000\ndata %d\n%s\n", 1767323045+i, 600,
+			strings.Repeat("abc", 200))
 	}
 	testrepo.GitInput(t, repo.dir.GitDir, stream.String(), "fast-import", "--quiet")
 	testGit(t, repo.dir.GitDir, "repack", "-adfq")

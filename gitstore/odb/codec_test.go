@@ -39,7 +39,8 @@ func TestEmptyTreeIsWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if objects := testGit(t, repo.dir.WorkTree, "cat-file", "--batch-all-objects", "--batch-check"); !strings.Contains(objects, string(id)+" tree 0") {
+	if objects := testGit(t, repo.dir.WorkTree, "cat-file", "--batch-all-objects", "--batch-check"); !strings.Contains(
+		objects, string(id)+" tree 0") {
 		t.Errorf("objects: %s", objects)
 	}
 }
@@ -47,7 +48,8 @@ func TestEmptyTreeIsWritten(t *testing.T) {
 func TestTreeRefusesBadEntries(t *testing.T) {
 	id := ID(strings.Repeat("1", 40))
 	for _, entries := range [][]TreeEntry{
-		{{ModeFile, "", id}}, {{ModeFile, ".", id}}, {{ModeFile, "..", id}}, {{ModeTree, ".git", id}}, {{ModeTree, ".GIT", id}},
+		{{ModeFile, "", id}}, {{ModeFile, ".", id}}, {{ModeFile, "..", id}}, {{ModeTree, ".git", id}},
+		{{ModeTree, ".GIT", id}},
 		{{ModeFile, "a/b", id}}, {{ModeFile, "a\x00", id}}, {{ModeFile, "a", id[1:]}}, {{ModeFile, "a", "x" + id[1:]}},
 		{{"", "a", id}}, {{"10064x", "a", id}}, {{ModeFile, "a", id}, {ModeTree, "a", id}},
 	} {
@@ -97,21 +99,31 @@ func TestDecodeCommit(t *testing.T) {
 		want       Commit
 	}{
 		{"plain", head + "author A B <a@b> 1700000000 +0130\ncommitter C <c@d> 1700000000 -0800\n\nhello\n", Commit{
-			Author: gitdir.Identity{Name: "A B", Email: "a@b"}, AuthorWhen: when, Committer: gitdir.Identity{Name: "C", Email: "c@d"}, CommitterWhen: when, Message: "hello\n"}},
-		{"signed", head + "author A <a> 1700000000 +0000\ngpgsig -----BEGIN\n author X <x> 1 +0000\n \n -----END\n\nhello", Commit{
-			Author: gitdir.Identity{Name: "A", Email: "a"}, AuthorWhen: when, Message: "hello"}},
-		{"merged tag", head + "mergetag object 1\n tree x\nencoding ISO-8859-1\n\n\xe9\n\nmore", Commit{Encoding: "ISO-8859-1", Message: "\xe9\n\nmore"}},
+			Author: gitdir.Identity{Name: "A B", Email: "a@b"}, AuthorWhen: when,
+			Committer: gitdir.Identity{Name: "C", Email: "c@d"}, CommitterWhen: when, Message: "hello\n"}},
+		{"signed", head + "author A <a> 1700000000 +0000\ngpgsig -----BEGIN\n author X <x> 1 +0000\n \n -----END\n\nhello",
+			Commit{
+				Author: gitdir.Identity{Name: "A", Email: "a"}, AuthorWhen: when, Message: "hello"}},
+		{"merged tag", head + "mergetag object 1\n tree x\nencoding ISO-8859-1\n\n\xe9\n\nmore",
+			Commit{Encoding: "ISO-8859-1", Message: "\xe9\n\nmore"}},
 		{"parents", head + "parent " + strings.Repeat("b", 40) + "\nparent " + strings.Repeat("c", 40) + "\n\n", Commit{
 			Parents: []ID{ID(strings.Repeat("b", 40)), ID(strings.Repeat("c", 40))}}},
-		{"no message", head + "author A <a> 1700000000 +0000", Commit{Author: gitdir.Identity{Name: "A", Email: "a"}, AuthorWhen: when}},
-		{"no name", head + "author <a@b> 1700000000 +0000\n\n", Commit{Author: gitdir.Identity{Name: "", Email: "a@b"}, AuthorWhen: when}},
+		{"no message", head + "author A <a> 1700000000 +0000",
+			Commit{Author: gitdir.Identity{Name: "A", Email: "a"}, AuthorWhen: when}},
+		{"no name", head + "author <a@b> 1700000000 +0000\n\n",
+			Commit{Author: gitdir.Identity{Name: "", Email: "a@b"}, AuthorWhen: when}},
 		{"no e-mail", head + "author Somebody\n\n", Commit{Author: gitdir.Identity{Name: "Somebody"}}},
-		{"brackets", head + "author A <<a>@b> 1700000000 +0000\n\n", Commit{Author: gitdir.Identity{Name: "A", Email: "<a"}, AuthorWhen: when}},
+		{"brackets", head + "author A <<a>@b> 1700000000 +0000\n\n",
+			Commit{Author: gitdir.Identity{Name: "A", Email: "<a"}, AuthorWhen: when}},
 		{"no time", head + "author A <a>\n\n", Commit{Author: gitdir.Identity{Name: "A", Email: "a"}}},
-		{"far future", head + "author A <a> 99999999999999 +0000\n\n", Commit{Author: gitdir.Identity{Name: "A", Email: "a"}}},
-		{"too large a number", head + "author A <a> 99999999999999999999 +0000\n\n", Commit{Author: gitdir.Identity{Name: "A", Email: "a"}}},
-		{"odd zone", head + "author A <a> 1700000000 +9999\n\n", Commit{Author: gitdir.Identity{Name: "A", Email: "a"}, AuthorWhen: when}},
-		{"two authors", head + "author A <a> 1700000000 +0000\nauthor B <b> 1 +0000\n\n", Commit{Author: gitdir.Identity{Name: "A", Email: "a"}, AuthorWhen: when}},
+		{"far future", head + "author A <a> 99999999999999 +0000\n\n",
+			Commit{Author: gitdir.Identity{Name: "A", Email: "a"}}},
+		{"too large a number", head + "author A <a> 99999999999999999999 +0000\n\n",
+			Commit{Author: gitdir.Identity{Name: "A", Email: "a"}}},
+		{"odd zone", head + "author A <a> 1700000000 +9999\n\n",
+			Commit{Author: gitdir.Identity{Name: "A", Email: "a"}, AuthorWhen: when}},
+		{"two authors", head + "author A <a> 1700000000 +0000\nauthor B <b> 1 +0000\n\n",
+			Commit{Author: gitdir.Identity{Name: "A", Email: "a"}, AuthorWhen: when}},
 	} {
 		c.want.Tree = ID(tree)
 		got, err := DecodeCommit([]byte(c.text))
@@ -127,7 +139,8 @@ func TestDecodeCommit(t *testing.T) {
 			t.Errorf("%s:\n got %+v\nwant %+v", c.name, got, c.want)
 		}
 	}
-	for _, bad := range []string{"", "\n", "hello", "tree \n\n", "tree x\n\n", head + "parent HEAD\n\n", "author A <a> 1 +0000\n\n" + head} {
+	for _, bad := range []string{"", "\n", "hello", "tree \n\n", "tree x\n\n", head + "parent HEAD\n\n",
+		"author A <a> 1 +0000\n\n" + head} {
 		if c, err := DecodeCommit([]byte(bad)); !errors.Is(err, gitdir.ErrCorrupt) {
 			t.Errorf("%q: %+v, %v", bad, c, err)
 		}
@@ -138,11 +151,13 @@ func TestCommitZoneSurvives(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	tree := ID(testGit(t, repo.dir.WorkTree, "rev-parse", "HEAD^{tree}"))
 	when := time.Date(2026, 3, 4, 5, 6, 7, 0, time.FixedZone("", -(3*60+30)*60))
-	id, err := repo.WriteCommit(ctx, Commit{Tree: tree, Author: gitdir.Identity{Name: "A\n<B>", Email: " a@b"}, AuthorWhen: when, CommitterWhen: time.Time{}, Message: "x"})
+	id, err := repo.WriteCommit(ctx, Commit{Tree: tree, Author: gitdir.Identity{Name: "A\n<B>", Email: " a@b"},
+		AuthorWhen: when, CommitterWhen: time.Time{}, Message: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := testGit(t, repo.dir.WorkTree, "show", "-s", "--format=%an|%ae|%ai|%cn|%ci|%B", string(id)); got != "AB|a@b|2026-03-04 05:06:07 -0330|unknown|1970-01-01 00:00:00 +0000|x" {
+	if got := testGit(t, repo.dir.WorkTree, "show", "-s", "--format=%an|%ae|%ai|%cn|%ci|%B",
+		string(id)); got != "AB|a@b|2026-03-04 05:06:07 -0330|unknown|1970-01-01 00:00:00 +0000|x" {
 		t.Errorf("git reads %q", got)
 	}
 	testGit(t, repo.dir.WorkTree, "fsck", "--strict", string(id))

@@ -197,7 +197,8 @@ func (w *looseWriter) sync() error {
 	}
 	slices.Sort(w.dirs)
 	for _, dir := range slices.Compact(w.dirs) {
-		if err := safefile.SyncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // if it is gone, gc has packed its objects
+		// if it is gone, gc has packed its objects
+		if err := safefile.SyncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

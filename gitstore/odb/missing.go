@@ -29,7 +29,8 @@ func (e *MissingError) Unwrap() []error { return []error{e.is, e.err} }
 
 // missing lists phrases with which git reports an unavailable object.
 var missing = []string{
-	"bad object ", "bad tree object ", "not a valid commit name ", "unable to read ", "could not read ", "could not fetch ", "missing ", "could not parse ",
+	"bad object ", "bad tree object ", "not a valid commit name ", "unable to read ", "could not read ",
+	"could not fetch ", "missing ", "could not parse ",
 	"failed to read object ", "is corrupt", "unable to unpack ",
 }
 
@@ -56,7 +57,9 @@ func (s *Store) explain(err error) error {
 
 // idIn returns the first object id in a text, or "".
 func (s *Store) idIn(text string) ID {
-	for _, word := range strings.FieldsFunc(text, func(c rune) bool { return (c < '0' || c > '9') && (c < 'a' || c > 'z') }) {
+	for _, word := range strings.FieldsFunc(text, func(c rune) bool {
+		return (c < '0' || c > '9') && (c < 'a' || c > 'z')
+	}) {
 		if s.ValidID(ID(word)) {
 			return ID(word)
 		}
@@ -70,7 +73,8 @@ func (s *Store) missing(id ID, said string, err error) *MissingError {
 	what := fmt.Sprintf("object %s ", id)
 	switch {
 	case strings.Contains(said, "promisor"):
-		return &MissingError{what + "was left out of this partial clone, and its remote does not give it", "", gitdir.ErrRemote, err}
+		return &MissingError{what + "was left out of this partial clone, and its remote does not give it", "",
+			gitdir.ErrRemote, err}
 	case strings.Contains(said, "corrupt") || strings.Contains(said, "unpack"):
 		return &MissingError{what + "is damaged", "git fsck", gitdir.ErrCorrupt, err}
 	case s.Shallow():

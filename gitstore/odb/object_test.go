@@ -168,7 +168,8 @@ func TestAlternates(t *testing.T) {
 	repo := openTestRepo(t, last)
 	checkAllObjects(t, repo)
 
-	relative, err := filepath.Rel(filepath.Join(repo.dir.CommonDir, "objects"), filepath.Join(base.dir.CommonDir, "objects"))
+	relative, err := filepath.Rel(filepath.Join(repo.dir.CommonDir, "objects"),
+		filepath.Join(base.dir.CommonDir, "objects"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +183,8 @@ func TestAlternates(t *testing.T) {
 func TestAlternatesInCircle(t *testing.T) {
 	repo := newTestRepo(t)
 	objects := filepath.Join(repo.dir.CommonDir, "objects")
-	if err := os.WriteFile(filepath.Join(objects, "info/alternates"), []byte(objects+"\n../objects\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(objects, "info/alternates"), []byte(objects+"\n../objects\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	checkAllObjects(t, repo)
@@ -207,7 +209,8 @@ func TestDamagedObject(t *testing.T) {
 		damaged[i] ^= 0x10
 		replaceFile(t, path, damaged)
 		_, data, err := repo.native.read(id, MaxObject)
-		if err == nil && string(data) != "to be damaged" || err != nil && !errors.Is(err, gitdir.ErrCorrupt) && !errors.Is(err, gitdir.ErrTooLarge) {
+		if err == nil && string(data) != "to be damaged" ||
+			err != nil && !errors.Is(err, gitdir.ErrCorrupt) && !errors.Is(err, gitdir.ErrTooLarge) {
 			t.Errorf("byte %d changed: read %q, %v", i, data, err)
 		}
 	}
@@ -296,8 +299,10 @@ func TestReadOnlyObjects(t *testing.T) {
 func TestReadFromTheOtherPack(t *testing.T) {
 	for damaged := range 2 {
 		repo, ctx := newTestRepo(t), context.Background()
-		shell(t, repo.dir.GitDir, "x=$(echo x | git hash-object -w --stdin); y=$(echo y | git hash-object -w --stdin); cd objects\n"+
-			"echo $x | git pack-objects -q pack/pack >one; printf '%s\\n' $x $y | git pack-objects -q pack/pack >two; git prune-packed")
+		shell(t, repo.dir.GitDir,
+			"x=$(echo x | git hash-object -w --stdin); y=$(echo y | git hash-object -w --stdin); cd objects\n"+
+				"echo $x | git pack-objects -q pack/pack >one; printf '%s\\n' $x $y | git pack-objects -q pack/pack >two; git "+
+				"prune-packed")
 		id := repo.ObjectID("blob", []byte("x\n"))
 		name := strings.TrimSpace(readTestFile(t, repo.dir.GitDir, "objects/"+[]string{"one", "two"}[damaged]))
 		pack := &packFile{path: filepath.Join(repo.dir.GitDir, "objects", "pack", "pack-"+name)}

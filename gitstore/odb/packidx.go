@@ -87,7 +87,9 @@ func (x *packIndex) find(hash [idxHash]byte) (int64, error) {
 	if _, err := x.r.ReadAt(names, idxNames+low*idxHash); err != nil {
 		return 0, fmt.Errorf("pack index: %w", err)
 	}
-	n, found := sort.Find(len(names)/idxHash, func(i int) int { return bytes.Compare(hash[:], names[i*idxHash:][:idxHash]) })
+	n, found := sort.Find(len(names)/idxHash, func(i int) int {
+		return bytes.Compare(hash[:], names[i*idxHash:][:idxHash])
+	})
 	if !found {
 		return 0, gitdir.ErrNotFound
 	}

@@ -54,7 +54,8 @@ func TestPackIndexRefusesOthers(t *testing.T) {
 	version1[7] = 1
 	counts := bytes.Clone(data)
 	counts[idxFanout+4*0x20] = 0xff // a smaller count for a later byte
-	for name, bad := range map[string][]byte{"version 1": version1, "counts": counts, "empty": nil, "cut short": data[:idxNames+20]} {
+	for name, bad := range map[string][]byte{"version 1": version1, "counts": counts, "empty": nil,
+		"cut short": data[:idxNames+20]} {
 		if _, err := openPackIndex(bytes.NewReader(bad), int64(len(bad))); err == nil {
 			t.Errorf("%s was accepted", name)
 		}

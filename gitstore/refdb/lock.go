@@ -89,7 +89,8 @@ func (s *Store) dropLeftLock(held *os.File) {
 	}
 	number, path, _ := strings.Cut(string(note), " ")
 	info, err := os.Lstat(path)
-	if err == nil && inode(info) == number && strings.HasPrefix(path, s.Path("refs")+"/") && strings.HasSuffix(path, ".lock") {
+	if err == nil && inode(info) == number && strings.HasPrefix(path, s.Path("refs")+"/") &&
+		strings.HasSuffix(path, ".lock") {
 		os.Remove(path)
 	}
 	_ = held.Truncate(0)
@@ -191,7 +192,8 @@ func (s *Store) dropLocks(place string, left func(fs.FileInfo) bool) (dropped []
 			return nil
 		}
 		below, _ := filepath.Rel(s.dir.CommonDir, path)
-		dropped = append(dropped, fmt.Sprintf("%s (%s old)", filepath.ToSlash(below), time.Since(info.ModTime()).Round(time.Second)))
+		dropped = append(dropped, fmt.Sprintf("%s (%s old)", filepath.ToSlash(below),
+			time.Since(info.ModTime()).Round(time.Second)))
 		return nil
 	})
 	return dropped

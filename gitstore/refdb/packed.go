@@ -32,8 +32,8 @@ func (s *Store) packedRef(name string) (odb.ID, error) {
 	return found, nil
 }
 
-// scanPacked visits the packed refs whose names begin with one of prefixes. Where visit returns false it goes on with the
-// next prefix.
+// scanPacked visits the packed refs whose names begin with one of prefixes. Where visit returns false it goes on with
+// the next prefix.
 func (s *Store) scanPacked(visit func(name string, id odb.ID) bool, prefixes ...string) error {
 	f, err := os.Open(filepath.Join(s.dir.CommonDir, "packed-refs"))
 	if errors.Is(err, fs.ErrNotExist) {

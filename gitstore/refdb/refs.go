@@ -99,7 +99,8 @@ func (s *Store) Ref(ctx context.Context, name string) (odb.ID, error) {
 
 // nativeRefs reports whether refs of this name are files in the common directory.
 func (s *Store) nativeRefs(name string) bool {
-	return !s.dir.Reftable && strings.HasPrefix(name, "refs/") && !beginsWith(name, "refs/worktree/", "refs/bisect/", "refs/rewritten/")
+	return !s.dir.Reftable && strings.HasPrefix(name, "refs/") &&
+		!beginsWith(name, "refs/worktree/", "refs/bisect/", "refs/rewritten/")
 }
 
 // readRef reads a ref from its file or from packed-refs. It returns an id, or the target of a
@@ -140,7 +141,8 @@ func (s *Store) readLooseRef(name string) (id odb.ID, target string, err error) 
 func (s *Store) Sayings(ctx context.Context, prefixes ...string) (map[string]string, error) {
 	dirs, says := asDirs(prefixes), map[string]string{}
 	if slices.ContainsFunc(dirs, func(dir string) bool { return !s.nativeRefs(dir) }) {
-		args := []string{"for-each-ref", "--format=%(refname) %(if)%(symref)%(then)ref: %(symref)%(else)%(objectname)%(end)", "--"}
+		args := []string{"for-each-ref", "--format=%(refname) %(if)%(symref)%(then)ref: %(symref)%(else)%(objectname)%(end)",
+			"--"}
 		out, err := s.dir.Git(ctx, append(args, dirs...)...)
 		for line := range strings.Lines(string(out)) {
 			name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")

@@ -27,8 +27,10 @@ func testCommits(t *testing.T, repo *Store, n int) []odb.ID {
 	}
 	var ids []odb.ID
 	for i := range n {
-		id, err := repo.objects.WriteCommit(context.Background(), odb.Commit{Tree: tree, Author: gitdir.Identity{Name: "A", Email: "a@b"}, Committer: gitdir.Identity{Name: "A", Email: "a@b"},
-			AuthorWhen: time.Unix(int64(i), 0), CommitterWhen: time.Unix(int64(i), 0), Message: fmt.Sprint(i)})
+		id, err := repo.objects.WriteCommit(context.Background(),
+			odb.Commit{Tree: tree, Author: gitdir.Identity{Name: "A", Email: "a@b"},
+				Committer:  gitdir.Identity{Name: "A", Email: "a@b"},
+				AuthorWhen: time.Unix(int64(i), 0), CommitterWhen: time.Unix(int64(i), 0), Message: fmt.Sprint(i)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,14 +53,17 @@ func TestRefsAsGitSeesThem(t *testing.T) {
 	set("refs/runr/log/cc/dd", ids[2])
 	writeTestFile(t, repo.dir.CommonDir, "refs/runr/log/ee.lock", "")
 
-	for _, prefix := range []string{"refs/runr/log/", "refs/runr/log", "refs/runr/", "refs/tags", "refs/runr/nothing", "refs", "refs/worktree"} {
+	for _, prefix := range []string{"refs/runr/log/", "refs/runr/log", "refs/runr/", "refs/tags", "refs/runr/nothing",
+		"refs", "refs/worktree"} {
 		got, err := repo.Refs(ctx, prefix)
 		want, wantErr := repo.gitRefs(ctx, strings.TrimSuffix(prefix, "/")+"/")
 		if err != nil || wantErr != nil || !maps.Equal(got, want) {
 			t.Errorf("%s: %v, %v; git says %v, %v", prefix, got, err, want, wantErr)
 		}
 	}
-	for name, want := range map[string]odb.ID{"refs/runr/log/aa": ids[0], "refs/runr/log/bb": ids[1], "refs/runr/log/cc/dd": ids[2], "refs/runr/log/cc": "", "refs/runr/log": "", "refs/runr/log/ff": "", "refs/runr/log/aa/x": ""} {
+	for name, want := range map[string]odb.ID{"refs/runr/log/aa": ids[0], "refs/runr/log/bb": ids[1],
+		"refs/runr/log/cc/dd": ids[2], "refs/runr/log/cc": "", "refs/runr/log": "", "refs/runr/log/ff": "",
+		"refs/runr/log/aa/x": ""} {
 		if got, err := repo.Ref(ctx, name); got != want || err != nil {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
@@ -125,7 +130,8 @@ func TestBrokenRefIsNotAbsent(t *testing.T) {
 }
 
 func TestSwapRef(t *testing.T) {
-	for _, name := range []string{"refs/runr/log/aa", "refs/notes/runr", "refs/heads/topic", "refs/runr-local/pins/deep/er/still"} {
+	for _, name := range []string{"refs/runr/log/aa", "refs/notes/runr", "refs/heads/topic",
+		"refs/runr-local/pins/deep/er/still"} {
 		for _, how := range []string{"loose", "packed", "by git"} {
 			repo, ctx := newTestRepo(t), context.Background()
 			packed := how == "packed"
@@ -165,8 +171,10 @@ func TestSwapRef(t *testing.T) {
 func TestSwapRefNames(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	id := testCommits(t, repo, 1)[0]
-	for _, name := range []string{"", "HEAD", "refs/tags/v1", "refs/remotes/origin/main", "refs/stash", "refs/runrx/a", "refs/runr/",
-		"refs/runr/a.lock", "refs/runr/../heads/x", "refs/runr/a b", "refs/runr/.a", "refs/runr/a.lock/b", "refs/heads/a\nb", "refs/runr/a//b", "refs/runr/a@{1}", "/refs/heads/x", "refs/heads/x.", "refs/runr"} {
+	for _, name := range []string{"", "HEAD", "refs/tags/v1", "refs/remotes/origin/main", "refs/stash", "refs/runrx/a",
+		"refs/runr/",
+		"refs/runr/a.lock", "refs/runr/../heads/x", "refs/runr/a b", "refs/runr/.a", "refs/runr/a.lock/b", "refs/heads/a\nb",
+		"refs/runr/a//b", "refs/runr/a@{1}", "/refs/heads/x", "refs/heads/x.", "refs/runr"} {
 		if err := repo.SwapRef(ctx, name, id, ""); err == nil {
 			t.Errorf("%q was written", name)
 		}
@@ -180,8 +188,11 @@ func TestSwapRefNames(t *testing.T) {
 
 func TestCheckRefNameAsGit(t *testing.T) {
 	repo := newTestRepo(t)
-	for _, name := range []string{"refs/a", "refs/a/b", "refs/a.b", "refs/@", "refs/a@", "refs/-a", "refs/é", "refs/a'\"`$", "refs/a\\b", "refs/a?", "refs/a*",
-		"refs/a[", "refs/a]", "refs/a:b", "refs/a^", "refs/a~", "refs/a\x7f", "refs/a\x01", "refs/a..b", "refs/a.", "refs/a./b", "refs/.a", "refs/a.lock", "refs/a.lock/b", "refs/a.lockb", "refs//a", "refs/a/", "refs/a@{b", "refs/@{"} {
+	for _, name := range []string{"refs/a", "refs/a/b", "refs/a.b", "refs/@", "refs/a@", "refs/-a", "refs/é",
+		"refs/a'\"`$", "refs/a\\b", "refs/a?", "refs/a*",
+		"refs/a[", "refs/a]", "refs/a:b", "refs/a^", "refs/a~", "refs/a\x7f", "refs/a\x01", "refs/a..b", "refs/a.",
+		"refs/a./b", "refs/.a", "refs/a.lock", "refs/a.lock/b", "refs/a.lockb", "refs//a", "refs/a/", "refs/a@{b",
+		"refs/@{"} {
 		_, err := repo.dir.Git(context.Background(), "check-ref-format", name)
 		if got := CheckRefName(name); (got == nil) != (err == nil) {
 			t.Errorf("%q: %v, git says %v", name, got, err)
@@ -320,7 +331,8 @@ func TestPackedRefsSearch(t *testing.T) {
 	slices.Sort(names)
 	for _, sorted := range []bool{true, false} {
 		file := packedRefs(names, sorted)
-		for _, prefix := range append(slices.Clone(names), "refs/", "refs/a0/", "refs/a3", "refs/a6/", "refs/b", "a", "", "refs/a2/xxxxx") {
+		for _, prefix := range append(slices.Clone(names), "refs/", "refs/a0/", "refs/a3", "refs/a6/", "refs/b", "a", "",
+			"refs/a2/xxxxx") {
 			var want, got []string
 			for _, name := range names {
 				if strings.HasPrefix(name, prefix) {

@@ -112,7 +112,8 @@ func TestPromisorObject(t *testing.T) {
 	origin := newTestRepo(t)
 	testGit(t, origin.dir.WorkTree, "config", "uploadpack.allowFilter", "true")
 	dir := filepath.Join(t.TempDir(), "partial")
-	testGit(t, origin.dir.WorkTree, "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+origin.dir.WorkTree, dir)
+	testGit(t, origin.dir.WorkTree, "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+origin.dir.WorkTree,
+		dir)
 	repo, ctx := openTestRepo(t, dir), context.Background()
 	head, err := repo.Head(ctx)
 	if err != nil {

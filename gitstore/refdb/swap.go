@@ -229,7 +229,8 @@ func (s *Store) SwapAll(ctx context.Context, refs []Moved) error {
 	for _, m := range refs {
 		fmt.Fprintf(&moves, "update %s %s %s\n", m.Name, cmp.Or(m.New, s.objects.ZeroID()), cmp.Or(m.Old, s.objects.ZeroID()))
 	}
-	return s.gitMoves(ctx, gitdir.Call{Args: []string{"update-ref", "--no-deref", "--stdin"}, Stdin: strings.NewReader(moves.String()), Env: RefLockTimeout})
+	return s.gitMoves(ctx, gitdir.Call{Args: []string{"update-ref", "--no-deref", "--stdin"},
+		Stdin: strings.NewReader(moves.String()), Env: RefLockTimeout})
 }
 
 func (s *Store) gitUpdateRef(ctx context.Context, name string, new, old odb.ID, why string) error {
@@ -249,7 +250,8 @@ func (s *Store) gitUpdateRef(ctx context.Context, name string, new, old odb.ID, 
 }
 
 // RefLockTimeout makes git wait for a ref's lock as long as this package does.
-var RefLockTimeout = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.filesRefLockTimeout", "GIT_CONFIG_VALUE_0=1000"}
+var RefLockTimeout = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.filesRefLockTimeout",
+	"GIT_CONFIG_VALUE_0=1000"}
 
 // symbolicTarget returns the target of a symbolic ref, or "" for any other ref.
 func (s *Store) symbolicTarget(ctx context.Context, name string) (string, error) {

@@ -115,7 +115,8 @@ func inPlace(path string, err error) error {
 	if wrong := irregular(path); wrong != nil {
 		return wrong
 	}
-	if info, statErr := os.Lstat(path); statErr == nil && info.Mode()&fs.ModeSymlink != 0 && errors.Is(err, fs.ErrNotExist) {
+	if info, statErr := os.Lstat(path); statErr == nil && info.Mode()&fs.ModeSymlink != 0 &&
+		errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%q: %w", path, ErrIrregular)
 	}
 	return err

@@ -16,7 +16,8 @@ func GitSaying(t *testing.T, version string) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	text := "#!/bin/sh\ncase \"$*\" in *' version') echo 'git version " + version + "' ;; *) exec '" + real + "' \"$@\" ;; esac\n"
+	text := "#!/bin/sh\ncase \"$*\" in *' version') echo 'git version " + version + "' ;; *) exec '" + real +
+		"' \"$@\" ;; esac\n"
 	if err := os.WriteFile(filepath.Join(dir, "git"), []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,8 @@ func Isolate(t *testing.T) {
 	t.Setenv("GITSTORE_TEST", t.Name())
 	home := t.TempDir()
 	config := filepath.Join(home, "gitconfig")
-	text := "[user]\n\tname = Test\n\temail = test@example.com\n[init]\n\tdefaultBranch = main\n[protocol \"file\"]\n\tallow = always\n[maintenance]\n\tauto = false\n"
+	text := "[user]\n\tname = Test\n\temail = test@example.com\n[init]\n\tdefaultBranch = main\n[protocol \"file\"]\n" +
+		"\tallow = always\n[maintenance]\n\tauto = false\n"
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -12,5 +12,6 @@ const (
 // programs that they make.
 func roomy(dir string) bool {
 	var fs syscall.Statfs_t
-	return syscall.Statfs(dir, &fs) == nil && int64(fs.Type) == tmpfs && int64(fs.Flags)&noExec == 0 && int64(fs.Bavail)*int64(fs.Bsize) >= roomSize
+	return syscall.Statfs(dir, &fs) == nil && int64(fs.Type) == tmpfs && int64(fs.Flags)&noExec == 0 &&
+		int64(fs.Bavail)*int64(fs.Bsize) >= roomSize
 }

@@ -62,7 +62,8 @@ func newConversation(ask Ask, model string, form acpForm) *conversation {
 	if dir, err := filepath.Abs(ask.Dir); err == nil {
 		ask.Dir = dir
 	}
-	c := &conversation{ask: ask, model: model, form: form, calls: map[string]called{}, asked: make(chan struct{}, maxAsked), over: make(chan struct{})}
+	c := &conversation{ask: ask, model: model, form: form, calls: map[string]called{},
+		asked: make(chan struct{}, maxAsked), over: make(chan struct{})}
 	c.in, c.to = io.Pipe()
 	return c
 }
@@ -224,7 +225,8 @@ func (c *conversation) promptTurn(conn *acp.Connection) error {
 		return err
 	}
 	if hello.Version != acp.ProtocolVersionNumber {
-		return fmt.Errorf("it speaks version %d of the Agent Client Protocol, not %d", hello.Version, acp.ProtocolVersionNumber)
+		return fmt.Errorf("it speaks version %d of the Agent Client Protocol, not %d", hello.Version,
+			acp.ProtocolVersionNumber)
 	}
 	err := c.promptInSession(conn)
 	if refused := (refusedError{}); errors.As(err, &refused) && refused.Code == authRequired {
@@ -265,19 +267,23 @@ func (c *conversation) choose(conn *acp.Connection, session opened) error {
 	}
 	for _, option := range session.Options {
 		if cmp.Or(option.Category, option.ID) == "model" {
-			return c.request(conn, acp.AgentMethodSessionSetConfigOption, map[string]any{"sessionId": session.ID, "configId": option.ID, "value": c.model}, nil)
+			return c.request(conn, acp.AgentMethodSessionSetConfigOption,
+				map[string]any{"sessionId": session.ID, "configId": option.ID, "value": c.model}, nil)
 		}
 	}
 	if session.Models == nil {
-		return fmt.Errorf("unknown model %q: it accepts no choice of model; set it in the agent's own configuration, or with args", c.model)
+		return fmt.Errorf(
+			"unknown model %q: it accepts no choice of model; set it in the agent's own configuration, or with args", c.model)
 	}
-	return c.request(conn, acp.AgentMethodSessionSetModel, map[string]any{"sessionId": session.ID, "modelId": c.model}, nil)
+	return c.request(conn, acp.AgentMethodSessionSetModel, map[string]any{"sessionId": session.ID, "modelId": c.model},
+		nil)
 }
 
 // prompt sends the prompt and waits until the agent's turn ends.
 func (c *conversation) prompt(conn *acp.Connection, id acp.SessionId) error {
 	var done turned
-	err := c.request(conn, acp.AgentMethodSessionPrompt, acp.PromptRequest{SessionId: id, Prompt: []acp.ContentBlock{acp.TextBlock(c.ask.Prompt)}}, &done)
+	err := c.request(conn, acp.AgentMethodSessionPrompt,
+		acp.PromptRequest{SessionId: id, Prompt: []acp.ContentBlock{acp.TextBlock(c.ask.Prompt)}}, &done)
 	if err != nil {
 		return err
 	}
@@ -515,7 +521,8 @@ func (c *conversation) use(event string, u toolUse, content json.RawMessage) str
 		c.heard.drop(u.ID)
 	}
 	if c.ask.Role != Implementer && u.Status == "completed" && call.acts && !call.asked {
-		c.heard.fail = fmt.Sprintf("as a reviewer it did %q without asking, so nothing keeps it from writing", visible(call.title))
+		c.heard.fail = fmt.Sprintf("as a reviewer it did %q without asking, so nothing keeps it from writing",
+			visible(call.title))
 		c.hangUp()
 	}
 	return u.Title

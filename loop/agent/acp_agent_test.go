@@ -89,7 +89,8 @@ func (a *scriptedACP) turn() heardACP {
 		switch m := a.read(); m.Method {
 		case "initialize":
 			a.answer(m, map[string]any{"protocolVersion": 1, "authMethods": []any{
-				map[string]any{"id": "x", "name": "Log in", "description": "run `tool login`"}, map[string]any{"id": "y", "name": "Key"},
+				map[string]any{"id": "x", "name": "Log in", "description": "run `tool login`"},
+				map[string]any{"id": "y", "name": "Key"},
 			}})
 		case "session/new":
 			a.answer(m, a.session)
@@ -103,7 +104,8 @@ func (a *scriptedACP) turn() heardACP {
 
 // ends ends the turn, then the session.
 func (a *scriptedACP) ends(to heardACP, reason string) {
-	a.answer(to, map[string]any{"stopReason": reason, "usage": map[string]any{"inputTokens": 10, "outputTokens": 5, "thoughtTokens": 2, "cachedReadTokens": 30}})
+	a.answer(to, map[string]any{"stopReason": reason,
+		"usage": map[string]any{"inputTokens": 10, "outputTokens": 5, "thoughtTokens": 2, "cachedReadTokens": 30}})
 }
 
 // playACP plays the script called name and returns the exit status.
@@ -123,8 +125,10 @@ func playACP(name string) int {
 		return 0
 	case "notice":
 		a.chunk("**Warning:** billed as before")
-		a.update("agent_message_chunk", map[string]any{"messageId": "m", "content": map[string]any{"type": "text", "text": "All is "}})
-		a.update("agent_message_chunk", map[string]any{"messageId": "m", "content": map[string]any{"type": "text", "text": "well."}})
+		a.update("agent_message_chunk", map[string]any{"messageId": "m",
+			"content": map[string]any{"type": "text", "text": "All is "}})
+		a.update("agent_message_chunk", map[string]any{"messageId": "m",
+			"content": map[string]any{"type": "text", "text": "well."}})
 		a.ends(p, "end_turn")
 		return 0
 	case "half":
@@ -189,7 +193,9 @@ func (a *scriptedACP) refuses(name string) (status int, over bool) {
 		fmt.Println("Welcome!\n{\"id\":1}\n{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":\"no object\"}\n[]")
 		time.Sleep(time.Minute)
 	case "banner":
-		fmt.Println("Welcome!\n{\"level\":\"info\"}\n{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":[]}\n{\"jsonrpc\":\"2.0\",\"method\":\"_x/y\"}\n{\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{}}")
+		fmt.Println(
+			"Welcome!\n{\"level\":\"info\"}\n{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":[]}\n" +
+				"{\"jsonrpc\":\"2.0\",\"method\":\"_x/y\"}\n{\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{}}")
 	case "no protocol":
 		fmt.Fprintln(os.Stderr, "unknown option: --acp")
 		return 2, true
@@ -199,7 +205,8 @@ func (a *scriptedACP) refuses(name string) (status int, over bool) {
 		return 0, true
 	case "signed out":
 		a.answer(a.read(), map[string]any{"protocolVersion": 1, "authMethods": []any{
-			map[string]any{"id": "x", "name": "Log in", "description": "run `tool login`"}, map[string]any{"id": "y", "name": "Key"},
+			map[string]any{"id": "x", "name": "Log in", "description": "run `tool login`"},
+			map[string]any{"id": "y", "name": "Key"},
 		}})
 		a.refuse(a.read(), -32000, "Authentication required", nil)
 		a.read()
@@ -210,12 +217,14 @@ func (a *scriptedACP) refuses(name string) (status int, over bool) {
 		a.session["configOptions"] = []any{map[string]any{"id": "x", "type": "of tomorrow", "options": 7}}
 		a.session["modes"] = "none"
 	case "model option":
-		a.session["configOptions"] = []any{map[string]any{"id": "mode", "category": "mode"}, map[string]any{"id": "which", "category": "model"}}
+		a.session["configOptions"] = []any{map[string]any{"id": "mode", "category": "mode"},
+			map[string]any{"id": "which", "category": "model"}}
 	case "auto", "auto by option", "auto alone", "asking":
 		a.session["modes"] = modesOf(name)
 		if name == "auto by option" {
 			a.session["configOptions"] = []any{map[string]any{
-				"id": "how", "category": "mode", "currentValue": "auto", "options": []any{map[string]any{"value": "auto"}, map[string]any{"value": "read-only"}},
+				"id": "how", "category": "mode", "currentValue": "auto",
+				"options": []any{map[string]any{"value": "auto"}, map[string]any{"value": "read-only"}},
 			}}
 		}
 	case "models":
@@ -226,7 +235,8 @@ func (a *scriptedACP) refuses(name string) (status int, over bool) {
 
 // modesOf returns the modes that the agent offers in the script called name.
 func modesOf(name string) map[string]any {
-	current, all := "auto", []any{map[string]any{"id": "auto"}, map[string]any{"id": "plan"}, map[string]any{"id": "default"}}
+	current, all := "auto", []any{map[string]any{"id": "auto"}, map[string]any{"id": "plan"},
+		map[string]any{"id": "default"}}
 	switch name {
 	case "auto alone":
 		all = all[:1]
@@ -241,10 +251,12 @@ func (a *scriptedACP) talks() {
 	a.chunk("I shall ")
 	a.chunk("look.")
 	a.update("agent_thought_chunk", map[string]any{"content": map[string]any{"type": "text", "text": "secret thoughts"}})
-	a.update("tool_call", map[string]any{"toolCallId": "t1", "title": "Read sum.go", "kind": "read", "status": "pending", "locations": []any{map[string]any{"path": "/x/sum.go"}}})
+	a.update("tool_call", map[string]any{"toolCallId": "t1", "title": "Read sum.go", "kind": "read", "status": "pending",
+		"locations": []any{map[string]any{"path": "/x/sum.go"}}})
 	a.update("tool_call_update", map[string]any{"toolCallId": "t1", "status": "completed"})
 	a.update("of tomorrow", map[string]any{"content": map[string]any{"type": "text", "text": "news"}})
-	a.update("usage_update", map[string]any{"used": 1, "size": 2, "cost": map[string]any{"amount": 0.25, "currency": "USD"}})
+	a.update("usage_update", map[string]any{"used": 1, "size": 2,
+		"cost": map[string]any{"amount": 0.25, "currency": "USD"}})
 	a.chunk("All is ")
 	a.chunk("well.")
 }
@@ -258,18 +270,23 @@ func (a *scriptedACP) works() {
 			at = append(at, map[string]any{"path": p})
 		}
 		return a.ask("session/request_permission", map[string]any{
-			"toolCall": map[string]any{"toolCallId": "p" + kind, "title": kind + " " + strings.Join(paths, " "), "kind": kind, "locations": at},
+			"toolCall": map[string]any{"toolCallId": "p" + kind, "title": kind + " " + strings.Join(paths, " "), "kind": kind,
+				"locations": at},
 			"options": []any{
-				map[string]any{"optionId": "always", "name": "Always", "kind": "allow_always"}, map[string]any{"optionId": "once", "name": "Once", "kind": "allow_once"},
+				map[string]any{"optionId": "always", "name": "Always", "kind": "allow_always"},
+				map[string]any{"optionId": "once", "name": "Once", "kind": "allow_once"},
 				map[string]any{"optionId": "no", "name": "No", "kind": "reject_once"},
 			},
 		})
 	}
 	announced := func(kind, path string) string { // the request repeats nothing of the use
-		a.update("tool_call", map[string]any{"toolCallId": "a" + kind, "title": kind, "kind": kind, "status": "pending", "locations": []any{map[string]any{"path": path}}})
+		a.update("tool_call", map[string]any{"toolCallId": "a" + kind, "title": kind, "kind": kind, "status": "pending",
+			"locations": []any{map[string]any{"path": path}}})
 		return a.ask("session/request_permission", map[string]any{
-			"toolCall": map[string]any{"toolCallId": "a" + kind, "title": kind + " " + path, "rawInput": map[string]any{"file_path": path}},
-			"options":  []any{map[string]any{"optionId": "once", "name": "Once", "kind": "allow_once"}, map[string]any{"optionId": "no", "name": "No", "kind": "reject_once"}},
+			"toolCall": map[string]any{"toolCallId": "a" + kind, "title": kind + " " + path,
+				"rawInput": map[string]any{"file_path": path}},
+			"options": []any{map[string]any{"optionId": "once", "name": "Once", "kind": "allow_once"},
+				map[string]any{"optionId": "no", "name": "No", "kind": "reject_once"}},
 		})
 	}
 	write := func(path, text string) string {
@@ -308,10 +325,13 @@ func (a *scriptedACP) works() {
 		"terminal " + a.ask("terminal/create", map[string]any{"command": "touch"}),
 		"odd " + a.ask("fs/read_text_file", map[string]any{"path": 7}),
 	}
-	a.update("tool_call", map[string]any{"toolCallId": "e1", "title": "Edit", "kind": "edit", "locations": []any{map[string]any{"path": dir + "/edited.txt"}}})
-	a.update("tool_call", map[string]any{"toolCallId": "e2", "title": "Edit", "kind": "edit", "locations": []any{map[string]any{"path": dir + "/failed.txt"}}})
+	a.update("tool_call", map[string]any{"toolCallId": "e1", "title": "Edit", "kind": "edit",
+		"locations": []any{map[string]any{"path": dir + "/edited.txt"}}})
+	a.update("tool_call", map[string]any{"toolCallId": "e2", "title": "Edit", "kind": "edit",
+		"locations": []any{map[string]any{"path": dir + "/failed.txt"}}})
 	a.update("tool_call_update", map[string]any{"toolCallId": "e2", "status": "failed"})
 	a.update("tool_call", map[string]any{"toolCallId": "e3", "title": "Write", "kind": "edit"})
-	a.update("tool_call_update", map[string]any{"toolCallId": "e3", "status": "completed", "content": []any{map[string]any{"type": "diff", "path": dir + "/late.txt", "newText": "x"}}})
+	a.update("tool_call_update", map[string]any{"toolCallId": "e3", "status": "completed",
+		"content": []any{map[string]any{"type": "diff", "path": dir + "/late.txt", "newText": "x"}}})
 	_ = os.WriteFile(os.Getenv("WORKED"), []byte(strings.Join(log, "\n")), 0o600)
 }

@@ -113,11 +113,14 @@ func (c *conversation) outside(name string) bool {
 // files of git's own and for a path through a symbolic link.
 func (c *conversation) inside(name string) (string, error) {
 	rel := below(c.ask.Dir, []string{name})
-	if len(rel) == 0 || slices.ContainsFunc(strings.Split(rel[0], "/"), func(part string) bool { return strings.EqualFold(part, ".git") }) {
+	if len(rel) == 0 || slices.ContainsFunc(strings.Split(rel[0], "/"), func(part string) bool {
+		return strings.EqualFold(part, ".git")
+	}) {
 		return "", fmt.Errorf("%q: %w", name, errOutside)
 	}
 	for at := rel[0]; at != "."; at = path.Dir(at) {
-		if info, err := os.Lstat(filepath.Join(c.ask.Dir, filepath.FromSlash(at))); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if info, err := os.Lstat(filepath.Join(c.ask.Dir, filepath.FromSlash(at))); err == nil &&
+			info.Mode()&fs.ModeSymlink != 0 {
 			return "", fmt.Errorf("%q: %w", name, errOutside)
 		}
 	}

@@ -9,13 +9,16 @@ import (
 // FuzzACP answers each of our messages with a piece of the data: the conversation ends
 // without a panic, and returns an answer only if a response said that the turn ended well.
 func FuzzACP(f *testing.F) {
-	const hello, session = `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"authMethods":[]}}`, `{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}`
+	const hello, session = `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"authMethods":[]}}`,
+		`{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}`
 	const fine = `{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"fine"}}}}`
 	for _, last := range []string{
 		fine + "\n" + `{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}`,
-		`{"jsonrpc":"2.0","id":3,"result":{"stopReason":"refusal"}}`, `{"jsonrpc":"2.0","id":3}`, `{"jsonrpc":"2.0","id":3,"result":7}`,
+		`{"jsonrpc":"2.0","id":3,"result":{"stopReason":"refusal"}}`, `{"jsonrpc":"2.0","id":3}`,
+		`{"jsonrpc":"2.0","id":3,"result":7}`,
 		`{"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"x","data":{}}}`, `{"jsonrpc":"2.0","id":"3","result":{}}`,
-		`{"jsonrpc":"2.0","id":{},"method":"fs/read_text_file","params":{"path":"/"}}`, `{"jsonrpc":"2.0","id":1e999,"method":"x"}`,
+		`{"jsonrpc":"2.0","id":{},"method":"fs/read_text_file","params":{"path":"/"}}`,
+		`{"jsonrpc":"2.0","id":1e999,"method":"x"}`,
 		`{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"options":null,"toolCall":{"kind":"edit","locations":[{"path":"/a"}]}}}`,
 		`{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"tool_call","toolCallId":"","kind":"edit","locations":null}}}`,
 		`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"7"}}`, "half a mess",

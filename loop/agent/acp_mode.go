@@ -37,11 +37,14 @@ func (c *conversation) askFirst(conn *acp.Connection, session opened) error {
 	case at < 0 && c.ask.Role == Implementer:
 		return nil
 	case at < 0:
-		return fmt.Errorf("as a reviewer it would act without asking: it is in mode %q, and offers %s", visible(current), visible(strings.Join(offered, ", ")))
+		return fmt.Errorf("as a reviewer it would act without asking: it is in mode %q, and offers %s", visible(current),
+			visible(strings.Join(offered, ", ")))
 	case option != "":
-		return c.request(conn, acp.AgentMethodSessionSetConfigOption, map[string]any{"sessionId": session.ID, "configId": option, "value": asking[at]}, nil)
+		return c.request(conn, acp.AgentMethodSessionSetConfigOption,
+			map[string]any{"sessionId": session.ID, "configId": option, "value": asking[at]}, nil)
 	}
-	return c.request(conn, acp.AgentMethodSessionSetMode, acp.SetSessionModeRequest{SessionId: session.ID, ModeId: acp.SessionModeId(asking[at])}, nil)
+	return c.request(conn, acp.AgentMethodSessionSetMode,
+		acp.SetSessionModeRequest{SessionId: session.ID, ModeId: acp.SessionModeId(asking[at])}, nil)
 }
 
 // modes returns the session's mode, the modes that the agent offers, and the option that selects one; "" if the

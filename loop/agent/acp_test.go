@@ -42,8 +42,10 @@ func (s spokenCall) call(t *testing.T, ctx context.Context, dir string) spoken {
 		Name: "spoken", Protocol: ACP, Command: []string{executablePath(), "acp", s.script}, Timeout: s.timeout, Idle: s.idle,
 		Env: []string{helperVar, "HEARD", "WORKED", "TREE", "STATUS"},
 	}
-	base := []string{"PATH=" + os.Getenv("PATH"), helperVar + "=1", "HEARD=" + heard, "WORKED=" + worked, "TREE=" + dir, "STATUS=" + s.status, "ANTHROPIC_API_KEY=k"}
-	answer, result, err := Call(ctx, spec, Ask{Role: s.role, Model: s.model, Dir: dir, Prompt: "the prompt\n", Base: base}, s.opts)
+	base := []string{"PATH=" + os.Getenv("PATH"), helperVar + "=1", "HEARD=" + heard, "WORKED=" + worked, "TREE=" + dir,
+		"STATUS=" + s.status, "ANTHROPIC_API_KEY=k"}
+	answer, result, err := Call(ctx, spec, Ask{Role: s.role, Model: s.model, Dir: dir, Prompt: "the prompt\n", Base: base},
+		s.opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,17 +66,22 @@ func TestACPAnswers(t *testing.T) {
 		{"banner", "0", Answer{Text: "All is well."}},
 		{"odd session", "0", Answer{Text: "All is well."}},
 		{"notice", "0", Answer{Text: "**Warning:** billed as before\n\nAll is well."}},
-		{"writes unasked", "0", Answer{Problem: ProblemAgentError, Detail: `as a reviewer it did "Change sum.go" without asking, so nothing keeps it from writing`}},
-		{"runs unasked", "0", Answer{Problem: ProblemAgentError, Detail: `as a reviewer it did "Change sum.go" without asking, so nothing keeps it from writing`}},
-		{"auto alone", "0", Answer{Problem: ProblemAgentError, Detail: `as a reviewer it would act without asking: it is in mode "auto", and offers auto`}},
+		{"writes unasked", "0", Answer{Problem: ProblemAgentError,
+			Detail: `as a reviewer it did "Change sum.go" without asking, so nothing keeps it from writing`}},
+		{"runs unasked", "0", Answer{Problem: ProblemAgentError,
+			Detail: `as a reviewer it did "Change sum.go" without asking, so nothing keeps it from writing`}},
+		{"auto alone", "0", Answer{Problem: ProblemAgentError,
+			Detail: `as a reviewer it would act without asking: it is in mode "auto", and offers auto`}},
 		{"says nothing", "0", Answer{Problem: ProblemEmptyOutput, Detail: "it ended without a final message"}},
 		{"ends with max_tokens", "0", Answer{Problem: ProblemAgentError, Detail: "the answer was cut short: max_tokens"}},
-		{"ends with max_turn_requests", "0", Answer{Problem: ProblemAgentError, Detail: "the answer was cut short: max_turn_requests"}},
+		{"ends with max_turn_requests", "0", Answer{Problem: ProblemAgentError,
+			Detail: "the answer was cut short: max_turn_requests"}},
 		{"ends with refusal", "0", Answer{Problem: ProblemAgentError, Detail: "it refused: All is well."}},
 		{"ends with cancelled", "0", Answer{Problem: ProblemAgentError, Detail: "it cancelled its turn"}},
 		{"ends with ", "0", Answer{Problem: ProblemAgentError, Detail: `it ended its turn for no known reason: ""`}},
 		{"fails", "0", Answer{Problem: ProblemAgentError, Detail: `Internal error {"details":"429 Too Many Requests"}`}},
-		{"version 2", "0", Answer{Problem: ProblemAgentError, Detail: "it speaks version 2 of the Agent Client Protocol, not 1"}},
+		{"version 2", "0", Answer{Problem: ProblemAgentError,
+			Detail: "it speaks version 2 of the Agent Client Protocol, not 1"}},
 		{"no session", "0", Answer{Problem: ProblemAgentError, Detail: "it opened no session"}},
 		{"no protocol", "0", Answer{Problem: ProblemExitStatus, Detail: "exit status 2: unknown option: --acp"}},
 		{"half", "0", Answer{Problem: ProblemAgentError, Detail: "it ended and did not answer session/prompt"}},
@@ -83,7 +90,9 @@ func TestACPAnswers(t *testing.T) {
 		{"is killed", "0", Answer{Problem: ProblemKilled, Detail: "SIGKILL: it did not answer session/prompt"}},
 		{"floods", "0", Answer{Problem: ProblemAgentError, Detail: "the answer is longer than 4194304 bytes"}},
 		{"one long message", "0", Answer{Problem: ProblemAgentError, Detail: "it wrote a message of more than 9 MiB"}},
-		{"signed out", "0", Answer{Problem: ProblemAgentError, Detail: "not signed in: Authentication required: Log in: run `tool login`; Key; set here, but not passed on to it: ANTHROPIC_API_KEY (name them in env under [agents.spoken])"}},
+		{"signed out", "0", Answer{Problem: ProblemAgentError,
+			Detail: "not signed in: Authentication required: Log in: run `tool login`; Key; set here, but not passed on to " +
+				"it: ANTHROPIC_API_KEY (name them in env under [agents.spoken])"}},
 	} {
 		t.Run(tc.script+tc.status, func(t *testing.T) {
 			t.Parallel()
@@ -124,7 +133,9 @@ func TestACPCancelled(t *testing.T) {
 func TestACPTells(t *testing.T) {
 	var transcript bytes.Buffer
 	var shown []string
-	got := spokenCall{script: "fine", role: Reviewer, opts: CallOptions{Transcript: &transcript, OnLine: func(line string) { shown = append(shown, line) }}}.call(t, t.Context(), t.TempDir())
+	got := spokenCall{script: "fine", role: Reviewer,
+		opts: CallOptions{Transcript: &transcript, OnLine: func(line string) { shown = append(shown, line) }}}.call(t,
+		t.Context(), t.TempDir())
 	if want := (spend.Usage{Calls: 1, Input: 40, Cached: 30, Output: 7, Cost: 0.25}); got.Usage != want {
 		t.Errorf("usage %+v, want %+v", got.Usage, want)
 	}
@@ -139,7 +150,8 @@ func TestACPTells(t *testing.T) {
 	if n := strings.Count(transcript.String(), "\n"); n != 12 {
 		t.Errorf("%d lines in the transcript:\n%s", n, transcript.String())
 	}
-	for _, want := range []string{`"method":"initialize"`, `"fs":{"readTextFile":true}`, `"cwd":"` + got.dir + `","mcpServers":[]`, `"text":"the prompt\n"`} {
+	for _, want := range []string{`"method":"initialize"`, `"fs":{"readTextFile":true}`,
+		`"cwd":"` + got.dir + `","mcpServers":[]`, `"text":"the prompt\n"`} {
 		if !strings.Contains(got.heard, want) {
 			t.Errorf("%s was not said:\n%s", want, got.heard)
 		}
@@ -150,10 +162,12 @@ func TestACPModel(t *testing.T) {
 	for _, tc := range []struct{ script, said, problem string }{
 		{"model option", `"session/set_config_option","params":{"configId":"which","sessionId":"s1","value":"m1"}`, ""},
 		{"models", `"session/set_model","params":{"modelId":"m1","sessionId":"s1"}`, ""},
-		{"fine", "", `unknown model "m1": it accepts no choice of model; set it in the agent's own configuration, or with args`},
+		{"fine", "",
+			`unknown model "m1": it accepts no choice of model; set it in the agent's own configuration, or with args`},
 	} {
 		got := spokenCall{script: tc.script, model: "m1", role: Reviewer}.call(t, t.Context(), t.TempDir())
-		if !strings.Contains(got.heard, tc.said) || got.Detail != tc.problem || strings.Contains(got.heard, "session/prompt") != (tc.problem == "") {
+		if !strings.Contains(got.heard, tc.said) || got.Detail != tc.problem ||
+			strings.Contains(got.heard, "session/prompt") != (tc.problem == "") {
 			t.Errorf("%s: %+v\n%s", tc.script, got.Answer, got.heard)
 		}
 	}
@@ -161,7 +175,8 @@ func TestACPModel(t *testing.T) {
 
 // TestACPAsksFirst: agents that would decide themselves are put into a mode in which they ask.
 func TestACPAsksFirst(t *testing.T) {
-	byMethod, byOption := `"session/set_mode","params":{"modeId":"default"`, `"session/set_config_option","params":{"configId":"how","sessionId":"s1","value":"read-only"}`
+	byMethod, byOption := `"session/set_mode","params":{"modeId":"default"`,
+		`"session/set_config_option","params":{"configId":"how","sessionId":"s1","value":"read-only"}`
 	for _, tc := range []struct {
 		script string
 		role   Role
@@ -179,7 +194,8 @@ func TestACPAsksFirst(t *testing.T) {
 		if got.Text != "All is well." || !strings.Contains(got.heard, tc.said) || said != (tc.said != "") {
 			t.Errorf("%s as %s: %+v\n%s", tc.script, tc.role, got.Answer, got.heard)
 		}
-		if reads := strings.Contains(got.heard, `"tools":["Read","Grep","Glob"]`); reads != (tc.role == Reviewer) || !strings.Contains(got.heard, `"settingSources":["user"]`) {
+		if reads := strings.Contains(got.heard, `"tools":["Read","Grep","Glob"]`); reads != (tc.role == Reviewer) ||
+			!strings.Contains(got.heard, `"settingSources":["user"]`) {
 			t.Errorf("%s as %s: %s", tc.script, tc.role, got.heard)
 		}
 	}
@@ -208,7 +224,8 @@ func workingTree(t *testing.T) (dir, outside string) {
 	return dir, outside
 }
 
-const yes, no = `{"outcome":{"optionId":"once","outcome":"selected"}}`, `{"outcome":{"optionId":"no","outcome":"selected"}}`
+const yes, no = `{"outcome":{"optionId":"once","outcome":"selected"}}`,
+	`{"outcome":{"optionId":"no","outcome":"selected"}}`
 
 func TestACPImplementer(t *testing.T) {
 	dir, outside := workingTree(t)
@@ -249,7 +266,8 @@ odd error -32602: Invalid params`
 	if want := []string{"new/file.txt", "empty.txt", "b.txt", "edited.txt", "late.txt"}; !slices.Equal(got.Edited, want) {
 		t.Errorf("edited %q, want %q", got.Edited, want)
 	}
-	if !strings.Contains(got.heard, `"writeTextFile":true`) || got.Text != "All is well." || !strings.Contains(got.Detail, "permission denied: edit") {
+	if !strings.Contains(got.heard, `"writeTextFile":true`) || got.Text != "All is well." ||
+		!strings.Contains(got.Detail, "permission denied: edit") {
 		t.Errorf("%+v", got.Answer)
 	}
 }
@@ -260,7 +278,8 @@ func TestACPReviewerWritesNothing(t *testing.T) {
 	if strings.Contains(got.worked, yes) || strings.Contains(got.worked, "{}") || fileExists(filepath.Join(dir, "new")) {
 		t.Errorf("it was answered:\n%s", got.worked)
 	}
-	if !strings.HasPrefix(got.Detail, `as a reviewer it did "Write" without asking`) || strings.Contains(got.heard, "writeTextFile") {
+	if !strings.HasPrefix(got.Detail, `as a reviewer it did "Write" without asking`) ||
+		strings.Contains(got.heard, "writeTextFile") {
 		t.Errorf("%+v", got.Answer)
 	}
 }

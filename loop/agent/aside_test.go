@@ -48,7 +48,8 @@ func listed(t *testing.T, dir string) []string {
 func TestPutAside(t *testing.T) {
 	top := t.TempDir()
 	dir, outside := filepath.Join(top, "tree"), filepath.Join(top, "outside")
-	plant(t, dir, "GEMINI.md", "a/GEMINI.md", "a/b.go", ".gemini/settings.json", ".agents/skills/x/SKILL.md", "a/.gemini/kept", ".git/GEMINI.md", "GEMINI.md.txt")
+	plant(t, dir, "GEMINI.md", "a/GEMINI.md", "a/b.go", ".gemini/settings.json", ".agents/skills/x/SKILL.md",
+		"a/.gemini/kept", ".git/GEMINI.md", "GEMINI.md.txt")
 	plant(t, outside, "skills/y/SKILL.md")
 	if err := os.Symlink(outside, filepath.Join(dir, ".linked")); err != nil {
 		t.Fatal(err)
@@ -59,7 +60,8 @@ func TestPutAside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if left, want := listed(t, dir), []string{".git/GEMINI.md .git/GEMINI.md", "GEMINI.md.txt GEMINI.md.txt", "a/.gemini/kept a/.gemini/kept", "a/b.go a/b.go"}; !slices.Equal(left, want) {
+	if left, want := listed(t, dir), []string{".git/GEMINI.md .git/GEMINI.md", "GEMINI.md.txt GEMINI.md.txt",
+		"a/.gemini/kept a/.gemini/kept", "a/b.go a/b.go"}; !slices.Equal(left, want) {
 		t.Errorf("left %q", left)
 	}
 	if got := listed(t, outside); !slices.Equal(got, others) {
@@ -84,15 +86,19 @@ func TestPutAside(t *testing.T) {
 // A reviewer does not see the files that would instruct it; the checkout is unchanged afterwards.
 func TestCallPutsAside(t *testing.T) {
 	for _, tc := range []struct{ preset, file string }{
-		{"gemini", "GEMINI.md"}, {"gemini", "sub/GEMINI.md"}, {"gemini", ".agents/skills/x/SKILL.md"}, {"gemini", ".env"}, {"opencode", "lib/AGENTS.md"}, {"opencode", ".opencode/plugin/x.js"}, {"kilo", ".kilocode/rules/x.md"}, {"qwen", ".qwen/settings.json"},
-		{"pi", ".pi/commands/x.md"}, {"cursor-agent", ".cursor/rules/x.mdc"}, {"droid", ".factory/droids/x.md"}, {"amp", "AGENTS.md"}, {"goose", ".goosehints"}, {"aider", ".env"},
+		{"gemini", "GEMINI.md"}, {"gemini", "sub/GEMINI.md"}, {"gemini", ".agents/skills/x/SKILL.md"}, {"gemini", ".env"},
+		{"opencode", "lib/AGENTS.md"}, {"opencode", ".opencode/plugin/x.js"}, {"kilo", ".kilocode/rules/x.md"},
+		{"qwen", ".qwen/settings.json"},
+		{"pi", ".pi/commands/x.md"}, {"cursor-agent", ".cursor/rules/x.mdc"}, {"droid", ".factory/droids/x.md"},
+		{"amp", "AGENTS.md"}, {"goose", ".goosehints"}, {"aider", ".env"},
 	} {
 		dir := filepath.Join(t.TempDir(), "tree")
 		plant(t, dir, tc.file, "kept")
 		spec := Spec{Name: "x", Preset: tc.preset, Command: []string{"sh", "-c", `find . -type f >seen`, "sh"}}
 		_, _, err := Call(t.Context(), spec, Ask{Role: Reviewer, Dir: dir}, CallOptions{})
 		seen, _ := os.ReadFile(filepath.Join(dir, "seen"))
-		if err != nil || strings.Contains(string(seen), tc.file) || !strings.Contains(string(seen), "kept") || !fileExists(filepath.Join(dir, tc.file)) {
+		if err != nil || strings.Contains(string(seen), tc.file) || !strings.Contains(string(seen), "kept") ||
+			!fileExists(filepath.Join(dir, tc.file)) {
 			t.Errorf("%s, %s: %q, %v", tc.preset, tc.file, seen, err)
 		}
 	}
@@ -105,8 +111,10 @@ func TestCallObeys(t *testing.T) {
 		preset, file, refused string
 	}{
 		{"gemini", "GEMINI.md", ""}, {"cursor-agent", ".cursor/rules/x.mdc", ""}, {"claude", ".claude/settings.json", ""},
-		{"cursor-agent", ".cursor/hooks.json", ".cursor/hooks.json"}, {"aider", ".env", ".env"}, {"qwen", ".qwen/settings.json", ".qwen/settings.json"},
-		{"gemini", ".env", ".env"}, {"gemini", ".gemini/.env", ".gemini/.env"}, {"opencode", "AGENTS.md", ""}, {"opencode", ".opencode/plugins/x.js", ".opencode/plugins"},
+		{"cursor-agent", ".cursor/hooks.json", ".cursor/hooks.json"}, {"aider", ".env", ".env"},
+		{"qwen", ".qwen/settings.json", ".qwen/settings.json"},
+		{"gemini", ".env", ".env"}, {"gemini", ".gemini/.env", ".gemini/.env"}, {"opencode", "AGENTS.md", ""},
+		{"opencode", ".opencode/plugins/x.js", ".opencode/plugins"},
 		{"droid", ".factory/mcp.json", ".factory/mcp.json"}, {"amp", ".amp/settings.json", ".amp/settings.json"},
 	} {
 		dir := filepath.Join(t.TempDir(), "tree")

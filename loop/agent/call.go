@@ -166,7 +166,8 @@ func (inv Invocation) judge(res Result, c Command, prompt string, own Own) Answe
 	case res.ExitCode != 0:
 		return Answer{Problem: ProblemExitStatus, Detail: join(fmt.Sprintf("exit status %d", res.ExitCode), last)}
 	case said.Detail == waiting && waiting != "":
-		return Answer{Problem: said.Problem, Detail: join("it ended and did not answer "+inv.reader.told().waits, lastWords(res, c, prompt))}
+		return Answer{Problem: said.Problem, Detail: join("it ended and did not answer "+inv.reader.told().waits,
+			lastWords(res, c, prompt))}
 	}
 	return said
 }

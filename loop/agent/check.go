@@ -31,11 +31,13 @@ func RunCheck(ctx context.Context, c runplan.Check, dir string, env []string, tr
 	return runArgs(ctx, c, []string{"sh", "-c", c.Command}, dir, env, tree)
 }
 
-func runArgs(ctx context.Context, c runplan.Check, args []string, dir string, env []string, tree string) record.CheckResult {
+func runArgs(ctx context.Context, c runplan.Check, args []string, dir string, env []string,
+	tree string) record.CheckResult {
 	if !Runnable(c.Command, env) {
 		name := firstProgram(c.Command)
 		return record.CheckResult{
-			Name: c.Name, Command: c.Command, Tree: tree, ExitCode: 127, Reason: record.NotInstalled, NotRun: name + " is not installed",
+			Name: c.Name, Command: c.Command, Tree: tree, ExitCode: 127, Reason: record.NotInstalled,
+			NotRun: name + " is not installed",
 		}
 	}
 	res, err := Run(ctx, Command{
@@ -77,7 +79,8 @@ func checkReason(res Result, err error) string {
 // and the program's name.
 var commandStart = sync.OnceValue(func() *regexp.Regexp {
 	const word = `[A-Za-z0-9_./@%+=:,-]`
-	return regexp.MustCompile(`^(?:cd (?:'[^']*'|` + word + `+) *&& *)?(?:[A-Za-z_][A-Za-z0-9_]*=` + word + `*\s+)*([A-Za-z0-9_][A-Za-z0-9_.+-]*)(?:\s|$)`)
+	return regexp.MustCompile(`^(?:cd (?:'[^']*'|` + word + `+) *&& *)?(?:[A-Za-z_][A-Za-z0-9_]*=` + word +
+		`*\s+)*([A-Za-z0-9_][A-Za-z0-9_.+-]*)(?:\s|$)`)
 })
 
 // firstProgram returns the program that command starts first. It is "" if that cannot be told
@@ -99,6 +102,9 @@ func Runnable(command string, env []string) bool {
 }
 
 // shellWords are the keywords and builtins of the shells that sh may be.
-const shellWords = "  alias bg break builtin case cd chdir command continue coproc declare dirs disown do done echo elif else enable esac eval exec exit" +
-	" export false fc fg fi for function getopts hash help if in jobs kill let local logout mapfile popd printf pushd pwd read readonly return select" +
-	" set shift shopt source suspend test then time times trap true type typeset ulimit umask unalias unset until wait while "
+const shellWords = "  alias bg break builtin case cd chdir command continue coproc declare dirs disown do done echo " +
+	"elif else enable esac eval exec exit" +
+	" export false fc fg fi for function getopts hash help if in jobs kill let local logout mapfile popd printf pushd " +
+	"pwd read readonly return select" +
+	" set shift shopt source suspend test then time times trap true type typeset ulimit umask unalias unset until wait " +
+	"while "

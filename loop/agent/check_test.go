@@ -17,7 +17,8 @@ import (
 
 func runCheck(t *testing.T, command string) record.CheckResult {
 	t.Helper()
-	return RunCheck(t.Context(), runplan.Check{Name: "test", Command: command}, t.TempDir(), CheckEnviron(os.Environ()), "tree1")
+	return RunCheck(t.Context(), runplan.Check{Name: "test", Command: command}, t.TempDir(), CheckEnviron(os.Environ()),
+		"tree1")
 }
 
 func TestRunCheck(t *testing.T) {
@@ -44,15 +45,18 @@ func TestRunCheck(t *testing.T) {
 
 func TestRunCheckUnknownCommand(t *testing.T) {
 	for _, command := range []string{
-		"no-such-command-here", "no-such-command-here . | cat", "A=1 B=x/y no-such-command-here", "cd . && no-such-command-here", "cd 'a b' && no-such-command-here -x",
+		"no-such-command-here", "no-such-command-here . | cat", "A=1 B=x/y no-such-command-here",
+		"cd . && no-such-command-here", "cd 'a b' && no-such-command-here -x",
 	} {
 		r := runCheck(t, command)
-		if r.ExitCode != 127 || r.Reason != record.NotInstalled || r.NotRun != "no-such-command-here is not installed" || r.OK() || r.Fails() {
+		if r.ExitCode != 127 || r.Reason != record.NotInstalled || r.NotRun != "no-such-command-here is not installed" ||
+			r.OK() || r.Fails() {
 			t.Errorf("%q: %+v", command, r)
 		}
 	}
 	for _, command := range []string{
-		"", "true", "test -e x", "if no-such; then :; fi", "! no-such", "(no-such)", "$TOOL x", "./no-such", "sub/no-such", "PATH=/none no-such", "A=$B no-such", `"no-such"`, "no-such;", "for i in a; do :; done",
+		"", "true", "test -e x", "if no-such; then :; fi", "! no-such", "(no-such)", "$TOOL x", "./no-such", "sub/no-such",
+		"PATH=/none no-such", "A=$B no-such", `"no-such"`, "no-such;", "for i in a; do :; done",
 	} {
 		if r := runCheck(t, command); r.Reason == record.NotInstalled {
 			t.Errorf("%q: %+v", command, r)
@@ -69,8 +73,10 @@ func TestRunCheckDir(t *testing.T) {
 }
 
 func TestRunCheckCapsOutput(t *testing.T) {
-	r := runCheck(t, `echo first; i=0; while [ $i -lt 9000 ]; do echo "line $i of a long output, over and over"; i=$((i+1)); done; echo last`)
-	if !strings.HasPrefix(r.Output, "first\n") || !strings.HasSuffix(r.Output, "last\n") || !strings.Contains(r.Output, " bytes left out]\n") {
+	r := runCheck(t,
+		`echo first; i=0; while [ $i -lt 9000 ]; do echo "line $i of a long output, over and over"; i=$((i+1)); done; echo last`)
+	if !strings.HasPrefix(r.Output, "first\n") || !strings.HasSuffix(r.Output, "last\n") ||
+		!strings.Contains(r.Output, " bytes left out]\n") {
 		t.Errorf("%d bytes: %.40q", len(r.Output), r.Output)
 	}
 	if len(r.Output) > checkOutput+100 || !r.OK() {

@@ -15,8 +15,9 @@ import (
 const maxArgument = 128<<10 - 1
 
 var (
-	errPromptTooLong = fmt.Errorf("the prompt does not fit into an argument of at most %d bytes; use {prompt_file} instead", maxArgument)
-	errPromptNUL     = errors.New("the prompt has a NUL byte, which no argument can hold; use {prompt_file} instead")
+	errPromptTooLong = fmt.Errorf(
+		"the prompt does not fit into an argument of at most %d bytes; use {prompt_file} instead", maxArgument)
+	errPromptNUL = errors.New("the prompt has a NUL byte, which no argument can hold; use {prompt_file} instead")
 )
 
 // delivery is how a prompt reaches a command.

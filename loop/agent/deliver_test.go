@@ -67,7 +67,8 @@ func TestDeliverTooLong(t *testing.T) {
 // A prompt passed as an argument arrives whole; one beyond the system's limit is an error that
 // says what to do.
 func TestCallPromptArguments(t *testing.T) {
-	spec := Spec{Name: "mine", Command: []string{"sh", "-c", `printf %s "$1" | wc -c; cat "$2"`, "sh", "{prompt}", "{prompt_file}"}}
+	spec := Spec{Name: "mine", Command: []string{"sh", "-c", `printf %s "$1" | wc -c; cat "$2"`, "sh", "{prompt}",
+		"{prompt_file}"}}
 	prompt := strings.Repeat("b", maxArgument)
 	answer, _, err := Call(t.Context(), spec, Ask{Role: Reviewer, Dir: t.TempDir(), Prompt: prompt}, CallOptions{})
 	if err != nil || strings.Join(strings.Fields(answer.Text), " ") != "131071 "+prompt {

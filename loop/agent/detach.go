@@ -37,7 +37,9 @@ func StartDetached(program string, args []string, dir string, env []string, logP
 	if env == nil {
 		env = os.Environ()
 	}
-	cmd.Dir, cmd.Env = dir, slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return strings.HasPrefix(kv, spawnVar+"=") })
+	cmd.Dir, cmd.Env = dir, slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		return strings.HasPrefix(kv, spawnVar+"=")
+	})
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = session
 	if err := spawn(cmd, false); err != nil {

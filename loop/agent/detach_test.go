@@ -83,7 +83,8 @@ func TestStartDetachedSessionDirAndLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	log := filepath.Join(dir, "logs", "work.log")
-	if err := StartDetached("/bin/sh", []string{"-c", waiting}, dir, []string{"NAME=a b", "PATH=" + os.Getenv("PATH")}, log); err != nil {
+	if err := StartDetached("/bin/sh", []string{"-c", waiting}, dir, []string{"NAME=a b", "PATH=" + os.Getenv("PATH")},
+		log); err != nil {
 		t.Fatal(err)
 	}
 	waitForFile(t, log)

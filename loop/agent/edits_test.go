@@ -21,17 +21,21 @@ func TestEdited(t *testing.T) {
 {"type":"item.completed","item":{"id":"item_3","type":"command_execution","command":"echo x >ran.go","status":"completed"}}
 {"type":"item.completed","item":{"id":"item_4","type":"file_change","changes":[{"path":"/r/old.go","kind":"delete"}],"status":"completed"}}`,
 			[]string{"/r/a.go", "/r/b.go", "/r/old.go"}},
-		"codex, killed": {"codex", `{"type":"item.started","item":{"id":"item_1","type":"file_change","changes":[{"path":"a.go"}],"status":"in_progress"}}`, []string{"a.go"}},
-		"claude": {"claude", `{"type":"assistant","message":{"content":[{"type":"text","text":"I edit."},{"type":"tool_use","id":"t1","name":"Edit","input":{"file_path":"/r/a.go","old_string":"x","new_string":"y"}},{"type":"tool_use","id":"t2","name":"Write","input":{"file_path":"/r/new.go","content":"x"}}]}}
+		"codex, killed": {"codex",
+			`{"type":"item.started","item":{"id":"item_1","type":"file_change","changes":[{"path":"a.go"}],"status":"in_progress"}}`, []string{"a.go"}},
+		"claude": {"claude",
+			`{"type":"assistant","message":{"content":[{"type":"text","text":"I edit."},{"type":"tool_use","id":"t1","name":"Edit","input":{"file_path":"/r/a.go","old_string":"x","new_string":"y"}},{"type":"tool_use","id":"t2","name":"Write","input":{"file_path":"/r/new.go","content":"x"}}]}}
 {"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"},{"type":"tool_result","tool_use_id":"t2","is_error":true,"content":"denied"}]}}
 {"type":"assistant","message":{"content":[{"type":"tool_use","id":"t3","name":"Read","input":{"file_path":"/r/read.go"}},{"type":"tool_use","id":"t4","name":"Bash","input":{"command":"rm x"}},{"type":"tool_use","id":"t5","name":"NotebookEdit","input":{"notebook_path":"/r/n.ipynb"}},{"type":"tool_use","id":"t6","name":"MultiEdit","input":{"file_path":"/r/m.go"}}]}}
 {"type":"user","message":{"content":"a person's words"}}`, []string{"/r/a.go", "/r/n.ipynb", "/r/m.go"}},
-		"gemini": {"gemini", `{"type":"tool_use","tool_name":"replace","tool_id":"replace_1","parameters":{"file_path":"/r/a.go"}}
+		"gemini": {"gemini",
+			`{"type":"tool_use","tool_name":"replace","tool_id":"replace_1","parameters":{"file_path":"/r/a.go"}}
 {"type":"tool_result","tool_id":"replace_1","status":"success"}
 {"type":"tool_use","tool_name":"write_file","tool_id":"write_2","parameters":{"file_path":"/r/w.go"}}
 {"type":"tool_result","tool_id":"write_2","status":"error","error":{"message":"no such directory"}}
 {"type":"tool_use","tool_name":"read_file","tool_id":"read_3","parameters":{"file_path":"/r/read.go"}}`, []string{"/r/a.go"}},
-		"opencode": {"opencode", `{"type":"tool_use","part":{"tool":"edit","state":{"status":"completed","input":{"filePath":"/r/a.go"}}}}
+		"opencode": {"opencode",
+			`{"type":"tool_use","part":{"tool":"edit","state":{"status":"completed","input":{"filePath":"/r/a.go"}}}}
 {"type":"tool_use","part":{"tool":"write","state":{"status":"error","input":{"filePath":"/r/w.go"},"error":"rejected permission"}}}
 {"type":"tool_use","part":{"tool":"read","state":{"status":"completed","input":{"filePath":"/r/read.go"}}}}
 {"type":"tool_use","part":{"tool":"apply_patch","state":{"status":"completed","input":{"patchText":"*** Begin Patch\n*** Update File: p.go\n*** Move to: q.go\n@@\n-x\n+y\n*** Delete File: d.go\n*** End Patch"}}}}`,

@@ -42,7 +42,8 @@ func Environ(base, passthrough []string) []string {
 func CheckEnviron(base []string) []string {
 	allowed := slices.Concat(common, network, toolchain)
 	return environ(base, func(name string) bool {
-		tool := strings.HasPrefix(strings.ToLower(name), "npm_config_") || strings.HasPrefix(name, "PIP_") || strings.HasPrefix(name, "UV_")
+		tool := strings.HasPrefix(strings.ToLower(name), "npm_config_") || strings.HasPrefix(name, "PIP_") ||
+			strings.HasPrefix(name, "UV_")
 		return tool || slices.Contains(allowed, name)
 	})
 }

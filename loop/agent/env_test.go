@@ -12,10 +12,12 @@ import (
 // may.
 func hostile() []string {
 	return []string{
-		"PATH=/bin", "HOME=/home/u", "LANG=C.UTF-8", "LC_ALL=C", "LC_CTYPE=C", "LC_TIME=C", "TERM=xterm", "TMPDIR=/t", "TZ=Asia/Tokyo",
+		"PATH=/bin", "HOME=/home/u", "LANG=C.UTF-8", "LC_ALL=C", "LC_CTYPE=C", "LC_TIME=C", "TERM=xterm", "TMPDIR=/t",
+		"TZ=Asia/Tokyo",
 		"GIT_DIR=/elsewhere", "GIT_INDEX_FILE=.git/index", "GIT_AUTHOR_NAME=A", "GIT_EDITOR=:", "GIT_SSH_COMMAND=x",
 		"AWS_SECRET_ACCESS_KEY=s", "GITHUB_TOKEN=s", "ANTHROPIC_API_KEY=s", "MY_API_KEY=k", "MY_API_KEY_2=s",
-		"LD_PRELOAD=/x.so", "BASH_ENV=/x", "BASH_FUNC_ls%%=() { :; }", "SSH_AUTH_SOCK=/s", "EDITOR=vi", "=C:=x", "no equals sign",
+		"LD_PRELOAD=/x.so", "BASH_ENV=/x", "BASH_FUNC_ls%%=() { :; }", "SSH_AUTH_SOCK=/s", "EDITOR=vi", "=C:=x",
+		"no equals sign",
 		"HTTP_PROXY=p", "http_proxy=p", "NO_PROXY=n", "SSL_CERT_FILE=c", "NODE_EXTRA_CA_CERTS=c",
 		"GOFLAGS=-mod=mod", "GOPATH=/go", "CARGO_HOME=/c", "VIRTUAL_ENV=/v", "CI=true",
 		"npm_config_registry=r", "NPM_CONFIG_CACHE=c", "npm_package_name=x", "NO_COLOR=", "GIT_RUNR_DEPTH=2",
@@ -28,7 +30,8 @@ var always = []string{"GIT_OPTIONAL_LOCKS=0", "GIT_RUNR_DEPTH=3", "GIT_TERMINAL_
 func TestEnviron(t *testing.T) {
 	got := Environ(hostile(), []string{"MY_API_KEY", "NOT_SET", "GIT_SSH_COMMAND", "NO_COLOR", "GIT_RUNR_DEPTH"})
 	want := append([]string{
-		"HOME=/home/u", "LANG=C.UTF-8", "LC_ALL=C", "LC_CTYPE=C", "MY_API_KEY=k", "PATH=/bin", "TERM=xterm", "TMPDIR=/t", "TZ=Asia/Tokyo",
+		"HOME=/home/u", "LANG=C.UTF-8", "LC_ALL=C", "LC_CTYPE=C", "MY_API_KEY=k", "PATH=/bin", "TERM=xterm", "TMPDIR=/t",
+		"TZ=Asia/Tokyo",
 	}, always...)
 	if slices.Sort(want); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -49,7 +52,8 @@ func TestCheckEnviron(t *testing.T) {
 }
 
 func TestEnvironDepth(t *testing.T) {
-	for value, want := range map[string]string{"": "1", "0": "1", "7": "8", "-3": "1", "many": "1", "99999999999999999999": "1"} {
+	for value, want := range map[string]string{"": "1", "0": "1", "7": "8", "-3": "1", "many": "1",
+		"99999999999999999999": "1"} {
 		if got := lastValue(Environ([]string{DepthVar + "=" + value}, nil), DepthVar); got != want {
 			t.Errorf("%q: %q, want %q", value, got, want)
 		}

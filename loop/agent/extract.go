@@ -131,7 +131,8 @@ func decode(line []byte, into any) (ok bool) {
 // refusal reports whether a tool's error says that the call was not allowed.
 func refusal(message string) bool {
 	message = strings.ToLower(message)
-	return slices.ContainsFunc([]string{"permission", "denied", "rejected", "not allowed", "prevents you", "requires approval"},
+	return slices.ContainsFunc([]string{"permission", "denied", "rejected", "not allowed", "prevents you",
+		"requires approval"},
 		func(word string) bool { return strings.Contains(message, word) })
 }
 

@@ -168,7 +168,8 @@ func (c *claudeReader) count(id string, u spend.Usage) {
 		c.messages = map[string]spend.Usage{}
 	}
 	c.taken = c.taken.Add(spend.Usage{
-		Input: u.Input - c.messages[id].Input, Cached: u.Cached - c.messages[id].Cached, Output: u.Output - c.messages[id].Output,
+		Input: u.Input - c.messages[id].Input, Cached: u.Cached - c.messages[id].Cached,
+		Output: u.Output - c.messages[id].Output,
 	})
 	c.messages[id] = u
 }

@@ -59,7 +59,8 @@ func (g *geminiReader) event(line []byte) (string, bool) {
 		return ev.Message, false
 	case "result":
 		g.seen, g.done, g.fail = true, true, ""
-		g.taken = spend.Usage{Input: ev.Stats.Input, Cached: ev.Stats.Cached, Output: max(ev.Stats.Output, ev.Stats.Total-ev.Stats.Input)}
+		g.taken = spend.Usage{Input: ev.Stats.Input, Cached: ev.Stats.Cached,
+			Output: max(ev.Stats.Output, ev.Stats.Total-ev.Stats.Input)}
 		if ev.Status != "success" {
 			g.fail = cmp.Or(ev.Error.Message, "ended with status "+ev.Status)
 		}

@@ -70,7 +70,8 @@ type opencodeTokens struct {
 }
 
 func (t opencodeTokens) usage(cost float64) spend.Usage {
-	return spend.Usage{Input: t.Input + t.Cache.Read + t.Cache.Write, Cached: t.Cache.Read, Output: t.Output + t.Reasoning, Cost: cost}
+	return spend.Usage{Input: t.Input + t.Cache.Read + t.Cache.Write, Cached: t.Cache.Read, Output: t.Output + t.Reasoning,
+		Cost: cost}
 }
 
 // finish ends a step. A step that ends in tool calls holds only announcements: after a

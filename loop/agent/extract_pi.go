@@ -69,7 +69,8 @@ func (p *piReader) message(raw json.RawMessage) string {
 	}
 	p.seen, p.done, p.fail, p.text = true, true, "", joinText(m.Content)
 	u := m.Usage
-	p.taken = p.taken.Add(spend.Usage{Input: u.Input + u.CacheRead + u.CacheWrite, Cached: u.CacheRead, Output: u.Output, Cost: u.Cost.Total})
+	p.taken = p.taken.Add(spend.Usage{Input: u.Input + u.CacheRead + u.CacheWrite, Cached: u.CacheRead, Output: u.Output,
+		Cost: u.Cost.Total})
 	shown := p.text
 	switch m.StopReason {
 	case "stop":

@@ -80,17 +80,25 @@ var transcripts = []struct {
 {"type":"assistant","message":{"content":[{"id":"toolu_1","input":{"file_path":"/r/a.txt"},"name":"Read","type":"tool_use"}],"role":"assistant"}}
 {"type":"user","message":{"role":"user","content":[{"tool_use_id":"toolu_1","type":"tool_result","content":"hello"}]}}
 {"type":"result","subtype":"success","is_error":false,"result":"### Verdict: PASS","permission_denials":[]}`, "### Verdict: PASS", "", ""},
-	{"claude denied and done", "claude", `{"type":"result","subtype":"success","is_error":false,"result":"Done anyway.","permission_denials":[{"tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"curl | sh"}},{"tool_name":"Bash","tool_use_id":"u","tool_input":{}}]}`,
+	{"claude denied and done", "claude",
+		`{"type":"result","subtype":"success","is_error":false,"result":"Done anyway.","permission_denials":[{"tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"curl | sh"}},{"tool_name":"Bash","tool_use_id":"u","tool_input":{}}]}`,
 		"Done anyway.", "", "permission denied: Bash"},
-	{"claude denied and silent", "claude", `{"type":"result","subtype":"success","is_error":false,"result":"","permission_denials":[{"tool_name":"Write"}]}`,
+	{"claude denied and silent", "claude",
+		`{"type":"result","subtype":"success","is_error":false,"result":"","permission_denials":[{"tool_name":"Write"}]}`,
 		"", ProblemPermissionDenied, "permission denied: Write"},
-	{"claude empty", "claude", `{"type":"result","subtype":"success","is_error":false,"result":"","permission_denials":[]}`, "", ProblemEmptyOutput, ""},
-	{"claude error called success", "claude", `{"type":"assistant","message":{"content":[{"type":"text","text":"API Error: 400 bad thing"}]}}
+	{"claude empty", "claude",
+		`{"type":"result","subtype":"success","is_error":false,"result":"","permission_denials":[]}`, "", ProblemEmptyOutput,
+		""},
+	{"claude error called success", "claude",
+		`{"type":"assistant","message":{"content":[{"type":"text","text":"API Error: 400 bad thing"}]}}
 {"type":"result","subtype":"success","is_error":true,"result":"API Error: 400 bad thing","terminal_reason":"api_error"}`, "", ProblemAgentError, "API Error: 400 bad thing"},
-	{"claude out of turns", "claude", `{"type":"result","subtype":"error_max_turns","is_error":false}`, "", ProblemAgentError, "error_max_turns"},
+	{"claude out of turns", "claude", `{"type":"result","subtype":"error_max_turns","is_error":false}`, "",
+		ProblemAgentError, "error_max_turns"},
 	{"codex broke off", "codex", `{"type":"turn.started"}
 {"type":"item.completed","item":{"type":"agent_message","text":"### Verdict: PASS"}}`, "", ProblemEmptyOutput, "before its answer was complete"},
-	{"claude without a result", "claude", `{"type":"assistant","message":{"content":[{"type":"text","text":"### Verdict: PASS"}]}}`, "", ProblemEmptyOutput, "before its answer was complete"},
+	{"claude without a result", "claude",
+		`{"type":"assistant","message":{"content":[{"type":"text","text":"### Verdict: PASS"}]}}`, "", ProblemEmptyOutput,
+		"before its answer was complete"},
 
 	{"gemini answer", "gemini", `{"type":"init","session_id":"f9","model":"gemini"}
 {"type":"message","role":"user","content":"please review"}
@@ -100,7 +108,8 @@ var transcripts = []struct {
 {"type":"message","role":"assistant","content":"Done ","delta":true}
 {"type":"message","role":"assistant","content":"editing.","delta":true}
 {"type":"result","status":"success","stats":{"total_tokens":220}}`, "Done editing.", "", ""},
-	{"gemini refused", "gemini", `{"type":"tool_use","tool_name":"replace","tool_id":"replace__replace_1_0","parameters":{}}
+	{"gemini refused", "gemini",
+		`{"type":"tool_use","tool_name":"replace","tool_id":"replace__replace_1_0","parameters":{}}
 {"type":"tool_result","tool_id":"replace__replace_1_0","status":"error","error":{"type":"invalid_tool_params","message":"Access denied: plan path"}}
 {"type":"message","role":"assistant","content":"Done editing.","delta":true}
 {"type":"result","status":"success"}`, "Done editing.", "", "permission denied: replace"},
@@ -111,7 +120,9 @@ var transcripts = []struct {
 {"type":"result","status":"success"}`, "fine", "", ""},
 	{"gemini broke off", "gemini", `{"type":"message","role":"assistant","content":"### Verdict: PASS","delta":true}
 {"type":"error","severity":"error","message":"connection lost"}`, "", ProblemAgentError, "connection lost"},
-	{"gemini without a result", "gemini", `{"type":"message","role":"assistant","content":"### Verdict: PASS","delta":true}`, "", ProblemEmptyOutput, "before its answer was complete"},
+	{"gemini without a result", "gemini",
+		`{"type":"message","role":"assistant","content":"### Verdict: PASS","delta":true}`, "", ProblemEmptyOutput,
+		"before its answer was complete"},
 	{"gemini echoes the prompt", "gemini", `{"type":"message","role":"user","content":"say ### Verdict: PASS"}
 {"type":"result","status":"success"}`, "", ProblemEmptyOutput, ""},
 
@@ -129,7 +140,9 @@ var transcripts = []struct {
 {"type":"step_finish","part":{"reason":"tool-calls","type":"step-finish"}}`, "", ProblemPermissionDenied, "permission denied: bash"},
 	{"opencode empty", "opencode", `{"type":"step_start","part":{}}
 {"type":"step_finish","part":{"reason":"stop"}}`, "", ProblemEmptyOutput, ""},
-	{"opencode error", "opencode", `{"type":"error","error":{"name":"APIError","data":{"message":"bad thing","statusCode":400}}}`, "", ProblemAgentError, "bad thing"},
+	{"opencode error", "opencode",
+		`{"type":"error","error":{"name":"APIError","data":{"message":"bad thing","statusCode":400}}}`, "", ProblemAgentError,
+		"bad thing"},
 	{"opencode cut", "opencode", `{"type":"step_start","part":{}}
 {"type":"text","part":{"text":"### Verdict: PA"}}
 {"type":"step_finish","part":{"reason":"length"}}`, "", ProblemAgentError, "cut short: length"},
@@ -145,12 +158,17 @@ var transcripts = []struct {
 {"type":"message_end","message":{"role":"toolResult","toolName":"bash","content":[{"type":"text","text":"(no output)"}]}}
 {"type":"message_end","message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"Done editing."}],"stopReason":"stop"}}
 {"type":"agent_end","messages":[]}`, "Done editing.", "", ""},
-	{"pi ends in a tool", "pi", `{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"I will edit first."}],"stopReason":"toolUse"}}
+	{"pi ends in a tool", "pi",
+		`{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"I will edit first."}],"stopReason":"toolUse"}}
 {"type":"agent_end","messages":[]}`, "", ProblemEmptyOutput, ""},
-	{"pi empty", "pi", `{"type":"message_end","message":{"role":"assistant","content":[],"stopReason":"stop"}}`, "", ProblemEmptyOutput, ""},
-	{"pi error with exit 0", "pi", `{"type":"message_end","message":{"role":"assistant","content":[],"stopReason":"error","errorMessage":"400 bad thing"}}`, "", ProblemAgentError, "400 bad thing"},
-	{"pi error after text", "pi", `{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"### Verdict: PASS"}],"stopReason":"aborted"}}`, "", ProblemAgentError, "aborted"},
-	{"pi tried again", "pi", `{"type":"message_end","message":{"role":"assistant","content":[],"stopReason":"error","errorMessage":"429"}}
+	{"pi empty", "pi", `{"type":"message_end","message":{"role":"assistant","content":[],"stopReason":"stop"}}`, "",
+		ProblemEmptyOutput, ""},
+	{"pi error with exit 0", "pi",
+		`{"type":"message_end","message":{"role":"assistant","content":[],"stopReason":"error","errorMessage":"400 bad thing"}}`, "", ProblemAgentError, "400 bad thing"},
+	{"pi error after text", "pi",
+		`{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"### Verdict: PASS"}],"stopReason":"aborted"}}`, "", ProblemAgentError, "aborted"},
+	{"pi tried again", "pi",
+		`{"type":"message_end","message":{"role":"assistant","content":[],"stopReason":"error","errorMessage":"429"}}
 {"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"fine"}],"stopReason":"stop"}}`, "fine", "", ""},
 }
 
@@ -184,8 +202,10 @@ func TestReadersForeignOutput(t *testing.T) {
 	for _, name := range streaming() {
 		for _, out := range []string{
 			"", "\n\n", "### Verdict: PASS\n", "null\n", "[]", `"text"`, "{", `{"type":1}`, `{"type":"result"`,
-			`{"type":null,"item":null,"message":null,"part":null}`, `{"type":"message_end","message":"x"}`, `{"type":"result","result":{}}`,
-			strings.Repeat("[", 100000), "[12345 bytes left out]", "\xff\xfe", `{"type":"text","part":{"text":"` + "\u200b\u2060" + `"}}`,
+			`{"type":null,"item":null,"message":null,"part":null}`, `{"type":"message_end","message":"x"}`,
+			`{"type":"result","result":{}}`,
+			strings.Repeat("[", 100000), "[12345 bytes left out]", "\xff\xfe",
+			`{"type":"text","part":{"text":"` + "\u200b\u2060" + `"}}`,
 		} {
 			r := readerOf(t, name)
 			feed(r, out)
@@ -273,7 +293,8 @@ func FuzzReaders(f *testing.F) {
 // The first line of an answer keeps its indentation: an indented verdict is a quotation.
 func TestTrimAnswer(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "", " \n\t\n": "", "\n \n    Verdict: PASS\n\nI refuse.\n \n": "    Verdict: PASS\n\nI refuse.", "a\n": "a", "\r\n a": " a",
+		"": "", " \n\t\n": "", "\n \n    Verdict: PASS\n\nI refuse.\n \n": "    Verdict: PASS\n\nI refuse.", "a\n": "a",
+		"\r\n a": " a",
 	} {
 		if got := trimAnswer(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

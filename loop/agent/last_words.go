@@ -11,11 +11,14 @@ import (
 
 // usageWords matches a tool's message about an unknown option, before a help text.
 var usageWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?im)^.*?((?:unknown|unrecogni[sz]ed|unexpected|invalid|no such) (?:option|argument|flag|command)s?\b.*)$`)
+	return regexp.MustCompile(
+		`(?im)^.*?((?:unknown|unrecogni[sz]ed|unexpected|invalid|no such) (?:option|argument|flag|command)s?\b.*)$`)
 })
 
 // helpWords matches a help text; some tools print only that for an unknown option.
-var helpWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^Options:\s*$[^\x00]*^\s+-h, --help\b`) })
+var helpWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^Options:\s*$[^\x00]*^\s+-h, --help\b`)
+})
 
 // triedWords matches lines about a retry, with the cause in a group. Such a line counts if
 // no other line follows it.
@@ -30,9 +33,12 @@ var frameWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 // decides.
 var (
 	warningWords = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i:warn(?:ing)?\b|\bdeprecat|\blevel="?(?:info|debug|trace)\b)|\b(?:INFO|DEBUG|TRACE|NOTICE)\b`)
+		return regexp.MustCompile(
+			`(?i:warn(?:ing)?\b|\bdeprecat|\blevel="?(?:info|debug|trace)\b)|\b(?:INFO|DEBUG|TRACE|NOTICE)\b`)
 	})
-	faultWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)error\b|\bfatal\b|\bfailed\b|\bpanic\b`) })
+	faultWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)error\b|\bfatal\b|\bfailed\b|\bpanic\b`)
+	})
 )
 
 // warns reports whether a line only warns or informs, so it is not the cause of a failure.
@@ -79,7 +85,8 @@ func lastLines(stream []byte, prompt string) string {
 		case text == "" || slices.Contains(asked, line):
 		case m != nil:
 			tried = cmp.Or(m[1:]...)
-		case frameWords().MatchString(line), tried != "" && strings.ContainsAny(line[:1], " {}[]"): // printed with a stack trace
+		case frameWords().MatchString(line), tried != "" && strings.ContainsAny(line[:1], " {}[]"):
+			// printed with a stack trace
 		case warns(line):
 			warned = append(warned, text)
 		default:

@@ -97,7 +97,8 @@ func TestStopNotedFromWithin(t *testing.T) {
 
 func TestNotedIsOverWithTheCommand(t *testing.T) {
 	notes := filepath.Join(t.TempDir(), "notes")
-	mustRun(t, Noted(context.Background(), notes), Command{Args: []string{"sh", "-c", "exit 0"}, Env: []string{"PATH=" + os.Getenv("PATH")}})
+	mustRun(t, Noted(context.Background(), notes),
+		Command{Args: []string{"sh", "-c", "exit 0"}, Env: []string{"PATH=" + os.Getenv("PATH")}})
 	data, err := os.ReadFile(notes)
 	if err != nil || bytes.Count(data, []byte("\n")) != 3 || !bytes.HasSuffix(data, []byte("\"ended\":true}\n")) {
 		t.Errorf("%s, %v", data, err)

@@ -162,7 +162,8 @@ func oneLine(text string, most int) string {
 // an intermediate byte, and those of one byte. For an unterminated one only the introducer
 // matches, so that no text is lost.
 var escapes = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:\x1b\[|\x{9b})[ -?]*[@-~]?|(?:\x1b[]PX^_]|\x{9d})(?:[^\n]*?(?:\x07|\x1b\\))?|\x1b[ -/][\x00-\x7f]|\x1b[0-~]|\x1b`)
+	return regexp.MustCompile(
+		`(?:\x1b\[|\x{9b})[ -?]*[@-~]?|(?:\x1b[]PX^_]|\x{9d})(?:[^\n]*?(?:\x07|\x1b\\))?|\x1b[ -/][\x00-\x7f]|\x1b[0-~]|\x1b`)
 })
 
 // plain removes terminal escape sequences from text and makes it valid UTF-8.

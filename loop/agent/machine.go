@@ -38,7 +38,8 @@ func WithoutMachine(text, dir string, env []string) string {
 
 // sharedNames are names of users and hosts that identify no machine, and words that checks
 // often print.
-var sharedNames = []string{"root", "user", "home", "test", "tests", "runner", "build", "builder", "admin", "nobody", "node", "localhost", "app", "work", "src"}
+var sharedNames = []string{"root", "user", "home", "test", "tests", "runner", "build", "builder", "admin", "nobody",
+	"node", "localhost", "app", "work", "src"}
 
 // bothNames returns dir and its real path if that differs; none for "" and the root.
 func bothNames(dir string) []string {

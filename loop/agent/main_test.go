@@ -85,11 +85,13 @@ func help(mode string, args []string) int {
 	case "supervise": // pid file
 		supervise(args[0])
 	case "supervise-noted": // notes, script, pid file
-		c := Command{Args: []string{"/bin/sh", "-c", args[1], args[2], executablePath()}, Env: append(os.Environ(), helperVar+"=1"), Dir: filepath.Dir(args[0])}
+		c := Command{Args: []string{"/bin/sh", "-c", args[1], args[2], executablePath()},
+			Env: append(os.Environ(), helperVar+"=1"), Dir: filepath.Dir(args[0])}
 		_, _ = Run(Noted(context.Background(), args[0]), c)
 	case "adopt": // script, pid file
 		AdoptOrphans()
-		c := Command{Args: []string{"/bin/sh", "-c", args[0], args[1], executablePath()}, Env: append(os.Environ(), helperVar+"=1"), Alone: true}
+		c := Command{Args: []string{"/bin/sh", "-c", args[0], args[1], executablePath()},
+			Env: append(os.Environ(), helperVar+"=1"), Alone: true}
 		r, err := Run(context.Background(), c)
 		fmt.Println(r.ExitCode, err)
 	case "setsid": // command: becomes it, in a session of its own; setsid(1) is on no POSIX list

@@ -26,8 +26,9 @@ func (p *preset) clear(ask Ask) (back func() error, err error) {
 	if err != nil || len(there) == 0 {
 		return nothing, err
 	}
-	return nothing, fmt.Errorf("it would obey %s of the checkout, which may run commands, and none of its arguments stops that",
-		filepath.ToSlash(strings.Join(there, ", ")))
+	return nothing,
+		fmt.Errorf("it would obey %s of the checkout, which may run commands, and none of its arguments stops that",
+			filepath.ToSlash(strings.Join(there, ", ")))
 }
 
 // executes returns the files and directories below dir that names name; see found. A file

@@ -11,7 +11,8 @@ import (
 func TestClear(t *testing.T) {
 	for _, test := range []struct{ preset, path string }{
 		{"gemini", ".env"}, {"gemini", ".gemini/.env"},
-		{"opencode", "opencode.json"}, {"opencode", ".opencode/plugin/a.js"}, {"opencode", ".opencode/plugins/a.js"}, {"opencode", ".opencode/opencode.jsonc"},
+		{"opencode", "opencode.json"}, {"opencode", ".opencode/plugin/a.js"}, {"opencode", ".opencode/plugins/a.js"},
+		{"opencode", ".opencode/opencode.jsonc"},
 		{"pi", ".pi/settings.json"}, {"qwen", ".qwen/settings.json"}, {"qwen", ".env"}, {"qwen", ".qwen/.env"},
 	} {
 		t.Run(test.preset+" "+test.path, func(t *testing.T) {
@@ -24,7 +25,8 @@ func TestClear(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := presets[test.preset]
-			if _, err := p.clear(Ask{Role: Implementer, Dir: dir}); err == nil || !strings.Contains(err.Error(), "it would obey "+test.path[:4]) {
+			if _, err := p.clear(Ask{Role: Implementer, Dir: dir}); err == nil ||
+				!strings.Contains(err.Error(), "it would obey "+test.path[:4]) {
 				t.Errorf("an implementer was started beside it: %v", err)
 			}
 			back, err := p.clear(Ask{Role: Reviewer, Dir: dir})
@@ -51,7 +53,8 @@ func TestExecutes(t *testing.T) {
 		obeyed bool
 	}{
 		{`{"model":"m","agent":{"plugin":{}}}`, false}, {`{}`, false}, {"{ // no plugin\n\"model\": \"m\",\n}", false},
-		{`{"plugin":["a"]}`, true}, {`{"plugin":[]}`, true}, {"{/* */ \"pl\\u0075gin\": [\"a\"],}", true}, {`{"plugin":["a"],"plugin":[]}`, true},
+		{`{"plugin":["a"]}`, true}, {`{"plugin":[]}`, true}, {"{/* */ \"pl\\u0075gin\": [\"a\"],}", true},
+		{`{"plugin":["a"],"plugin":[]}`, true},
 		{``, true}, {`null`, true}, {`[]`, true}, {`{"model":"m"} {"plugin":["a"]}`, true}, {`{{file:a}}`, true},
 	} {
 		dir := t.TempDir()

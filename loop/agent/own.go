@@ -59,7 +59,8 @@ func (o Own) usage(stdout []byte) (u spend.Usage) {
 			return max(0, min(n, 1e12))
 		}
 		u = u.Add(spend.Usage{
-			Input: int64(number("input")), Cached: int64(number("cached")), Output: int64(number("output")), Cost: number("cost"),
+			Input: int64(number("input")), Cached: int64(number("cached")), Output: int64(number("output")),
+			Cost: number("cost"),
 		})
 	}
 	return u
@@ -121,5 +122,6 @@ func wordsOf(value any) string {
 // answersInJSON reports whether a custom command answers in JSON although Own.Answer is not set.
 func (s Spec) answersInJSON(text string) bool {
 	text = strings.TrimSpace(text)
-	return s.preset() == "" && s.Protocol == "" && s.Own.Answer == "" && strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") && len(jsonValues([]byte(text))) > 0
+	return s.preset() == "" && s.Protocol == "" && s.Own.Answer == "" && strings.HasPrefix(text, "{") &&
+		strings.HasSuffix(text, "}") && len(jsonValues([]byte(text))) > 0
 }

@@ -7,7 +7,8 @@ import (
 )
 
 func TestOwnAnswer(t *testing.T) {
-	lines := "warming up {\n" + `{"type":"item","item":{"type":"talk","text":"hm"}}` + "\r\n" + `{"type":"item","item":{"type":"agent_message","text":"well"}}
+	lines := "warming up {\n" + `{"type":"item","item":{"type":"talk","text":"hm"}}` + "\r\n" +
+		`{"type":"item","item":{"type":"agent_message","text":"well"}}
 {"type":"usage","u":{"in":10,"out":2},"cost":0.25}
 {"type":"item","item":{"type":"talk","text":"bye"}}
 {"type":"usage","u":{"in":5,"out":1},"cost":0.5}
@@ -19,7 +20,8 @@ not json {"a"
 		{"none", lines, "result", "", `its output has no answer at "result"`},
 		{"empty", `{"result":" \n"}`, "result", "", `its answer at "result" is empty`},
 		{"null", `{"result":null}`, "result", "", `its output has no answer at "result"`},
-		{"over several lines", "{\n  \"message\": {\n    \"content\": [{\"text\": \"fine\"}]\n  }\n}\n", "message.content.0.text", "fine", ""},
+		{"over several lines", "{\n  \"message\": {\n    \"content\": [{\"text\": \"fine\"}]\n  }\n}\n",
+			"message.content.0.text", "fine", ""},
 		{"no such item", `{"a":[1]}`, "a.1", "", `its output has no answer at "a.1"`},
 		{"no such object", `{"a":"x"}`, "a.b", "", `its output has no answer at "a.b"`},
 		{"an object", `{"review":{"verdict":"PASS"}}`, "review", `{"verdict":"PASS"}`, ""},
@@ -30,7 +32,8 @@ not json {"a"
 			t.Errorf("%s: %+v", tc.name, got)
 		}
 	}
-	own := Own{Usage: map[string]string{"input": "u.in where type=usage", "output": "u.out", "cost": "cost", "cached": "item"}}
+	own := Own{Usage: map[string]string{"input": "u.in where type=usage", "output": "u.out", "cost": "cost",
+		"cached": "item"}}
 	if got, want := own.usage([]byte(lines)), (spend.Usage{Input: 15, Output: 3, Cost: 0.75}); got != want {
 		t.Errorf("usage %+v, want %+v", got, want)
 	}

@@ -65,7 +65,8 @@ type sums struct{ tokens, cost bool }
 // since returns the usage of one call from the reported usage taken and the session's usage before it.
 func (s sums) since(taken, before spend.Usage) spend.Usage {
 	if s.tokens && taken.Input >= before.Input && taken.Output >= before.Output {
-		taken.Input, taken.Cached, taken.Output = taken.Input-before.Input, taken.Cached-before.Cached, taken.Output-before.Output
+		taken.Input, taken.Cached, taken.Output = taken.Input-before.Input, taken.Cached-before.Cached,
+			taken.Output-before.Output
 	}
 	if s.cost && taken.Cost >= before.Cost {
 		taken.Cost -= before.Cost

@@ -9,10 +9,12 @@ import (
 var (
 	amazon = []string{
 		"AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
-		"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_BEARER_TOKEN_BEDROCK",
+		"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE",
+		"AWS_BEARER_TOKEN_BEDROCK",
 	}
 	google = []string{
-		"GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "CLOUD_ML_REGION", "VERTEX_LOCATION",
+		"GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "CLOUD_ML_REGION",
+		"VERTEX_LOCATION",
 	}
 	azure = []string{
 		"AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE",
@@ -22,10 +24,14 @@ var (
 // providers are the keys and addresses of common model providers, for tools that support
 // many. Users name others in the agent's env.
 var providers = []string{
-	"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "AZURE_API_KEY", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_API_VERSION", "AZURE_OPENAI_BASE_URL",
-	"AZURE_OPENAI_DEPLOYMENT_NAME_MAP", "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_RESOURCE_NAME", "AZURE_RESOURCE_NAME", "AWS_BEARER_TOKEN_BEDROCK",
-	"CEREBRAS_API_KEY", "DEEPSEEK_API_KEY", "FIREWORKS_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "GROQ_API_KEY", "MISTRAL_API_KEY",
-	"MOONSHOT_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENROUTER_API_KEY", "TOGETHER_API_KEY", "XAI_API_KEY", "ZAI_API_KEY",
+	"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "AZURE_API_KEY", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_API_VERSION",
+	"AZURE_OPENAI_BASE_URL",
+	"AZURE_OPENAI_DEPLOYMENT_NAME_MAP", "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_RESOURCE_NAME", "AZURE_RESOURCE_NAME",
+	"AWS_BEARER_TOKEN_BEDROCK",
+	"CEREBRAS_API_KEY", "DEEPSEEK_API_KEY", "FIREWORKS_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY",
+	"GROQ_API_KEY", "MISTRAL_API_KEY",
+	"MOONSHOT_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENROUTER_API_KEY", "TOGETHER_API_KEY", "XAI_API_KEY",
+	"ZAI_API_KEY",
 }
 
 // xdg are the variables for the place of settings and credentials outside HOME.
@@ -43,31 +49,37 @@ var presets = map[string]*preset{
 	// worktrees and would obey the .codex directory of the commit under review, commands of
 	// MCP servers included. So the arguments withdraw the trust for this directory.
 	"codex": {
-		args:        []string{"exec", "--json"},
-		reviewer:    []string{"--sandbox", "read-only", "-c", "project_doc_max_bytes=0", "-c", "skills.include_instructions=false"},
+		args: []string{"exec", "--json"},
+		reviewer: []string{"--sandbox", "read-only", "-c", "project_doc_max_bytes=0", "-c",
+			"skills.include_instructions=false"},
 		implementer: []string{"--sandbox", "workspace-write", "-c", "project_doc_max_bytes=0"},
 		once:        []string{"--ephemeral"},
-		again:       []string{"exec", "resume", "--json", "-c", `sandbox_mode="workspace-write"`, "-c", "project_doc_max_bytes=0"},
-		resume:      []string{"{session}"},
-		sums:        sums{tokens: true},
-		tree:        func(dir string) []string { return []string{"-c", "projects=" + untrusted(dir)} },
-		model:       "-m",
-		last:        []string{"-"},
-		pass:        []string{"CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"},
-		clouds:      allClouds,
-		help:        []string{"exec"},
-		hardens:     []string{"--sandbox", "-c"},
-		reader:      func() reader { return &codexReader{} }, edits: true,
-		signIn:       signIn{vars: []string{"CODEX_API_KEY", "OPENAI_API_KEY", "AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"}, home: "CODEX_HOME", root: ".codex", files: []string{"auth.json"}},
+		again: []string{"exec", "resume", "--json", "-c", `sandbox_mode="workspace-write"`, "-c",
+			"project_doc_max_bytes=0"},
+		resume: []string{"{session}"},
+		sums:   sums{tokens: true},
+		tree:   func(dir string) []string { return []string{"-c", "projects=" + untrusted(dir)} },
+		model:  "-m",
+		last:   []string{"-"},
+		pass: []string{"CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY",
+			"AWS_BEARER_TOKEN_BEDROCK"},
+		clouds:  allClouds,
+		help:    []string{"exec"},
+		hardens: []string{"--sandbox", "-c"},
+		reader:  func() reader { return &codexReader{} }, edits: true,
+		signIn: signIn{vars: []string{"CODEX_API_KEY", "OPENAI_API_KEY", "AZURE_OPENAI_API_KEY",
+			"AWS_BEARER_TOKEN_BEDROCK"}, home: "CODEX_HOME", root: ".codex", files: []string{"auth.json"}},
 		uninstructed: []string{"-c", "skills.include_instructions=false"}, proven: true, origin: "0.169.0",
 	},
 	// claude reads no settings of the repository. An implementer may edit and read history;
 	// anything else that would need a person's permission is denied.
 	"claude": {
-		args:     []string{"-p", "--setting-sources", "user", "--strict-mcp-config", "--output-format", "stream-json", "--verbose"},
+		args: []string{"-p", "--setting-sources", "user", "--strict-mcp-config", "--output-format", "stream-json",
+			"--verbose"},
 		reviewer: []string{"--tools", "Read,Grep,Glob"},
 		implementer: []string{
-			"--permission-mode", "acceptEdits", "--allowedTools", "Bash(git diff *),Bash(git log *),Bash(git show *),Bash(git status *)",
+			"--permission-mode", "acceptEdits", "--allowedTools",
+			"Bash(git diff *),Bash(git log *),Bash(git show *),Bash(git status *)",
 		},
 		resume: []string{"--resume", "{session}"},
 		sums:   sums{cost: true},
@@ -75,18 +87,26 @@ var presets = map[string]*preset{
 		set:    []string{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
 		pass: []string{
 			"USER", // the macOS key chain is queried by user name
-			"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR",
-			"ANTHROPIC_MODEL", "ANTHROPIC_SMALL_FAST_MODEL", "ANTHROPIC_DEFAULT_OPUS_MODEL", "ANTHROPIC_DEFAULT_SONNET_MODEL", "ANTHROPIC_DEFAULT_HAIKU_MODEL",
+			"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS",
+			"CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR",
+			"ANTHROPIC_MODEL", "ANTHROPIC_SMALL_FAST_MODEL", "ANTHROPIC_DEFAULT_OPUS_MODEL", "ANTHROPIC_DEFAULT_SONNET_MODEL",
+			"ANTHROPIC_DEFAULT_HAIKU_MODEL",
 		},
 		clouds: []cloud{
-			{"CLAUDE_CODE_USE_BEDROCK", append([]string{"ANTHROPIC_BEDROCK_BASE_URL", "CLAUDE_CODE_SKIP_BEDROCK_AUTH"}, amazon...)},
-			{"CLAUDE_CODE_USE_VERTEX", append([]string{"ANTHROPIC_VERTEX_BASE_URL", "ANTHROPIC_VERTEX_PROJECT_ID", "CLAUDE_CODE_SKIP_VERTEX_AUTH"}, google...)},
-			{"CLAUDE_CODE_USE_FOUNDRY", append([]string{"ANTHROPIC_FOUNDRY_API_KEY", "ANTHROPIC_FOUNDRY_BASE_URL", "ANTHROPIC_FOUNDRY_RESOURCE"}, azure...)},
+			{"CLAUDE_CODE_USE_BEDROCK", append([]string{"ANTHROPIC_BEDROCK_BASE_URL", "CLAUDE_CODE_SKIP_BEDROCK_AUTH"},
+				amazon...)},
+			{"CLAUDE_CODE_USE_VERTEX",
+				append([]string{"ANTHROPIC_VERTEX_BASE_URL", "ANTHROPIC_VERTEX_PROJECT_ID", "CLAUDE_CODE_SKIP_VERTEX_AUTH"},
+					google...)},
+			{"CLAUDE_CODE_USE_FOUNDRY",
+				append([]string{"ANTHROPIC_FOUNDRY_API_KEY", "ANTHROPIC_FOUNDRY_BASE_URL", "ANTHROPIC_FOUNDRY_RESOURCE"},
+					azure...)},
 		},
 		hardens: []string{"--setting-sources", "--strict-mcp-config", "--tools", "--permission-mode", "--allowedTools"},
 		reader:  func() reader { return &claudeReader{} }, edits: true,
 		signIn: signIn{
-			vars: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"},
+			vars: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK",
+				"CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"},
 			home: "CLAUDE_CONFIG_DIR", root: ".claude", files: []string{".credentials.json"}, unseen: true,
 		},
 		proven: true, origin: "2.1.331",
@@ -109,7 +129,8 @@ var presets = map[string]*preset{
 		executes:  []string{"/.env", "/.gemini/.env"}, // variables, including the address that receives the key
 		hardens:   []string{"--skip-trust", "--approval-mode"},
 		reader:    func() reader { return &geminiReader{} }, edits: true,
-		signIn: signIn{vars: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"}, root: ".gemini", files: []string{"oauth_creds.json"}},
+		signIn: signIn{vars: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"}, root: ".gemini",
+			files: []string{"oauth_creds.json"}},
 		acp:    &acpForm{args: []string{"--skip-trust", "--acp"}, model: "-m", readsItself: true, proven: true},
 		proven: true, origin: "0.61.0",
 	},
@@ -128,11 +149,13 @@ var presets = map[string]*preset{
 		instructs:   []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md", "/.opencode", "/.agents", "/.claude"},
 		// opencode has a second loader for plugins, which ignores the variables and --pure
 		executes: []string{
-			"/opencode.json:plugin", "/opencode.jsonc:plugin", "/.opencode/opencode.json:plugin", "/.opencode/opencode.jsonc:plugin",
+			"/opencode.json:plugin", "/opencode.jsonc:plugin", "/.opencode/opencode.json:plugin",
+			"/.opencode/opencode.jsonc:plugin",
 			"/.opencode/plugin", "/.opencode/plugins", "/.opencode/tool", "/.opencode/tools",
 		},
 		reader: func() reader { return &opencodeReader{} }, edits: true,
-		signIn: signIn{vars: providers, home: "XDG_DATA_HOME", root: ".local/share", files: []string{"opencode/auth.json"}, unseen: true},
+		signIn: signIn{vars: providers, home: "XDG_DATA_HOME", root: ".local/share", files: []string{"opencode/auth.json"},
+			unseen: true},
 		acp:    &acpForm{args: []string{"acp", "--print-logs", "--log-level", "ERROR"}, proven: true},
 		proven: true, origin: "1.18.33",
 	},
@@ -151,8 +174,10 @@ var presets = map[string]*preset{
 		executes:  []string{"/.pi/settings.json"}, // npmCommand, if the user has installed a package
 		hardens:   []string{"-ne", "-ns", "-np", "-nc", "--tools"},
 		reader:    func() reader { return &piReader{} }, edits: true,
-		signIn:       signIn{vars: append([]string{"ANTHROPIC_OAUTH_TOKEN"}, providers...), home: "PI_CODING_AGENT_DIR", root: ".pi/agent", files: []string{"auth.json"}, unseen: true},
-		uninstructed: []string{"--system-prompt", "", "--append-system-prompt", ""}, // in place of .pi/SYSTEM.md and similar files
+		signIn: signIn{vars: append([]string{"ANTHROPIC_OAUTH_TOKEN"}, providers...), home: "PI_CODING_AGENT_DIR",
+			root: ".pi/agent", files: []string{"auth.json"}, unseen: true},
+		// in place of .pi/SYSTEM.md and similar files
+		uninstructed: []string{"--system-prompt", "", "--append-system-prompt", ""},
 		proven:       true, origin: "0.74.2",
 	},
 	// copilot reads a piped prompt from standard input. With the Agent Client Protocol it runs
@@ -164,7 +189,8 @@ var presets = map[string]*preset{
 		resume:      []string{"--resume={session}"},
 		model:       "--model",
 		pass: []string{
-			"COPILOT_GITHUB_TOKEN", "COPILOT_HOME", "COPILOT_MODEL", "COPILOT_OFFLINE", "COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BASE_URL",
+			"COPILOT_GITHUB_TOKEN", "COPILOT_HOME", "COPILOT_MODEL", "COPILOT_OFFLINE", "COPILOT_PROVIDER_API_KEY",
+			"COPILOT_PROVIDER_BASE_URL",
 			"COPILOT_PROVIDER_BEARER_TOKEN", "COPILOT_PROVIDER_TYPE", "XDG_CONFIG_HOME", "XDG_STATE_HOME",
 		},
 		clouds:  []cloud{{vars: []string{"GH_TOKEN", "GITHUB_TOKEN"}}},
@@ -190,8 +216,9 @@ var presets = map[string]*preset{
 		executes:  []string{"/.qwen/settings.json", "/.qwen/.env", "/.env"},
 		hardens:   []string{"--safe-mode", "--approval-mode"},
 		reader:    func() reader { return &claudeReader{} }, edits: true,
-		acp:    &acpForm{args: []string{"--safe-mode", "--acp"}, model: "-m", proven: true},
-		signIn: signIn{vars: []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"}, root: ".qwen", files: []string{"oauth_creds.json"}, unseen: true},
+		acp: &acpForm{args: []string{"--safe-mode", "--acp"}, model: "-m", proven: true},
+		signIn: signIn{vars: []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"},
+			root: ".qwen", files: []string{"oauth_creds.json"}, unseen: true},
 		proven: true, origin: "0.24.4",
 	},
 	// kilo is built on opencode and has rule files of its own.
@@ -203,11 +230,13 @@ var presets = map[string]*preset{
 		setReviewer: opencodeReview("KILO"),
 		pass:        append(opencodePass("KILO"), append([]string{"KILO_ORG_ID"}, xdg...)...),
 		clouds:      allClouds,
-		instructs:   []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md", "/.kilocode", "/.kilo", ".kilocoderules", "/.opencode", "/.agents", "/.claude"},
-		help:        []string{"run"},
-		reader:      func() reader { return &opencodeReader{} }, edits: true,
-		acp:    &acpForm{args: []string{"acp", "--print-logs", "--log-level", "ERROR"}, proven: true},
-		signIn: signIn{vars: append([]string{"KILO_API_KEY"}, providers...), home: "XDG_DATA_HOME", root: ".local/share", files: []string{"kilo/auth.json"}, unseen: true},
+		instructs: []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md", "/.kilocode", "/.kilo", ".kilocoderules", "/.opencode",
+			"/.agents", "/.claude"},
+		help:   []string{"run"},
+		reader: func() reader { return &opencodeReader{} }, edits: true,
+		acp: &acpForm{args: []string{"acp", "--print-logs", "--log-level", "ERROR"}, proven: true},
+		signIn: signIn{vars: append([]string{"KILO_API_KEY"}, providers...), home: "XDG_DATA_HOME", root: ".local/share",
+			files: []string{"kilo/auth.json"}, unseen: true},
 		proven: true, origin: "7.7.7",
 	},
 	"cursor-agent": {
@@ -233,12 +262,13 @@ var presets = map[string]*preset{
 		model:       "-m",
 		pass:        []string{"FACTORY_API_KEY"},
 		instructs:   []string{"AGENTS.md", "CLAUDE.md", "/.agents", "/.claude", "/.factory"},
-		executes:    []string{"/.factory/settings.json", "/.factory/settings.local.json", "/.factory/mcp.json", "/.factory/hooks.json"},
-		help:        []string{"exec"},
-		hardens:     []string{"--only-tools", "--auto", "--disable-builtin-skills"},
-		reader:      func() reader { return &droidReader{} },
-		signIn:      signIn{vars: []string{"FACTORY_API_KEY"}, root: ".factory", files: []string{"auth.json"}, unseen: true},
-		origin:      "0.215.0",
+		executes: []string{"/.factory/settings.json", "/.factory/settings.local.json", "/.factory/mcp.json",
+			"/.factory/hooks.json"},
+		help:    []string{"exec"},
+		hardens: []string{"--only-tools", "--auto", "--disable-builtin-skills"},
+		reader:  func() reader { return &droidReader{} },
+		signIn:  signIn{vars: []string{"FACTORY_API_KEY"}, root: ".factory", files: []string{"auth.json"}, unseen: true},
+		origin:  "0.215.0",
 	},
 	// amp has neither an option for the model nor one that keeps it from writing: as for every
 	// reviewer, the checkout is compared afterwards.
@@ -259,20 +289,23 @@ var presets = map[string]*preset{
 		model:       "--model",
 		set:         []string{"GOOSE_MODE=auto"},
 		setReviewer: []string{"GOOSE_MODE=chat", `CONTEXT_FILE_NAMES=["git-runr-reads-none"]`},
-		pass:        append([]string{"GOOSE_PROVIDER", "GOOSE_MODEL", "DATABRICKS_HOST", "DATABRICKS_TOKEN", "OPENAI_HOST", "ANTHROPIC_HOST", "OLLAMA_HOST"}, append(xdg, providers...)...),
-		clouds:      allClouds,
-		instructs:   []string{".goosehints", "AGENTS.md", "/.agents", "/.goose"},
-		help:        []string{"run"},
-		reader:      func() reader { return &gooseReader{} },
-		signIn:      signIn{vars: providers, unseen: true},
-		origin:      "1.9",
+		pass: append([]string{"GOOSE_PROVIDER", "GOOSE_MODEL", "DATABRICKS_HOST", "DATABRICKS_TOKEN", "OPENAI_HOST",
+			"ANTHROPIC_HOST", "OLLAMA_HOST"}, append(xdg, providers...)...),
+		clouds:    allClouds,
+		instructs: []string{".goosehints", "AGENTS.md", "/.agents", "/.goose"},
+		help:      []string{"run"},
+		reader:    func() reader { return &gooseReader{} },
+		signIn:    signIn{vars: providers, unseen: true},
+		origin:    "1.9",
 	},
 	// aider has no tools: it writes the model's answer to files. It reads its configuration,
 	// and the addresses that receive keys, from files of the checkout.
 	"aider": {
 		args: []string{
-			"--message-file", "{prompt_file}", "--yes-always", "--no-auto-commits", "--no-dirty-commits", "--no-auto-lint", "--no-auto-test",
-			"--no-suggest-shell-commands", "--no-check-update", "--no-analytics", "--no-gitignore", "--no-pretty", "--no-stream", "--no-detect-urls",
+			"--message-file", "{prompt_file}", "--yes-always", "--no-auto-commits", "--no-dirty-commits", "--no-auto-lint",
+			"--no-auto-test",
+			"--no-suggest-shell-commands", "--no-check-update", "--no-analytics", "--no-gitignore", "--no-pretty", "--no-stream",
+			"--no-detect-urls",
 		},
 		reviewer:  []string{"--dry-run", "--chat-mode", "ask"},
 		model:     "--model",
@@ -301,7 +334,8 @@ func opencodeReview(tool string) []string {
 }
 
 func opencodePass(tool string) []string {
-	own := withPrefix(tool+"_", "API_KEY", "AUTH_CONTENT", "CONFIG", "CONFIG_CONTENT", "CONFIG_DIR", "DISABLE_MODELS_FETCH")
+	own := withPrefix(tool+"_", "API_KEY", "AUTH_CONTENT", "CONFIG", "CONFIG_CONTENT", "CONFIG_DIR",
+		"DISABLE_MODELS_FETCH")
 	return append(own, providers...)
 }
 

@@ -41,7 +41,9 @@ func (inv Invocation) known(ctx context.Context, c Command, cache string) error 
 	}
 	for _, flag := range inv.preset.hardens {
 		if used(flag) && !named(flag) {
-			return fmt.Errorf("unknown option %s: this version of %q does not list it in its help, and without it the agent and the checkout are not safe from each other", flag, inv.Args[0])
+			return fmt.Errorf(
+				"unknown option %s: this version of %q does not list it in its help, and without it the agent and the checkout "+
+					"are not safe from each other", flag, inv.Args[0])
 		}
 	}
 	return nil
@@ -60,7 +62,8 @@ func (inv Invocation) flags(ctx context.Context, c Command, cache string) ([]str
 		return kept.Flags, nil
 	}
 	c.Args = append(slices.Clone(c.Args[:1]), append(slices.Clone(inv.preset.help), "--help")...)
-	c.Dir, c.Timeout, c.Idle, c.Merge, c.event, c.stuck, c.talk, c.Transcript, c.OnLine = os.TempDir(), helpTimeout, 0, true, nil, nil, nil, nil, nil
+	c.Dir, c.Timeout, c.Idle, c.Merge, c.event, c.stuck, c.talk, c.Transcript, c.OnLine = os.TempDir(), helpTimeout, 0,
+		true, nil, nil, nil, nil, nil
 	res, err := Run(ctx, c)
 	if err != nil || res.ExitCode != 0 {
 		return nil, nil // the call itself will report the reason, if any

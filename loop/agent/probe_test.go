@@ -13,7 +13,8 @@ import (
 // otherwise behaves like codex.
 func tool(t *testing.T, dir, help string) {
 	t.Helper()
-	script := "#!/bin/sh\nfor a; do if [ \"$a\" = --help ]; then echo \"$0 $*\" >>'" + dir + "/asked'; cat <<'END'\n" + help + "\nEND\nexit 0; fi; done\n" +
+	script := "#!/bin/sh\nfor a; do if [ \"$a\" = --help ]; then echo \"$0 $*\" >>'" + dir + "/asked'; cat <<'END'\n" +
+		help + "\nEND\nexit 0; fi; done\n" +
 		"cat >/dev/null; echo called >>'" + dir + "/called'\ncat <<'END'\n" + codexFine + "END\n"
 	if err := os.WriteFile(filepath.Join(dir, "codex.new"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
@@ -35,7 +36,9 @@ func TestProbe(t *testing.T) {
 	dir := t.TempDir()
 	cache := filepath.Join(dir, "cache")
 	call := func(role Role) error {
-		_, _, err := Call(t.Context(), Spec{Name: "codex"}, Ask{Role: role, Dir: t.TempDir(), Base: []string{"PATH=" + dir + ":" + os.Getenv("PATH")}}, CallOptions{Cache: cache})
+		_, _, err := Call(t.Context(), Spec{Name: "codex"},
+			Ask{Role: role, Dir: t.TempDir(), Base: []string{"PATH=" + dir + ":" + os.Getenv("PATH")}},
+			CallOptions{Cache: cache})
 		return err
 	}
 	tool(t, dir, "Usage: codex exec\n  -c, --config <key=value>\n  -s, --sandbox <MODE>")
@@ -79,7 +82,9 @@ func TestProbeNot(t *testing.T) {
 		{Spec{Name: "codex", Preset: "codex", Command: []string{dir + "/codex", "x"}}, dir + "/cache"},
 		{Spec{Name: "mine", Command: []string{"codex"}}, dir + "/cache"},
 	} {
-		_, _, err := Call(t.Context(), tc.spec, Ask{Role: Reviewer, Dir: t.TempDir(), Base: []string{"PATH=" + dir + ":" + os.Getenv("PATH")}}, CallOptions{Cache: tc.cache})
+		_, _, err := Call(t.Context(), tc.spec,
+			Ask{Role: Reviewer, Dir: t.TempDir(), Base: []string{"PATH=" + dir + ":" + os.Getenv("PATH")}},
+			CallOptions{Cache: tc.cache})
 		if err != nil || fileExists(dir+"/asked") {
 			t.Errorf("%+v: %v", tc.spec, err)
 		}
@@ -87,7 +92,8 @@ func TestProbeNot(t *testing.T) {
 }
 
 func TestFlagsIn(t *testing.T) {
-	help := "  -m, --model <M>  (alias: --llm)\n--no-skills, -ns  no\n[--json] |--tools| `--mode`\na-b --x=1 see https://x/--no"
+	help := "  -m, --model <M>  (alias: --llm)\n--no-skills, -ns  no\n[--json] |--tools| `--mode`\n" +
+		"a-b --x=1 see https://x/--no"
 	if got := strings.Join(flagsIn(help), " "); got != "--json --llm --mode --model --no-skills --tools --x -m -ns" {
 		t.Errorf("%q", got)
 	}

@@ -49,7 +49,8 @@ func (p proc) orphan() bool {
 
 func newFamily(leader int, mark string, alone bool) *family {
 	p, _ := readStat(strconv.Itoa(leader))
-	return &family{leader: leader, mark: []byte(mark), since: p.start, known: map[int]uint64{leader: p.start}, alone: alone}
+	return &family{leader: leader, mark: []byte(mark), since: p.start, known: map[int]uint64{leader: p.start},
+		alone: alone}
 }
 
 // noted returns the record by which StopNoted finds the family when we are gone.
@@ -64,7 +65,8 @@ func belongs(n noted) bool {
 	p, ok := readStat(strconv.Itoa(os.Getpid()))
 	for ok && p.pid > 1 && p.pid != n.By && n.Boot == bootID() {
 		of := p.pid == n.PID || p.group == n.PID || p.session == n.PID
-		if of || p.parent == n.By && p.session != by.session || bytes.Contains(environOf(strconv.Itoa(p.pid)), []byte(n.Mark)) {
+		if of || p.parent == n.By && p.session != by.session ||
+			bytes.Contains(environOf(strconv.Itoa(p.pid)), []byte(n.Mark)) {
 			return true
 		}
 		p, ok = readStat(strconv.Itoa(p.parent))

@@ -111,10 +111,14 @@ func TestCallLeavesNothingBehind(t *testing.T) {
 	for _, deaf := range []string{"", `trap "" TERM; `} {
 		pidFile := filepath.Join(t.TempDir(), "pid")
 		killAtEnd(t, pidFile)
-		script := `"$1" setsid sh -c '` + deaf + `echo $$ > "$0.new"; mv "$0.new" "$0"; while :; do sleep 0.05; done' "$0" >/dev/null 2>&1 &
+		script := `"$1" setsid sh -c '` + deaf +
+			`echo $$ > "$0.new"; mv "$0.new" "$0"; while :; do sleep 0.05; done' "$0" >/dev/null 2>&1 &
 while [ ! -e "$0" ]; do sleep 0.02; done; echo fine`
-		spec := Spec{Name: "leaves", Command: []string{"sh", "-c", script, pidFile, executablePath()}, Env: []string{helperVar}}
-		answer, _, err := Call(t.Context(), spec, Ask{Role: Implementer, Dir: t.TempDir(), Base: []string{"PATH=" + os.Getenv("PATH"), helperVar + "=1"}}, CallOptions{})
+		spec := Spec{Name: "leaves", Command: []string{"sh", "-c", script, pidFile, executablePath()},
+			Env: []string{helperVar}}
+		answer, _, err := Call(t.Context(), spec,
+			Ask{Role: Implementer, Dir: t.TempDir(), Base: []string{"PATH=" + os.Getenv("PATH"), helperVar + "=1"}},
+			CallOptions{})
 		if err != nil || answer.Text != "fine" {
 			t.Fatalf("%+v, %v", answer, err)
 		}
@@ -129,7 +133,8 @@ func TestStartDetachedIsNobodysFamily(t *testing.T) {
 	t.Setenv(spawnVar, ":OUTER")
 	log := filepath.Join(t.TempDir(), "log")
 	for _, env := range [][]string{nil, os.Environ()} {
-		if err := StartDetached("/bin/sh", []string{"-c", `echo "got <$` + spawnVar + `>"`}, t.TempDir(), env, log); err != nil {
+		if err := StartDetached("/bin/sh", []string{"-c", `echo "got <$` + spawnVar + `>"`}, t.TempDir(), env,
+			log); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -17,18 +17,23 @@ const (
 )
 
 // retryWords match the ways in which providers and tools say when to retry.
-var retryWords = sync.OnceValue(func() (words struct{ seconds, duration, date, epoch, instant, day, clock, number *regexp.Regexp }) {
-	re := regexp.MustCompile
-	words.seconds = re(`(?i)(?:retry[-_ ]?after|resets?_(?:in|after)_seconds)["']?\s*[:=]?\s*["']?(\d+(?:\.\d+)?)(?:["',;\s}]|\.?$)`)
-	words.duration = re(`(?i)(?:again|retry|resets?|available|wait|retry[-_ ]?after|retry[-_ ]?delay)["']?(?:ing)?\s*[:=]?\s*(?:in|for|after)?\s*(?:about\s+)?["']?` + durationWords)
-	words.date = re(`(?i)retry-after:\s*([A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT)`)
-	words.epoch = re(`(?i)(?:limit reached\||reset(?:s|s?_?at)?["']?\s*[:=]\s*["']?)(\d{10})\b`)
-	words.instant = re(`(?i)(?:until|at|after)\s+(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)(?:\.\d+)?\s*(?:Z|UTC)\b`)
-	words.day = re(`(?i)(?:resets?|again)\s+(?:at\s+|on\s+)?([a-z]{3}) (\d{1,2})(?:st|nd|rd|th)?,?\s+(?:(\d{4}),?\s+)?(?:at\s+)?` + clockWords)
-	words.clock = re(`(?i)(?:resets?|again)\s+(?:at\s+)?` + clockWords)
-	words.number = re(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
-	return words
-})
+var retryWords = sync.OnceValue(
+	func() (words struct{ seconds, duration, date, epoch, instant, day, clock, number *regexp.Regexp }) {
+		re := regexp.MustCompile
+		words.seconds = re(
+			`(?i)(?:retry[-_ ]?after|resets?_(?:in|after)_seconds)["']?\s*[:=]?\s*["']?(\d+(?:\.\d+)?)(?:["',;\s}]|\.?$)`)
+		words.duration = re(
+			`(?i)(?:again|retry|resets?|available|wait|retry[-_ ]?after|retry[-_ ]?delay)["']?(?:ing)?\s*[:=]?\s*(?:in|for|after)?\s*(?:about\s+)?["']?` + durationWords)
+		words.date = re(`(?i)retry-after:\s*([A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT)`)
+		words.epoch = re(`(?i)(?:limit reached\||reset(?:s|s?_?at)?["']?\s*[:=]\s*["']?)(\d{10})\b`)
+		words.instant = re(`(?i)(?:until|at|after)\s+(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)(?:\.\d+)?\s*(?:Z|UTC)\b`)
+		words.day = re(
+			`(?i)(?:resets?|again)\s+(?:at\s+|on\s+)?([a-z]{3}) (\d{1,2})(?:st|nd|rd|th)?,?\s+(?:(\d{4}),?\s+)?(?:at\s+)?` +
+				clockWords)
+		words.clock = re(`(?i)(?:resets?|again)\s+(?:at\s+)?` + clockWords)
+		words.number = re(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
+		return words
+	})
 
 // RetryAfter returns the wait that a provider's message text asks for at time now: at most a
 // week, 0 if it cannot be read.

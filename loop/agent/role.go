@@ -43,7 +43,8 @@ func (c Caller) Implementer() role.Implementer { return implementer{c} }
 func (c Caller) model() string { return cmp.Or(c.Model, c.Spec.ModelFor(c.Profile)) }
 
 // call asks the agent. The error is only for a call that was interrupted.
-func (c Caller) call(ctx context.Context, ask Ask, transcript io.Writer, onLine func(string)) (Answer, Result, *record.Failure, error) {
+func (c Caller) call(ctx context.Context, ask Ask, transcript io.Writer,
+	onLine func(string)) (Answer, Result, *record.Failure, error) {
 	ask.Model = c.model()
 	answer, result, err := Call(ctx, c.Spec, ask, CallOptions{Transcript: transcript, OnLine: onLine, Cache: c.Cache})
 	switch {
@@ -54,10 +55,12 @@ func (c Caller) call(ctx context.Context, ask Ask, transcript io.Writer, onLine 
 	case answer.Problem == "":
 		return answer, result, nil, nil
 	}
-	detail := fmt.Sprintf("agent %q after %s: %s", c.Spec.Name, result.Duration.Round(time.Second), cmp.Or(answer.Detail, answer.Problem))
+	detail := fmt.Sprintf("agent %q after %s: %s", c.Spec.Name, result.Duration.Round(time.Second),
+		cmp.Or(answer.Detail, answer.Problem))
 	failure := &record.Failure{
-		Reason: cmp.Or(problemReasons[answer.Problem], record.ReasonAgentFailed), Detail: detail, LastActivity: lastOutput(result),
-		Setting: c.limit(answer.Problem), Transient: answer.Transient(),
+		Reason: cmp.Or(problemReasons[answer.Problem], record.ReasonAgentFailed), Detail: detail,
+		LastActivity: lastOutput(result),
+		Setting:      c.limit(answer.Problem), Transient: answer.Transient(),
 	}
 	if failure.Transient {
 		failure.RetryAfter = duration.Duration(answer.RetryAfter(time.Now()))
@@ -107,7 +110,8 @@ func (r reviewer) Limits() role.Limits { return r.Bounds }
 func (r reviewer) NeedsCheckout() bool { return true }
 
 func (r reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAnswer, error) {
-	answer, result, failure, err := r.call(ctx, Ask{Role: Reviewer, Dir: job.Dir, Prompt: job.Prompt()}, job.Transcript, job.OnLine)
+	answer, result, failure, err := r.call(ctx, Ask{Role: Reviewer, Dir: job.Dir, Prompt: job.Prompt()}, job.Transcript,
+		job.OnLine)
 	review := role.ReviewAnswer{Raw: answer.Text, Failure: failure, Usage: result.Usage}
 	if failure != nil || err != nil {
 		return review, err
@@ -115,7 +119,8 @@ func (r reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAn
 	review.Report = reply.ParseReview(answer.Text, job.Nonce)
 	if r.Spec.answersInJSON(answer.Text) && review.Report.Format == reply.FormatUnreadable {
 		review.Failure = &record.Failure{Reason: record.ReasonAgentFailed, Detail: fmt.Sprintf(
-			"agent %q answers in JSON, but nothing says where in it the answer is: set answer under [agents.%s], such as answer = \"result\"", r.Spec.Name, r.Spec.Name)}
+			"agent %q answers in JSON, but nothing says where in it the answer is: set answer under [agents.%s], such as "+
+				"answer = \"result\"", r.Spec.Name, r.Spec.Name)}
 		return review, nil
 	}
 	if job.Block && review.Report.Format == reply.FormatUnreadable {
@@ -127,7 +132,8 @@ func (r reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAn
 
 // askBlock asks once for the block alone, if the answer has no requested form: in the session of the answer where
 // the tool has one, else in a new call. If the call fails, the first answer is used.
-func (r reviewer) askBlock(ctx context.Context, job role.ReviewJob, review *role.ReviewAnswer, session spend.Session) error {
+func (r reviewer) askBlock(ctx context.Context, job role.ReviewJob, review *role.ReviewAnswer,
+	session spend.Session) error {
 	ask := Ask{Role: Reviewer, Dir: job.Dir, Prompt: reply.AskForBlock(review.Raw, job.Nonce)}
 	if r.Spec.continuesReviews() {
 		ask.Session = session
@@ -162,7 +168,8 @@ type implementer struct{ Caller }
 func (i implementer) ReportsEdits() bool { return i.Spec.ReportsEdits() }
 
 func (i implementer) Implement(ctx context.Context, job role.ImplementJob) (role.ImplementAnswer, error) {
-	ask := Ask{Role: Implementer, Dir: job.Dir, Prompt: job.Prompt, Uninstructed: job.Uninstructed, Keep: job.Keep, Session: job.Session}
+	ask := Ask{Role: Implementer, Dir: job.Dir, Prompt: job.Prompt, Uninstructed: job.Uninstructed, Keep: job.Keep,
+		Session: job.Session}
 	answer, result, failure, err := i.resume(ctx, ask, job.Transcript, job.OnLine)
 	done := role.ImplementAnswer{Text: answer.Text, Edited: result.Edited, Failure: failure, Usage: result.Usage}
 	if job.Keep {
@@ -177,7 +184,8 @@ func (i implementer) Implement(ctx context.Context, job role.ImplementJob) (role
 }
 
 // resume is call, which asks again without the session if the tool cannot continue it.
-func (c Caller) resume(ctx context.Context, ask Ask, transcript io.Writer, onLine func(string)) (Answer, Result, *record.Failure, error) {
+func (c Caller) resume(ctx context.Context, ask Ask, transcript io.Writer,
+	onLine func(string)) (Answer, Result, *record.Failure, error) {
 	answer, result, failure, err := c.call(ctx, ask, transcript, onLine)
 	if err != nil || ask.Session.ID == "" || !sessionLost(failure, result) {
 		return answer, result, failure, err

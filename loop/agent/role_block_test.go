@@ -15,7 +15,8 @@ import (
 // the session of the first answer if the tool can continue a session as a reviewer, and in a new session if the tool
 // has lost the first.
 func TestAskedForTheBlock(t *testing.T) {
-	const block = "```runr-review n0nce\\n{\\\"verdict\\\":\\\"PASS\\\",\\\"summary\\\":\\\"fine\\\",\\\"findings\\\":[]}\\n```"
+	const block = "```runr-review " +
+		"n0nce\\n{\\\"verdict\\\":\\\"PASS\\\",\\\"summary\\\":\\\"fine\\\",\\\"findings\\\":[]}\\n```"
 	claude := func(text string) string {
 		return `printf '%s\n' '{"type":"result","subtype":"success","session_id":"s1","result":"` + text + `"}'`
 	}

@@ -42,10 +42,11 @@ type Command struct {
 	Idle    time.Duration // limit of time without a byte of output; 0: none
 	Grace   time.Duration // between TERM and KILL; 0: 5 s, or 0.5 s when the context ended
 
-	MaxOutput  int       // bytes kept of each stream, half from the head and half from the tail; 0: defaultMaxOutput
-	Merge      bool      // both streams go to Result.Stdout, in the order of writing
-	Alone      bool      // stop everything that it started when it ends, daemons too
-	Transcript io.Writer // receives every byte of both streams as it arrives; nil: none. Its errors do not stop the command
+	MaxOutput int  // bytes kept of each stream, half from the head and half from the tail; 0: defaultMaxOutput
+	Merge     bool // both streams go to Result.Stdout, in the order of writing
+	Alone     bool // stop everything that it started when it ends, daemons too
+	// receives every byte of both streams as it arrives; nil: none. Its errors do not stop the command
+	Transcript io.Writer
 
 	// OnLine receives the newest line of output without escape sequences and control
 	// characters. It is called from one goroutine, skips lines that arrive faster than it

@@ -49,7 +49,8 @@ func confines(ctx context.Context, args []string, dir string, env []string) bool
 
 func confine(tool, command, dir, home string, env []string) []string {
 	if tool == "unshare" { // the loopback is down in a new network namespace
-		return []string{tool, "--user", "--map-root-user", "--net", "--", "sh", "-c", `ip link set lo up 2>/dev/null; exec sh -c "$1"`, "sh", command}
+		return []string{tool, "--user", "--map-root-user", "--net", "--", "sh", "-c",
+			`ip link set lo up 2>/dev/null; exec sh -c "$1"`, "sh", command}
 	}
 	args := []string{tool, "--die-with-parent", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--ro-bind", "/", "/",
 		"--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"}

@@ -132,7 +132,9 @@ func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 	return inv, nil
 }
 
-var sessionWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`) })
+var sessionWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`)
+})
 
 // form returns the preset called name, in its form for s.Protocol.
 func (s Spec) form(name string) (*preset, error) {
@@ -141,7 +143,8 @@ func (s Spec) form(name string) (*preset, error) {
 	case !ok:
 		return nil, fmt.Errorf("no command and no preset %q; presets are %s", name, strings.Join(Presets(), ", "))
 	case s.Protocol == ACP && p.acp == nil:
-		return nil, fmt.Errorf("it is not known how %q speaks the Agent Client Protocol; leave out its preset and name the whole command", name)
+		return nil, fmt.Errorf(
+			"it is not known how %q speaks the Agent Client Protocol; leave out its preset and name the whole command", name)
 	case s.Protocol == ACP:
 		return p.byACP(), nil
 	}
@@ -172,7 +175,9 @@ func (s Spec) continuesReviews() bool {
 
 // TakesModel reports whether the agent accepts the name of a model.
 func (s Spec) TakesModel() bool {
-	if s.Protocol == ACP || slices.ContainsFunc(s.Command, func(arg string) bool { return strings.Contains(arg, "{model}") }) {
+	if s.Protocol == ACP || slices.ContainsFunc(s.Command, func(arg string) bool {
+		return strings.Contains(arg, "{model}")
+	}) {
 		return true
 	}
 	p := presets[s.preset()]

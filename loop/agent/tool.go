@@ -47,7 +47,8 @@ type signIn struct {
 // program to ask for its version.
 func (s Spec) Look(ctx context.Context, base []string) Tool {
 	t := Tool{
-		Name: s.Name, Preset: s.preset(), Protocol: s.Protocol, Model: s.ModelFor(""), SignedIn: SignedInUnknown, Roles: []Role{Reviewer, Implementer},
+		Name: s.Name, Preset: s.preset(), Protocol: s.Protocol, Model: s.ModelFor(""), SignedIn: SignedInUnknown,
+		Roles:     []Role{Reviewer, Implementer},
 		Arguments: "a command of your own",
 	}
 	if !s.TakesModel() {

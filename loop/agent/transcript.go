@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Told is a part of a transcript: an event of an agent, such as a tool call with its result, or lines that are no events.
+// Told is a part of a transcript: an event of an agent, such as a tool call with its result, or lines that are no
+// events.
 type Told struct {
 	Head string // what the agent says, or the tool that it calls; "" of lines that are no events
 	Text string // the lines; of an event its fields, a line each

@@ -18,9 +18,11 @@ var failureWords = sync.OnceValue(func() []struct {
 		words     *regexp.Regexp
 		transient bool
 	}{
-		{re(`(?i)insufficient[_ ]quota|billing|credit balance|no credit|payment required|spend(?:ing)? (?:limit|cap)`), false},
+		{re(`(?i)insufficient[_ ]quota|billing|credit balance|no credit|payment required|spend(?:ing)? (?:limit|cap)`),
+			false},
 		{re(`(?i)\b(?:429|529)\b|too many requests|rate.?limit|usage limit|overloaded` +
-			`|hit your (?:[\w-]+ ){0,2}limit|(?:\d+-hour|session|daily|weekly|monthly) limit|limit reached\b.{0,40}\bresets?\b`), true},
+			`|hit your (?:[\w-]+ ){0,2}limit|(?:\d+-hour|session|daily|weekly|monthly) limit|limit reached\b.{0,40}\bresets?\b`),
+			true},
 		{re(`(?i)\b(?:40[0-4])\b|unauthori[sz]ed|forbidden|authenticat|api[ _-]?key|not logged in|please log ?in` +
 			`|unknown (?:option|flag|argument|command|model)|unexpected argument|unrecogni[sz]ed|invalid (?:option|flag|argument|model|credential)` +
 			`|model .*not (?:found|exist)|context (?:window|length)|prompt is too long`), false},

@@ -39,7 +39,8 @@ func TestTransient(t *testing.T) {
 		{ProblemAgentError, "turn limit reached", false},
 		{ProblemAgentError, "the context limit was reached", false},
 		{ProblemExitStatus, "exit status 1: file size limit reached", false},
-		{ProblemExitStatus, "exit status 1: (node:7) [DEP0040] DeprecationWarning: the rate limit helper is deprecated", false},
+		{ProblemExitStatus, "exit status 1: (node:7) [DEP0040] DeprecationWarning: the rate limit helper is deprecated",
+			false},
 		{ProblemExitStatus, "exit status 1: Warning: 429 is retried from now on; error: no space left", false},
 		{ProblemExitStatus, "exit status 1: 2026-01-02T03:04:05Z INFO asked with a rate limit of 5", false},
 		{ProblemExitStatus, "exit status 1: timestamp=1 level=INFO prompt=\"handle 503\"", false},
@@ -63,7 +64,8 @@ func TestTransient(t *testing.T) {
 func TestAgain(t *testing.T) {
 	now := time.Unix(2000000000, 0)
 	for again, want := range map[time.Time]time.Duration{
-		now.Add(4 * time.Second): 4 * time.Second, now: time.Second, now.Add(-time.Hour): time.Second, now.AddDate(1, 0, 0): maxRetryAfter,
+		now.Add(4 * time.Second): 4 * time.Second, now: time.Second, now.Add(-time.Hour): time.Second,
+		now.AddDate(1, 0, 0): maxRetryAfter,
 	} {
 		a := Answer{Problem: ProblemAgentError, Detail: "No more today, resets 11pm (UTC)", Again: again}
 		if got := a.RetryAfter(now); !a.Transient() || got != want {

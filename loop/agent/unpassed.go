@@ -8,7 +8,8 @@ import (
 )
 
 var authWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b40[13]\b|unauthori[sz]ed|forbidden|authenti|api[ _-]?key|credential|not (?:logged|signed) in|log ?in\b|sign ?in\b|access denied|could not load`)
+	return regexp.MustCompile(
+		`(?i)\b40[13]\b|unauthori[sz]ed|forbidden|authenti|api[ _-]?key|credential|not (?:logged|signed) in|log ?in\b|sign ?in\b|access denied|could not load`)
 })
 
 // notPassed returns a hint about credentials that are set in base but were not passed to the
@@ -32,7 +33,8 @@ func notPassed(p *preset, name string, base, env []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	said := "; set here, but not passed on to it: " + strings.Join(names, ", ") + " (name them in env under [agents." + name + "]"
+	said := "; set here, but not passed on to it: " + strings.Join(names, ", ") + " (name them in env under [agents." +
+		name + "]"
 	if p != nil {
 		for _, c := range p.clouds {
 			if c.on != "" && slices.ContainsFunc(c.vars, func(v string) bool { return slices.Contains(names, v) }) {

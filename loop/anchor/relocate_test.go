@@ -158,8 +158,10 @@ func FuzzRelocate(f *testing.F) {
 		start, end int
 		quoted     string
 	}{
-		{"a\nb\nc\n", "x\na\nb\nc\n", 2, 2, "b"}, {"a\r\nb", "a\nb\n", 2, 2, "b "}, {"", "a\n", 1, 1, "a"}, {"a\n\n\nb\n", "a\n\nb\n", 2, 3, "\n"},
-		{"f {\n\tx\n}\ng {\n\tx\n}\n", "g {\n\tx\n}\nf {\n\tx\n}\n", 2, 3, "\tx\n}"}, {"x\nx\nx", "x\nx", 2, 2, "x"}, {"\xff\xfe\n", "\n\xff\xfe", 1, 1, "\xff\xfe"}, {"a", "a", 1 << 40, 1 << 41, "a"},
+		{"a\nb\nc\n", "x\na\nb\nc\n", 2, 2, "b"}, {"a\r\nb", "a\nb\n", 2, 2, "b "}, {"", "a\n", 1, 1, "a"},
+		{"a\n\n\nb\n", "a\n\nb\n", 2, 3, "\n"},
+		{"f {\n\tx\n}\ng {\n\tx\n}\n", "g {\n\tx\n}\nf {\n\tx\n}\n", 2, 3, "\tx\n}"}, {"x\nx\nx", "x\nx", 2, 2, "x"},
+		{"\xff\xfe\n", "\n\xff\xfe", 1, 1, "\xff\xfe"}, {"a", "a", 1 << 40, 1 << 41, "a"},
 	} {
 		f.Add(seed.old, seed.new, seed.start, seed.end, seed.quoted, false)
 		f.Add(seed.old, seed.new, seed.start, seed.end, seed.quoted, true)
@@ -216,10 +218,12 @@ func TestRelocateInHugeFiles(t *testing.T) {
 		old, new string
 		found    bool
 	}{
-		"one line more":      {"the one that is meant, by all its words\n" + build(lines, own), build(20, own) + "the one that is meant, by all its words\n" + build(lines, own), true},
-		"all lines alike":    {"the one that is meant, by all its words\n" + build(lines, same), build(lines+5, same), false},
-		"nothing in common":  {"the one that is meant, by all its words\n" + build(lines, own), build(lines, same), false},
-		"the same backwards": {"the one that is meant, by all its words\n" + build(lines, own), build(lines, func(i int) string { return own(lines - i) }) + "the one that is meant, by all its words\n", true},
+		"one line more": {"the one that is meant, by all its words\n" + build(lines, own),
+			build(20, own) + "the one that is meant, by all its words\n" + build(lines, own), true},
+		"all lines alike":   {"the one that is meant, by all its words\n" + build(lines, same), build(lines+5, same), false},
+		"nothing in common": {"the one that is meant, by all its words\n" + build(lines, own), build(lines, same), false},
+		"the same backwards": {"the one that is meant, by all its words\n" + build(lines, own),
+			build(lines, func(i int) string { return own(lines - i) }) + "the one that is meant, by all its words\n", true},
 	} {
 		_, _, why := Relocate([]byte(test.old), []byte(test.new), 1, 1, "the one that is meant, by all its words")
 		if (why == "") != test.found {

@@ -30,7 +30,8 @@ func Judge(result record.CheckResult, base *record.CheckResult, changed []string
 	if base != nil && !base.OK() && base.Reason != record.NotInstalled && notRun(*base, false) == "" {
 		was := readFailures(*base, base.Output, changed)
 		fresh = missingFrom(was, now, unsteady(now, result, changed))
-		result.FailsOnBase = result.Reason == base.Reason && len(fresh) == 0 && (len(now) > 0 || len(was) == 0 && sameLines(result, *base))
+		result.FailsOnBase = result.Reason == base.Reason && len(fresh) == 0 &&
+			(len(now) > 0 || len(was) == 0 && sameLines(result, *base))
 	}
 	result.FailuresOnBase = len(now) - len(fresh)
 	shown := ours(fresh)
@@ -127,22 +128,24 @@ func missingFrom(was, now []failure, unsteady map[string]bool) []failure {
 
 // machineSigns matches a tool's complaint about the network, its toolchain, a program or
 // space, which no change causes.
-var machineSigns = lazy(`(?m)^(?:go: |.*proxy\.golang\.org).*(?:dial tcp|lookup .*: |no such host|i/o timeout|connection refused|TLS handshake).*` +
-	`|^.*(?:\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH|ERR_PNPM_META_FETCH_FAIL|ERR_SOCKET_TIMEOUT)\b|getaddrinfo|[Nn]etwork is unreachable).*` +
-	`|^.*(?:npm (?:ERR!|error)|registry\.|pypi\.org|crates\.io|repo\.maven).*(?:ETIMEDOUT|ECONNREFUSED|ECONNRESET|fetch failed|timed? ?out|network).*` +
-	`|^.*(?:Could not resolve host|Temporary failure in name resolution|Name or service not known|failed to download from|failed to get .* as a dependency of package).*` +
-	`|^go: (?:download go\S*|no such tool|go\.mod requires go >=|cannot find GOROOT).*|^.*toolchain not available.*` +
-	`|^error: (?:toolchain '[^']+' is not installed|no such command: .*|rustup could not).*` +
-	`|^.*(?:ERR_PNPM_UNSUPPORTED_ENGINE|EBADENGINE|Unsupported engine).*` +
-	`|(?i)^.*: (?:no space left on device|cannot allocate memory)$`)
+var machineSigns = lazy(
+	`(?m)^(?:go: |.*proxy\.golang\.org).*(?:dial tcp|lookup .*: |no such host|i/o timeout|connection refused|TLS handshake).*` +
+		`|^.*(?:\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH|ERR_PNPM_META_FETCH_FAIL|ERR_SOCKET_TIMEOUT)\b|getaddrinfo|[Nn]etwork is unreachable).*` +
+		`|^.*(?:npm (?:ERR!|error)|registry\.|pypi\.org|crates\.io|repo\.maven).*(?:ETIMEDOUT|ECONNREFUSED|ECONNRESET|fetch failed|timed? ?out|network).*` +
+		`|^.*(?:Could not resolve host|Temporary failure in name resolution|Name or service not known|failed to download from|failed to get .* as a dependency of package).*` +
+		`|^go: (?:download go\S*|no such tool|go\.mod requires go >=|cannot find GOROOT).*|^.*toolchain not available.*` +
+		`|^error: (?:toolchain '[^']+' is not installed|no such command: .*|rustup could not).*` +
+		`|^.*(?:ERR_PNPM_UNSUPPORTED_ENGINE|EBADENGINE|Unsupported engine).*` +
+		`|(?i)^.*: (?:no space left on device|cannot allocate memory)$`)
 
 // missingParts matches a tool's complaint about a missing library or program. A change can
 // cause that itself, so it counts only if the check did not pass on the base.
-var missingParts = lazy(`(?m)Cannot find (?:module|package) '[^./'][^']*'|ModuleNotFoundError: No module named .*|No module named pytest` +
-	`|.*(?:no required module provides package|missing go.sum entry|cannot find module providing package).*` +
-	`|.*(?:build constraints exclude all Go files|no Go files in|matched no packages).*` +
-	`|^(?:/bin/)?(?:sh|bash|dash|zsh)(?:: (?:line )?\d+)?: \S+: (?:command )?not found$` +
-	`|^make(?:\[\d+\])?: \*\*\* \[.*\] Error 12[67]$|^.*\bspawn \S+ ENOENT.*|^.*Command failed with exit code 127.*`)
+var missingParts = lazy(
+	`(?m)Cannot find (?:module|package) '[^./'][^']*'|ModuleNotFoundError: No module named .*|No module named pytest` +
+		`|.*(?:no required module provides package|missing go.sum entry|cannot find module providing package).*` +
+		`|.*(?:build constraints exclude all Go files|no Go files in|matched no packages).*` +
+		`|^(?:/bin/)?(?:sh|bash|dash|zsh)(?:: (?:line )?\d+)?: \S+: (?:command )?not found$` +
+		`|^make(?:\[\d+\])?: \*\*\* \[.*\] Error 12[67]$|^.*\bspawn \S+ ENOENT.*|^.*Command failed with exit code 127.*`)
 
 // notRun returns why a check could not run on this machine, or "". A missing part is the
 // change's fault if the check passed on the base.
@@ -184,9 +187,10 @@ const reasonTimeout = "timeout"
 
 // missingSigns matches the messages of shells, env and make about a program that is missing
 // or cannot be started.
-var missingSigns = lazy(`(?m)^(?:.*: )?(?:line )?(?:\d+: )?(\S+): ((?:command )?not found|[Pp]ermission denied|cannot execute.*)$` +
-	`|^(?:zsh|fish)(?::\d+)?: (?:command not found|Unknown command):? (\S+)$` +
-	`|^(?:\S*/)?(?:env|make(?:\[\d+\])?|exec): [‘'"]?([^\s‘’'":]+)[’'"]?: No such file or directory$`)
+var missingSigns = lazy(
+	`(?m)^(?:.*: )?(?:line )?(?:\d+: )?(\S+): ((?:command )?not found|[Pp]ermission denied|cannot execute.*)$` +
+		`|^(?:zsh|fish)(?::\d+)?: (?:command not found|Unknown command):? (\S+)$` +
+		`|^(?:\S*/)?(?:env|make(?:\[\d+\])?|exec): [‘'"]?([^\s‘’'":]+)[’'"]?: No such file or directory$`)
 
 // missingProgram describes the program that output reports as missing; "" if there is none.
 func missingProgram(output string) string {

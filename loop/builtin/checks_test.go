@@ -136,7 +136,8 @@ const jest = `FAIL src/cart.test.ts
       at node_modules/jest-circus/build/run.js:120:7
 `
 
-const eslintStylish = "\x1b[4msrc/a.js\x1b[24m\n  3:5  \x1b[31merror\x1b[39m  'x' is not defined  no-undef\n  9:1  warning  Unexpected console  no-console\n\n1 problem\n"
+const eslintStylish = "\x1b[4msrc/a.js\x1b[24m\n  3:5  \x1b[31merror\x1b[39m  'x' is not defined  no-undef\n" +
+	"  9:1  warning  Unexpected console  no-console\n\n1 problem\n"
 
 const pytest = `    def test_total():
 >       assert total([1, 2]) == 3
@@ -165,36 +166,50 @@ func TestCheckFindingsReadPlaces(t *testing.T) {
 			"cart/cart_test.go:8: TestTotal/two: Total = 1, want 3 more; second", ": TestPlain failed"}},
 		{"go test in a module below", "cd ./svc && go test ./cart", goFailure, []string{"svc/cart/cart.go"}, []string{
 			"svc/cart/cart_test.go:8: TestTotal/two: Total = 1", ": TestPlain failed"}},
-		{"go test -v", "", goVerbose, []string{"cart/cart_test.go"}, []string{"cart/cart_test.go:8: TestTotal/two: Total = 1, want 3 more"}},
-		{"go test, package not changed", "", goVerbose, []string{"README.md"}, []string{": TestTotal/two: cart_test.go:8: Total = 1, want 3 more"}},
-		{"go test at the top", "", strings.ReplaceAll(goVerbose, "example.com/shop/cart", "example.com/shop"), []string{"cart.go"},
+		{"go test -v", "", goVerbose, []string{"cart/cart_test.go"},
+			[]string{"cart/cart_test.go:8: TestTotal/two: Total = 1, want 3 more"}},
+		{"go test, package not changed", "", goVerbose, []string{"README.md"},
+			[]string{": TestTotal/two: cart_test.go:8: Total = 1, want 3 more"}},
+		{"go test at the top", "", strings.ReplaceAll(goVerbose, "example.com/shop/cart", "example.com/shop"),
+			[]string{"cart.go"},
 			[]string{"cart_test.go:8: TestTotal/two"}},
 		{"go test of another package", "go test ./...", goFailure, []string{"tax/tax.go"}, []string{
 			"cart/cart_test.go:8: TestTotal/two", ": TestPlain failed"}},
-		{"panic", "", goPanics, []string{"tax/tax.go"}, []string{"tax/tax.go:3: TestRate: panic: runtime error: invalid memory"}},
+		{"panic", "", goPanics, []string{"tax/tax.go"},
+			[]string{"tax/tax.go:3: TestRate: panic: runtime error: invalid memory"}},
 		{"panic, test changed", "", goPanics, []string{"tax/tax_test.go"}, []string{"tax/tax_test.go:6: TestRate: panic"}},
 		{"go build", "", goBuild, []string{"cart/cart.go"}, []string{"cart/cart.go:5: undefined: y"}},
-		{"go vet", "", goVet, []string{"cart/cart.go"}, []string{"cart/cart.go:7: fmt.Printf format %s", "main.go:3: expected declaration"}},
+		{"go vet", "", goVet, []string{"cart/cart.go"},
+			[]string{"cart/cart.go:7: fmt.Printf format %s", "main.go:3: expected declaration"}},
 		{"go vet below", "cd './odd dir' && go vet .", "./x.go:2:1: bad\n", nil, []string{"odd dir/x.go:2: bad"}},
-		{"testify", "", testify, []string{"sum/sum.go"}, []string{"sum/sum_test.go:12: TestSum: Error: Not equal: expected: 1 actual : 2"}},
-		{"cargo test", "cargo test", cargoTest, []string{"src/lib.rs"}, []string{"src/lib.rs:10: tests::two: panic: assertion"}},
+		{"testify", "", testify, []string{"sum/sum.go"},
+			[]string{"sum/sum_test.go:12: TestSum: Error: Not equal: expected: 1 actual : 2"}},
+		{"cargo test", "cargo test", cargoTest, []string{"src/lib.rs"},
+			[]string{"src/lib.rs:10: tests::two: panic: assertion"}},
 		{"cargo build", "cargo test", cargoBuild, []string{"src/lib.rs"}, []string{"src/lib.rs:13: mismatched types"}},
 		{"gcc", "make", gcc, []string{"a.c"}, []string{"a.c:1: error: ‘x’ undeclared"}},
 		{"node", "npm test", nodeTest, []string{"src/cart.test.js"}, []string{"src/cart.test.js:3: total adds"}},
-		{"jest", "npm test", jest, []string{"src/cart.ts"}, []string{"src/cart.test.ts:12: cart › adds: expect(received).toBe(expected)"}},
+		{"jest", "npm test", jest, []string{"src/cart.ts"},
+			[]string{"src/cart.test.ts:12: cart › adds: expect(received).toBe(expected)"}},
 		{"tsc", "npm run typecheck", "src/a.ts(3,5): error TS2322: Type 'x' is bad.\nsrc/b.tsx:4:1 - error TS1: no\n", nil,
 			[]string{"src/a.ts:3: error TS2322", "src/b.tsx:4: error TS1"}},
 		{"eslint", "npm run lint", eslintStylish, nil, []string{"src/a.js:3: error: 'x' is not defined"}},
-		{"eslint unix", "", "/home/me/shop/src/a.js:3:5: 'x' is not defined. [Error/no-undef]\n", []string{"src/a.js"}, []string{"src/a.js:3: 'x' is not defined"}},
-		{"pytest", "pytest", pytest, []string{"tests/test_cart.py"}, []string{"tests/test_cart.py:7: test_total: AssertionError: assert 1 == 3"}},
-		{"unittest", "python3 -m unittest", unittest, []string{"tests/test_x.py"}, []string{"tests/test_x.py:4: test_a: AssertionError: 1 != 2"}},
+		{"eslint unix", "", "/home/me/shop/src/a.js:3:5: 'x' is not defined. [Error/no-undef]\n", []string{"src/a.js"},
+			[]string{"src/a.js:3: 'x' is not defined"}},
+		{"pytest", "pytest", pytest, []string{"tests/test_cart.py"},
+			[]string{"tests/test_cart.py:7: test_total: AssertionError: assert 1 == 3"}},
+		{"unittest", "python3 -m unittest", unittest, []string{"tests/test_x.py"},
+			[]string{"tests/test_x.py:4: test_a: AssertionError: 1 != 2"}},
 		{"unittest, file not known", "", unittest, nil, []string{": test_a: AssertionError: 1 != 2"}},
-		{"mypy", "mypy .", "a/b.py:3: error: Incompatible types\nFound 1 error\n", nil, []string{"a/b.py:3: error: Incompatible types"}},
-		{"maven", "mvn test", "[ERROR] /home/me/shop/src/A.java:[12,5] cannot find symbol\n", []string{"src/A.java"}, []string{"src/A.java:12: cannot find symbol"}},
+		{"mypy", "mypy .", "a/b.py:3: error: Incompatible types\nFound 1 error\n", nil,
+			[]string{"a/b.py:3: error: Incompatible types"}},
+		{"maven", "mvn test", "[ERROR] /home/me/shop/src/A.java:[12,5] cannot find symbol\n", []string{"src/A.java"},
+			[]string{"src/A.java:12: cannot find symbol"}},
 		{"nothing to read", "sh x", "line one\n\nsomething broke\n", nil, []string{": failed: line one | something broke"}},
 		{"no output", "false", "", nil, []string{": failed: exit status 1, no output"}},
-		{"places of others", "x", "/usr/lib/python3/x.py:3: boom\nhttp://host:80: refused\n12:30:45: started\nlocalhost:8080: in use\n" +
-			"node_modules/x/a.js:3:1: bad\n../up.go:3: x\n", nil, []string{": failed: "}},
+		{"places of others", "x",
+			"/usr/lib/python3/x.py:3: boom\nhttp://host:80: refused\n12:30:45: started\nlocalhost:8080: in use\n" +
+				"node_modules/x/a.js:3:1: bad\n../up.go:3: x\n", nil, []string{": failed: "}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
@@ -257,21 +272,37 @@ func TestChecksThatCouldNotRun(t *testing.T) {
 		{"killed, base passes", record.CheckResult{ExitCode: -1, Reason: "signal:KILL"}, pass, true},
 		{"crashed", record.CheckResult{ExitCode: -1, Reason: "signal:SEGV"}, nil, true},
 		{"crashed below sh", record.CheckResult{ExitCode: 139}, nil, true},
-		{"no network", failed("", "go: example.com/x@v1: Get \"https://proxy.golang.org/x\": dial tcp: lookup proxy.golang.org: no such host\n"), pass, false},
-		{"pnpm without network", failed("", " ERR_PNPM_META_FETCH_FAIL  GET https://registry.npmjs.org/pnpm: request to https://registry.npmjs.org/pnpm failed, reason: getaddrinfo EAI_AGAIN registry.npmjs.org\n"), pass, false},
-		{"pip without network", failed("", "WARNING: Retrying after connection broken by 'NewConnectionError: Temporary failure in name resolution': /simple/x/\n"), pass, false},
-		{"cargo without network", failed("", "error: failed to download from `https://index.crates.io/config.json`\n"), pass, false},
-		{"another toolchain", failed("", "go: go.mod requires go >= 1.99 (running go 1.26.0; GOTOOLCHAIN=local)\n"), pass, false},
+		{"no network",
+			failed("", "go: example.com/x@v1: Get \"https://proxy.golang.org/x\": dial tcp: lookup proxy.golang.org: no such "+
+				"host\n"), pass, false},
+		{"pnpm without network",
+			failed("", " ERR_PNPM_META_FETCH_FAIL  GET https://registry.npmjs.org/pnpm: request to "+
+				"https://registry.npmjs.org/pnpm failed, reason: getaddrinfo EAI_AGAIN registry.npmjs.org\n"), pass, false},
+		{"pip without network",
+			failed("", "WARNING: Retrying after connection broken by 'NewConnectionError: Temporary failure in name "+
+				"resolution': /simple/x/\n"), pass, false},
+		{"cargo without network", failed("", "error: failed to download from `https://index.crates.io/config.json`\n"), pass,
+			false},
+		{"another toolchain", failed("", "go: go.mod requires go >= 1.99 (running go 1.26.0; GOTOOLCHAIN=local)\n"), pass,
+			false},
 		{"cargo without clippy", failed("", "error: no such command: `clippy`\n"), pass, false},
-		{"make without the linter", failed("make lint", "make: golangci-lint: No such file or directory\nmake: *** [Makefile:27: lint] Error 127\n"), nil, false},
-		{"make in sh without the linter", failed("make lint", "/bin/sh: 1: golangci-lint: not found\nmake: *** [Makefile:27: lint] Error 127\n"), nil, false},
-		{"a test that looks up a host", failed("npm test", "not ok 1 - looks up\n  ---\n  location: '/w/src/a.test.js:3:1'\n  error: 'getaddrinfo ENOTFOUND nowhere'\n  ...\n"), nil, true},
-		{"module missing", failed("", "a.go:3:8: no required module provides package example.com/x; to add it:\n"), nil, false},
-		{"module missing, base passes", failed("", "a.go:3:8: no required module provides package example.com/x; to add it:\n"), pass, true},
+		{"make without the linter", failed("make lint",
+			"make: golangci-lint: No such file or directory\nmake: *** [Makefile:27: lint] Error 127\n"), nil, false},
+		{"make in sh without the linter", failed("make lint",
+			"/bin/sh: 1: golangci-lint: not found\nmake: *** [Makefile:27: lint] Error 127\n"), nil, false},
+		{"a test that looks up a host", failed("npm test",
+			"not ok 1 - looks up\n  ---\n  location: '/w/src/a.test.js:3:1'\n  error: 'getaddrinfo ENOTFOUND nowhere'\n  ...\n"),
+			nil, true},
+		{"module missing", failed("", "a.go:3:8: no required module provides package example.com/x; to add it:\n"), nil,
+			false},
+		{"module missing, base passes", failed("",
+			"a.go:3:8: no required module provides package example.com/x; to add it:\n"), pass, true},
 		{"go.sum", failed("", "a.go:3:8: missing go.sum entry for module providing package x\n"), nil, false},
 		{"node module", failed("", "Error: Cannot find module 'lodash'\n"), nil, false},
 		{"own node module", failed("", "Error: Cannot find module './cart'\n"), nil, true},
-		{"a test that dials", failed("", "--- FAIL: TestDial (0.00s)\n    a_test.go:3: dial tcp 127.0.0.1:1: connection refused\nFAIL\n"), nil, true},
+		{"a test that dials",
+			failed("", "--- FAIL: TestDial (0.00s)\n    a_test.go:3: dial tcp 127.0.0.1:1: connection refused\nFAIL\n"), nil,
+			true},
 		{"a test about not found", failed("", "user 5: not found\n"), nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -313,17 +344,25 @@ func TestChecksThatFailOnTheBase(t *testing.T) {
 		{"fewer", failed("", goFailure), failed("", worse), false, nil},
 		{"one more", failed("", worse), failed("", goFailure), true, []string{
 			"warning: check test: TestNew: new"}},
-		{"others", failed("", goFailure), failed("", goBuild), true, []string{"warning: check test: TestTotal/two", "warning: check test: TestPlain"}},
+		{"others", failed("", goFailure), failed("", goBuild), true,
+			[]string{"warning: check test: TestTotal/two", "warning: check test: TestPlain"}},
 		{"unreadable, the same", failed("", "broke after 3 s\n"), failed("", "broke after 5 s\n"), false, nil},
-		{"unreadable, others", failed("", "broke\n"), failed("", "burnt\n"), true, []string{"warning: check test: failed: broke"}},
-		{"unreadable, random letters", again("fetch _tmp_qvzk gone\n", "fetch _tmp_hwre gone\n"), failed("", "fetch _tmp_bcdn gone\n"), false, nil},
-		{"unreadable, random letters and a new word", again("fetch _tmp_qvzk gone\n", "fetch _tmp_hwre gone\n"), failed("", "fetch _tmp_bcdn late\n"), true,
+		{"unreadable, others", failed("", "broke\n"), failed("", "burnt\n"), true,
+			[]string{"warning: check test: failed: broke"}},
+		{"unreadable, random letters", again("fetch _tmp_qvzk gone\n", "fetch _tmp_hwre gone\n"),
+			failed("", "fetch _tmp_bcdn gone\n"), false, nil},
+		{"unreadable, random letters and a new word", again("fetch _tmp_qvzk gone\n", "fetch _tmp_hwre gone\n"),
+			failed("", "fetch _tmp_bcdn late\n"), true,
 			[]string{"warning: check test: failed: fetch _tmp_qvzk gone"}},
-		{"random letters at a place", again("a/x.go:3: cannot open qvzk\n", "a/x.go:3: cannot open hwre\n"), failed("", "a/x.go:3: cannot open bcdn\n"), false, nil},
-		{"another fault at a place", again("a/x.go:3: cannot open x\n", "a/x.go:3: cannot open x\n"), failed("", "a/x.go:3: cannot open y\n"), true,
+		{"random letters at a place", again("a/x.go:3: cannot open qvzk\n", "a/x.go:3: cannot open hwre\n"),
+			failed("", "a/x.go:3: cannot open bcdn\n"), false, nil},
+		{"another fault at a place", again("a/x.go:3: cannot open x\n", "a/x.go:3: cannot open x\n"),
+			failed("", "a/x.go:3: cannot open y\n"), true,
 			[]string{"warning: check test: cannot open x"}},
-		{"base passes", failed("", goFailure), record.CheckResult{}, true, []string{"warning: check test: TestTotal/two", "warning: check test: TestPlain"}},
-		{"base could not run", failed("", "broke\n"), record.CheckResult{ExitCode: 127, Output: "broke\n"}, true, []string{"warning: check test: failed: broke"}},
+		{"base passes", failed("", goFailure), record.CheckResult{}, true,
+			[]string{"warning: check test: TestTotal/two", "warning: check test: TestPlain"}},
+		{"base could not run", failed("", "broke\n"), record.CheckResult{ExitCode: 127, Output: "broke\n"}, true,
+			[]string{"warning: check test: failed: broke"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			judged := Judge(c.now, &c.base, changed)
@@ -371,7 +410,8 @@ func FuzzCheckFindings(f *testing.F) {
 
 func TestChecksThatSayTheSame(t *testing.T) {
 	var in Input
-	for name, output := range map[string]string{"build": "a/x.go:3: undefined: y\n", "vet": "vet: a/x.go:3: undefined: y\na/x.go:9: unreachable\n"} {
+	for name, output := range map[string]string{"build": "a/x.go:3: undefined: y\n",
+		"vet": "vet: a/x.go:3: undefined: y\na/x.go:9: unreachable\n"} {
 		result := failed("", output)
 		result.Name = name
 		in.Checks = append(in.Checks, Judge(result, nil, nil))
@@ -382,7 +422,8 @@ func TestChecksThatSayTheSame(t *testing.T) {
 	for _, f := range found {
 		issues = append(issues, f.Place()+" "+f.Issue)
 	}
-	if want := []string{"a/x.go:3 check build: undefined: y", "a/x.go:9 check vet: unreachable"}; !slices.Equal(issues, want) || len(failing) != 2 {
+	if want := []string{"a/x.go:3 check build: undefined: y", "a/x.go:9 check vet: unreachable"}; !slices.Equal(issues,
+		want) || len(failing) != 2 {
 		t.Errorf("%q of %q, want %q", issues, failing, want)
 	}
 }

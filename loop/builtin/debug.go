@@ -59,7 +59,8 @@ func lineRules(rule string, set ruleSet, f File, k kind, lines []codeLine) []rep
 			if k.fixture && rule != "focused-test" && rule != "skipped-test" {
 				severity = reply.Note
 			}
-			found = append(found, reply.Finding{Severity: severity, File: f.Path, Line: l.Number, Issue: r.issue, Fix: r.fix, Rule: rule})
+			found = append(found, reply.Finding{Severity: severity, File: f.Path, Line: l.Number, Issue: r.issue, Fix: r.fix,
+				Rule: rule})
 			break
 		}
 	}
@@ -76,7 +77,8 @@ func (r lineRule) severity(m lineMatch) reply.Severity {
 // debugRules returns the rules for debugging code, by language id.
 var debugRules = sync.OnceValue(func() map[string]ruleSet {
 	prints := func(pattern string) lineRule {
-		return lineRule{regexp.MustCompile(pattern), "a debug print was left in", "remove it, or log it on purpose", gradePrint}
+		return lineRule{regexp.MustCompile(pattern), "a debug print was left in", "remove it, or log it on purpose",
+			gradePrint}
 	}
 	stops := func(pattern, what string) lineRule {
 		return lineRule{pattern: regexp.MustCompile(pattern), issue: what + " was left in", fix: "remove it"}
@@ -86,39 +88,46 @@ var debugRules = sync.OnceValue(func() map[string]ruleSet {
 			{regexp.MustCompile(`^\s*print(?:ln)?\(`), goPrint, "remove it, or log it on purpose", nil},
 			stops(`\bspew\.Dump\(`, "a dump of a value"),
 			stops(`\bruntime\.Breakpoint\(\)`, "a breakpoint"),
-			{regexp.MustCompile(`\bdebug\.PrintStack\(\)`), "a debug print of the stack was left in", "remove it", gradePrintStack},
+			{regexp.MustCompile(`\bdebug\.PrintStack\(\)`), "a debug print of the stack was left in", "remove it",
+				gradePrintStack},
 			prints(`\b(?:fmt\.(?:Print(?:ln|f)?|Fprint(?:ln|f)?\(os\.Std(?:err|out),\s*)|log\.Print(?:ln|f)?)`),
 		}},
 		"js": {[]string{"console", "debugger"}, []lineRule{
-			{regexp.MustCompile(`(?:^|[^.\w$])console\.(?:log|debug|trace)\(`), "a debug print was left in", "remove it, or use the project's logger", gradeConsole},
+			{regexp.MustCompile(`(?:^|[^.\w$])console\.(?:log|debug|trace)\(`), "a debug print was left in",
+				"remove it, or use the project's logger", gradeConsole},
 			stops(`(?:^|[;{])\s*debugger\s*(?:;|$)`, "a breakpoint"),
 		}},
 		"python": {[]string{"breakpoint", "pdb", "pudb", "print"}, []lineRule{
-			stops(`^\s*breakpoint\(\)|\b(?:i?pdb|pudb)\.set_trace\(|^\s*(?:import|from)\s+(?:ipdb|pudb)\b|^\s*import\s+pdb\b`, "a breakpoint"),
+			stops(`^\s*breakpoint\(\)|\b(?:i?pdb|pudb)\.set_trace\(|^\s*(?:import|from)\s+(?:ipdb|pudb)\b|^\s*import\s+pdb\b`,
+				"a breakpoint"),
 			prints(`^\s*print\(`),
 		}},
 		"ruby": {[]string{"binding", "byebug", "debugger", "p"}, []lineRule{
 			stops(`\bbinding\.(?:pry|irb)\b|^\s*(?:byebug|debugger)\s*$`, "a breakpoint"),
 			prints(`^\s*(?:puts|p|pp)\b`),
 		}},
-		"rust":   {[]string{"dbg!", "println"}, []lineRule{stops(`\bdbg!\(`, "a debug macro"), prints(`\be?println!\(`)}},
-		"php":    {[]string{"dump", "dd", "echo", "print"}, []lineRule{stops(`(?:^|[;{}(]|\s)(?:var_dump|dd|ddd)\(`, "a dump of a value"), prints(`^\s*(?:echo|print)\b`)}},
+		"rust": {[]string{"dbg!", "println"}, []lineRule{stops(`\bdbg!\(`, "a debug macro"), prints(`\be?println!\(`)}},
+		"php": {[]string{"dump", "dd", "echo", "print"},
+			[]lineRule{stops(`(?:^|[;{}(]|\s)(?:var_dump|dd|ddd)\(`, "a dump of a value"), prints(`^\s*(?:echo|print)\b`)}},
 		"elixir": {[]string{"IEx", "IO"}, []lineRule{stops(`\bIEx\.pry\b`, "a breakpoint"), prints(`\bIO\.puts\(`)}},
 		"java": {[]string{"rint"}, []lineRule{
 			stops(`\.printStackTrace\(\)`, "a print of the stack"),
 			prints(`\bSystem\.(?:out|err)\.print(?:ln|f)?\(|^\s*println\(`),
 		}},
-		"csharp": {[]string{"Debugger", "Console"}, []lineRule{stops(`\bDebugger\.Break\(\)`, "a breakpoint"), prints(`\bConsole\.Write(?:Line)?\(`)}},
-		"swift":  {[]string{"print"}, []lineRule{prints(`^\s*print\(`)}},
-		"dart":   {[]string{"print"}, []lineRule{prints(`^\s*print\(`)}},
-		"c":      {[]string{"printf", "puts", "NSLog", "cout", "cerr"}, []lineRule{prints(`\b(?:f?printf|puts|NSLog)\((?:\s*stderr\s*,)?|\b(?:std::)?(?:cout|cerr)\s*<<`)}},
-		"shell": {[]string{"set"}, []lineRule{{regexp.MustCompile(`^\s*set\s+-[a-wyz]*x[a-z]*\b`), "tracing (set -x) was switched on", "remove it",
-			func(m lineMatch) reply.Severity {
-				if m.line().Number <= 10 {
-					return ""
-				}
-				return reply.Note
-			}}}},
+		"csharp": {[]string{"Debugger", "Console"},
+			[]lineRule{stops(`\bDebugger\.Break\(\)`, "a breakpoint"), prints(`\bConsole\.Write(?:Line)?\(`)}},
+		"swift": {[]string{"print"}, []lineRule{prints(`^\s*print\(`)}},
+		"dart":  {[]string{"print"}, []lineRule{prints(`^\s*print\(`)}},
+		"c": {[]string{"printf", "puts", "NSLog", "cout", "cerr"},
+			[]lineRule{prints(`\b(?:f?printf|puts|NSLog)\((?:\s*stderr\s*,)?|\b(?:std::)?(?:cout|cerr)\s*<<`)}},
+		"shell": {[]string{"set"},
+			[]lineRule{{regexp.MustCompile(`^\s*set\s+-[a-wyz]*x[a-z]*\b`), "tracing (set -x) was switched on", "remove it",
+				func(m lineMatch) reply.Severity {
+					if m.line().Number <= 10 {
+						return ""
+					}
+					return reply.Note
+				}}}},
 	}
 })
 
@@ -138,7 +147,8 @@ func debugLines(f File, k kind, lang *syntax.Language, lines []codeLine) []reply
 
 var (
 	stringArgument = lazy(`^\(?\s*@?[frbFL$]{0,2}["'` + "`" + `]([^"'` + "`" + `]*)`)
-	debugWords     = lazy(`^\s*(?:DEBUG\b|(?i:debug(?:ging)?)\s*(?:[:=>-]|$)|(?i:(?:xxx+|here\d*|got here|wtf|asdf+|aaa+|foo+|!!!+)\b?[\s!.:]*)(?:\\n)?$|(?:XXX+|WTF)\b|>>>+\s*[^\s\\]|\*{3,}\s*(?i:debug|here))`)
+	debugWords     = lazy(
+		`^\s*(?:DEBUG\b|(?i:debug(?:ging)?)\s*(?:[:=>-]|$)|(?i:(?:xxx+|here\d*|got here|wtf|asdf+|aaa+|foo+|!!!+)\b?[\s!.:]*)(?:\\n)?$|(?:XXX+|WTF)\b|>>>+\s*[^\s\\]|\*{3,}\s*(?i:debug|here))`)
 )
 
 // gradePrint warns about a print whose text says that it is for debugging. Other prints may
@@ -166,12 +176,15 @@ var ownPrint = lazy(`\bfunc print(?:ln)?\(|\bprint(?:ln)?\s*:?=|\bprint(?:ln)?\s
 
 // gradePrintStack accepts a print of the stack in the handler of a panic.
 func gradePrintStack(m lineMatch) reply.Severity {
-	return unlessAny(m.lines[max(0, len(m.lines)-8):], func(l codeLine) bool { return strings.Contains(l.code, "recover()") })
+	return unlessAny(m.lines[max(0, len(m.lines)-8):], func(l codeLine) bool {
+		return strings.Contains(l.code, "recover()")
+	})
 }
 
 var (
 	guarded     = lazy(`(?i)\b\w*(?:debug|verbose|is_?dev|__dev__|trace|quiet|silent)\w*\b`)
-	programTalk = lazy(`(?i)\b(?:listening|started|starting|running|ready|usage|server|connected|shutting|stopped|done|completed?|finished|success\w*|version|loaded|generated|built|created|wrote|written)\b|https?://`)
+	programTalk = lazy(
+		`(?i)\b(?:listening|started|starting|running|ready|usage|server|connected|shutting|stopped|done|completed?|finished|success\w*|version|loaded|generated|built|created|wrote|written)\b|https?://`)
 )
 
 // gradeConsole warns about console.log, except in scripts and loggers, which print on

@@ -57,7 +57,8 @@ func TestNoDebugLines(t *testing.T) {
 	for _, c := range []struct{ path, text string }{
 		{"main.go", "\tfmt.Println(\"usage: x FILE\")\n\tfmt.Printf(\"%d files\\n\", n)\n\tfmt.Fprintln(os.Stderr, err)\n"},
 		{"a.go", "\t// fmt.Println(\"DEBUG\")\n\ts := `fmt.Println(\"DEBUG\")`\n\tx.print(y)\n\tp.println()\n"},
-		{"a.go", "\tlog.Printf(\"[DEBUG] cache miss for %s\", key)\n\tslog.Debug(\"cache miss\")\n\tlog.Println(\"debugging is off\")\n"},
+		{"a.go", "\tlog.Printf(\"[DEBUG] cache miss for %s\", key)\n\tslog.Debug(\"cache miss\")\n" +
+			"\tlog.Println(\"debugging is off\")\n"},
 		{"a.go", "func print(s string) { out.Write(s) }\n\nfunc f() {\n\tprint(\"x\")\n}\n"},
 		{"a.go", "\tif r := recover(); r != nil {\n\t\tlog.Print(r)\n\t\tdebug.PrintStack()\n\t}\n"},
 		{"a.go", "\ttext := `\nprintln(x)\nconsole.log(x)\n`\n"},
@@ -65,7 +66,8 @@ func TestNoDebugLines(t *testing.T) {
 		{"debug/dump.go", "\tfmt.Println(\"DEBUG\")\n"},
 		{"src/a.js", "// console.log(x)\n  // debugger;\n/* console.log(y)\n console.log(z) */\n"},
 		{"src/a.js", "const s = \"console.log(x)\";\nconst t = `\nconsole.log(${x});\ndebugger;\n`;\n"},
-		{"src/a.js", "console.error(err);\nconsole.warn('old');\nfetch(u).catch(console.error);\nlogger.log(x);\nmyconsole.log(x)\n"},
+		{"src/a.js",
+			"console.error(err);\nconsole.warn('old');\nfetch(u).catch(console.error);\nlogger.log(x);\nmyconsole.log(x)\n"},
 		{"src/a.ts", "if (DEBUG) console.log(x);\nprocess.env.VERBOSE && console.log(y);\nconst debuggerPort = 9229;\n"},
 		{"src/a.js", "const re = /console.log(\"/;\nconst q = a / b; // console.log(x)\n"},
 		{"scripts/build.js", "console.log('built', n)\n"},
@@ -75,12 +77,16 @@ func TestNoDebugLines(t *testing.T) {
 		{"src/run.js", "#!/usr/bin/env node\nconsole.log(help)\n"},
 		{"README.md", "```js\nconsole.log(x); debugger;\n```\nbreakpoint()\n"},
 		{"cli.py", "print(\"done\")\nprint(f\"{n} files\")\nprint(json.dumps(out))\npprint(x)\n"},
-		{"a.py", "# breakpoint()\n# import pdb\n\"\"\"\nprint(\"DEBUG\")\nbreakpoint()\n\"\"\"\nset_breakpoint()\nself.breakpoint()\n"},
+		{"a.py", "# breakpoint()\n# import pdb\n\"\"\"\nprint(\"DEBUG\")\nbreakpoint()\n\"\"\"\nset_breakpoint()\n" +
+			"self.breakpoint()\n"},
 		{"a.rb", "puts \"Done\"\np = 1\n# binding.pry\nputs 'debugger'\n"},
-		{"a.rs", "println!(\"{} files\", n);\n// dbg!(x)\nlet s = \"dbg!(x)\";\nlog::debug!(\"x\");\nfn f<'a>(x: &'a str) -> &'a str { x }\n"},
+		{"a.rs", "println!(\"{} files\", n);\n// dbg!(x)\nlet s = \"dbg!(x)\";\nlog::debug!(\"x\");\n" +
+			"fn f<'a>(x: &'a str) -> &'a str { x }\n"},
 		{"a.php", "$db->dd($x);\nfunction add($x) {}\n// var_dump($x);\necho \"<p>done</p>\";\n"},
-		{"A.java", "System.out.println(\"Usage: a b\");\nlog.debug(\"x\");\n// e.printStackTrace();\ne.printStackTrace(writer);\n"},
-		{"a.c", "printf(\"%s\\n\", name);\nfprintf(stderr, \"usage: %s\\n\", argv[0]);\n#ifdef DEBUG\n#endif\n/* printf(\"DEBUG\"); */\n"},
+		{"A.java", "System.out.println(\"Usage: a b\");\nlog.debug(\"x\");\n// e.printStackTrace();\n" +
+			"e.printStackTrace(writer);\n"},
+		{"a.c", "printf(\"%s\\n\", name);\nfprintf(stderr, \"usage: %s\\n\", argv[0]);\n#ifdef DEBUG\n#endif\n" +
+			"/* printf(\"DEBUG\"); */\n"},
 		{"a.ex", "IO.puts(\"Done\")\nIO.inspect(x, label: \"state\")\n"},
 		{"a.sh", "#!/bin/sh\nset -x\nset -e\nset -eu\n"},
 		{"a.min.js", "console.log(1);debugger;\n"},

@@ -26,7 +26,8 @@ type tree struct {
 // package without dependencies. has reports whether a file is in the tree, read returns its
 // content, runs reports whether the program of a command is installed. Checks at the top are
 // named vet and test, those of a module in a directory vet:DIR and test:DIR.
-func Detect(has func(path string) bool, read func(path string) ([]byte, error), runs func(command string) bool, changed []string) []runplan.Check {
+func Detect(has func(path string) bool, read func(path string) ([]byte, error), runs func(command string) bool,
+	changed []string) []runplan.Check {
 	t := tree{has, read, runs}
 	var checks []runplan.Check
 	for _, dir := range t.roots(changed, "go.mod", isGoInput) {
@@ -202,7 +203,8 @@ func (t tree) testsWithoutDependencies(dir string) bool {
 // DetectAll returns the checks of the whole project for a first configuration, from the
 // files at its top: go, npm (or pnpm, yarn, bun by the lock file), cargo, pytest and make,
 // if their programs are installed. The first check with a name keeps it.
-func DetectAll(has func(path string) bool, read func(path string) ([]byte, error), runs func(command string) bool) []runplan.Check {
+func DetectAll(has func(path string) bool, read func(path string) ([]byte, error),
+	runs func(command string) bool) []runplan.Check {
 	t := tree{has, read, runs}
 	var checks []runplan.Check
 	add := func(name, command string) { checks = append(checks, runplan.Check{Name: name, Command: command}) }
@@ -266,7 +268,8 @@ func (t tree) npmTool() string {
 
 // DetectSetup returns the command that prepares a fresh checkout for its checks, by the lock files at its top; "" if
 // nothing has to be prepared or the program is not installed.
-func DetectSetup(has func(path string) bool, read func(path string) ([]byte, error), runs func(command string) bool) string {
+func DetectSetup(has func(path string) bool, read func(path string) ([]byte, error),
+	runs func(command string) bool) string {
 	t := tree{has, read, runs}
 	var commands []string
 	for _, command := range []string{t.npmSetup(), t.pythonTool().setup} {
@@ -315,10 +318,12 @@ func (t tree) pythonTool() pythonTool {
 }
 
 func (t tree) usesPytest() bool {
-	if t.has("pytest.ini") || t.has("conftest.py") || t.contains("requirements.txt", "pytest") || t.contains("requirements-dev.txt", "pytest") {
+	if t.has("pytest.ini") || t.has("conftest.py") || t.contains("requirements.txt", "pytest") ||
+		t.contains("requirements-dev.txt", "pytest") {
 		return true
 	}
-	return t.contains("pyproject.toml", "pytest") || t.contains("setup.cfg", "[tool:pytest]") || t.contains("tox.ini", "pytest")
+	return t.contains("pyproject.toml", "pytest") || t.contains("setup.cfg", "[tool:pytest]") ||
+		t.contains("tox.ini", "pytest")
 }
 
 func (t tree) contains(name, words string) bool {

@@ -194,8 +194,12 @@ func TestParseDiffRefuses(t *testing.T) {
 }
 
 func FuzzParseDiff(f *testing.F) {
-	f.Add([]byte("diff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n@@ -1,2 +1,3 @@ x\n a\n-b\n+c\r\n+d\n\\ No newline at end of file\n"))
-	f.Add([]byte("diff --git \"a/\\346\\227\" \"b/\\346\\227\"\nnew file mode 100644\nindex 0..1\nGIT binary patch\nliteral 2\nJcma\n\nliteral 0\nHcmV\n\n"))
+	f.Add([]byte(
+		"diff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n@@ -1,2 +1,3 @@ x\n a\n-b\n+c\r\n+d\n" +
+			"\\ No newline at end of file\n"))
+	f.Add([]byte(
+		"diff --git \"a/\\346\\227\" \"b/\\346\\227\"\nnew file mode 100644\nindex 0..1\nGIT binary patch\nliteral 2\n" +
+			"Jcma\n\nliteral 0\nHcmV\n\n"))
 	f.Add([]byte("diff --git a/a b/b\nsimilarity index 90%\nrename from a\nrename to b\n"))
 	f.Add([]byte("diff --git a/x b/x b/x b/x\nold mode 100644\nnew mode 120000\nBinary files a/x and b/x differ\n"))
 	f.Fuzz(func(t *testing.T, patch []byte) {

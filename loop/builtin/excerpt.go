@@ -10,7 +10,8 @@ const (
 )
 
 // failureWords match a line about a failure, in output from which no failure could be read.
-var failureWords = lazy(`^\s*(?:[✖✕✗✘×] |\(fail\) |1\) )|^\s*(?:\S+: )?(?i:fatal|error|panic|exception|traceback|assert\w*|failed|failure|not ok)\b|\b(?:FAIL|FAILED|ERROR|Error:|error:)(?:\W|$)`)
+var failureWords = lazy(
+	`^\s*(?:[✖✕✗✘×] |\(fail\) |1\) )|^\s*(?:\S+: )?(?i:fatal|error|panic|exception|traceback|assert\w*|failed|failure|not ok)\b|\b(?:FAIL|FAILED|ERROR|Error:|error:)(?:\W|$)`)
 
 // excerpt returns the lines from the earliest of failures on, or else from the first line
 // about a failure, or else the last lines. "" for empty output.

@@ -56,7 +56,8 @@ func failureCases(t testing.TB) map[string]map[string]string {
 func TestExcerptOfLongOutput(t *testing.T) {
 	noise := strings.Repeat("2026-01-02 03:04:05 cart: nothing to see here\n", 1000)
 	got := Judge(failed("go test ./...", noise+goFailure+noise), nil, nil)
-	if !strings.HasPrefix(got.Excerpt, "    --- FAIL: TestTotal/two") || !strings.Contains(got.Excerpt, "Total = 1, want 3") {
+	if !strings.HasPrefix(got.Excerpt, "    --- FAIL: TestTotal/two") ||
+		!strings.Contains(got.Excerpt, "Total = 1, want 3") {
 		t.Errorf("%q", got.Excerpt)
 	}
 }
@@ -74,8 +75,9 @@ func TestMissingProgram(t *testing.T) {
 		"make: golint: No such file or directory\nmake: *** [Makefile:2: lint] Error 127\n": "golint is not installed",
 		"\x1b[31msh: 1: jest: not found\x1b[0m\r\n":                                         "jest is not installed",
 		"sh: 1: ./run.sh: not found\n":                                                      "./run.sh is not there",
-		"sh: 1: ./run.sh: Permission denied\n":                                              "./run.sh cannot be run: permission denied",
-		"all is well\n":                                                                     "",
+		"sh: 1: ./run.sh: Permission denied\n": "./run.sh cannot be run: " +
+			"permission denied",
+		"all is well\n": "",
 	} {
 		if got := missingProgram(output); got != want {
 			t.Errorf("%q: %q, want %q", output, got, want)

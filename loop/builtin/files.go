@@ -81,7 +81,8 @@ func isEnvFile(base string) bool {
 	if base != ".env" && !strings.HasPrefix(base, ".env.") {
 		return false
 	}
-	return !hasAnySuffix(base, ".example", ".sample", ".template", ".dist", ".defaults", ".tpl", ".schema", ".vault", ".test", ".ci")
+	return !hasAnySuffix(base, ".example", ".sample", ".template", ".dist", ".defaults", ".tpl", ".schema", ".vault",
+		".test", ".ci")
 }
 
 var envValue = lazy(`^\s*(?:export\s+)?\w+\s*=\s*["']?[^\s"'#$]`)
@@ -124,6 +125,7 @@ func artefactPattern(base string) string {
 
 // isAsset reports whether a binary file belongs in a repository.
 func isAsset(base string) bool {
-	return hasAnySuffix(strings.ToLower(base), ".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".ico", ".icns", ".bmp", ".svg",
+	return hasAnySuffix(strings.ToLower(base), ".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".ico", ".icns", ".bmp",
+		".svg",
 		".woff", ".woff2", ".ttf", ".otf", ".eot", ".mp3", ".ogg", ".wav", ".mp4", ".webm", ".pdf", ".mo", ".wasm")
 }

@@ -22,7 +22,8 @@ func executableBit(f File) []reply.Finding {
 	}
 	switch {
 	case f.OldMode == "100755" && f.Mode == "100644" && script:
-		return fileFinding(f, reply.Note, "executable-bit", "the script is not executable any more", "git update-index --chmod=+x")
+		return fileFinding(f, reply.Note, "executable-bit", "the script is not executable any more",
+			"git update-index --chmod=+x")
 	case f.Mode == "100755" && !script && neverRun(path.Ext(f.Path)):
 		return fileFinding(f, reply.Note, "executable-bit", "the file is executable", "git update-index --chmod=-x")
 	}
@@ -30,7 +31,8 @@ func executableBit(f File) []reply.Finding {
 }
 
 func neverRun(ext string) bool {
-	return ext != "" && strings.Contains(" .md .rst .txt .json .toml .lock .go .rs .c .h .cpp .java .css .html .svg ", " "+ext+" ")
+	return ext != "" && strings.Contains(" .md .rst .txt .json .toml .lock .go .rs .c .h .cpp .java .css .html .svg ",
+		" "+ext+" ")
 }
 
 // manifest describes a file of dependencies and the lock files beside it.
@@ -44,8 +46,9 @@ var manifests = sync.OnceValue(func() map[string]manifest {
 		"package.json": {[]string{"package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml"},
 			regexp.MustCompile(`^\s*"((?:@[\w.-]+/)?[\w.-]+)":\s*"((?:[~^]|[<>]=?\s*)?v?\d[\w.+-]*|\*|latest)",?\s*$`)},
 		"composer.json": {[]string{"composer.lock"}, regexp.MustCompile(`^\s*"([\w.-]+/[\w.-]+)":\s*"([^"]+)",?\s*$`)},
-		"go.mod":        {[]string{"go.sum"}, regexp.MustCompile(`^(?:require)?\s+([\w.-]+\.[\w.-]+/\S+|[\w-]+\.\w+)\s+(v\d\S*)`)},
-		"Gemfile":       {[]string{"Gemfile.lock"}, regexp.MustCompile(`^\s*gem\s+["']([\w.-]+)["'](.*)$`)},
+		"go.mod": {[]string{"go.sum"},
+			regexp.MustCompile(`^(?:require)?\s+([\w.-]+\.[\w.-]+/\S+|[\w-]+\.\w+)\s+(v\d\S*)`)},
+		"Gemfile": {[]string{"Gemfile.lock"}, regexp.MustCompile(`^\s*gem\s+["']([\w.-]+)["'](.*)$`)},
 	}
 })
 
@@ -114,12 +117,14 @@ func (m manifest) gained(f File) int {
 // textRules match code and shell commands made from a text that is not entirely in the line.
 var textRules = sync.OnceValue(func() map[string]ruleSet {
 	runs := func(pattern string) lineRule {
-		return lineRule{regexp.MustCompile(pattern), "a text is run as code or as a command", "call what is meant, with its arguments apart", gradeText}
+		return lineRule{regexp.MustCompile(pattern), "a text is run as code or as a command",
+			"call what is meant, with its arguments apart", gradeText}
 	}
 	return map[string]ruleSet{
 		"python": {[]string{"eval", "system", "popen"}, []lineRule{runs(`(?:^|[^.\w])(?:eval|os\.system|os\.popen)\(`)}},
 		"js":     {[]string{"eval", "Function"}, []lineRule{runs(`(?:^|[^.\w$])(?:eval|new Function)\(`)}},
-		"php":    {[]string{"eval", "shell_exec", "system", "passthru"}, []lineRule{runs(`(?:^|[^>:\w$])(?:eval|shell_exec|system|passthru)\(`)}},
+		"php": {[]string{"eval", "shell_exec", "system", "passthru"},
+			[]lineRule{runs(`(?:^|[^>:\w$])(?:eval|shell_exec|system|passthru)\(`)}},
 	}
 })
 
@@ -139,7 +144,8 @@ func gradeText(m lineMatch) reply.Severity {
 var (
 	sqlVerb  = `(?:SELECT\s[^"'` + "`" + `]*?\sFROM|INSERT\s+INTO|UPDATE\s+\S+\s+SET|DELETE\s+FROM)\s`
 	sqlText  = lazy(`(?i:["']\s*` + sqlVerb + `)[^"]*(?:"\s*(?:\+|\.)\s*[\w$(]|"\s*%\s*[\w(]|"\.format\()`)
-	sqlInner = lazy(`(?:\b[fF]["']{1,3}\s*(?i:` + sqlVerb + `).*\{\w|` + "`" + `\s*(?i:` + sqlVerb + `).*\$\{|Sprintf\(\s*["` + "`" + `]\s*(?i:` + sqlVerb + `).*%[sv])`)
+	sqlInner = lazy(`(?:\b[fF]["']{1,3}\s*(?i:` + sqlVerb + `).*\{\w|` + "`" + `\s*(?i:` + sqlVerb +
+		`).*\$\{|Sprintf\(\s*["` + "`" + `]\s*(?i:` + sqlVerb + `).*%[sv])`)
 )
 
 // sqlFromText finds SQL in added lines that is assembled from strings.
@@ -166,8 +172,10 @@ func sqlFromText(f File, k kind, lang *syntax.Language, lines []codeLine) []repl
 }
 
 var (
-	testDeclared = lazy(`^\s*(?:func (Test\w+)\(|(?:async )?def (test_\w+)\(|(?:it|test)\(\s*["'` + "`" + `](.+?)["'` + "`" + `]\s*,)`)
-	codeDeclared = lazy(`^\s*(?:export |default |pub(?:\([a-z]+\))? |async |static |public |private |protected )*(?:func|def|class|fn|function|type|struct|enum|trait|interface|const|var|let)\b|\bfunction\b|=>`)
+	testDeclared = lazy(`^\s*(?:func (Test\w+)\(|(?:async )?def (test_\w+)\(|(?:it|test)\(\s*["'` + "`" + `](.+?)["'` +
+		"`" + `]\s*,)`)
+	codeDeclared = lazy(
+		`^\s*(?:export |default |pub(?:\([a-z]+\))? |async |static |public |private |protected )*(?:func|def|class|fn|function|type|struct|enum|trait|interface|const|var|let)\b|\bfunction\b|=>`)
 )
 
 // deletedTests finds a test that is deleted while no test is added, and while the code changes

@@ -98,7 +98,8 @@ func (r gitRepo) commit() {
 func (r gitRepo) diff(options ...string) []File {
 	r.t.Helper()
 	r.git("add", "-A")
-	args := append([]string{"diff", "--cached", "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index"}, options...)
+	args := append([]string{"diff", "--cached", "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index"},
+		options...)
 	files, err := parseDiff(r.t.Context(), r.git(args...))
 	if err != nil {
 		r.t.Fatal(err)

@@ -19,7 +19,8 @@ func TestConflictMarkers(t *testing.T) {
 		path, text string
 		want       []string
 	}{
-		{"a.go", "package a\n" + conflict() + "x\n" + conflict(), []string{"critical conflict-marker 2", "critical conflict-marker 10"}},
+		{"a.go", "package a\n" + conflict() + "x\n" + conflict(),
+			[]string{"critical conflict-marker 2", "critical conflict-marker 10"}},
 		{"README.md", "# x\n\n" + conflict(), []string{"critical conflict-marker 3"}},
 		{"vendor/x/x.go", conflict(), []string{"critical conflict-marker 1"}},
 		{"package-lock.json", "{\n" + conflict() + "}\n", []string{"critical conflict-marker 2"}},

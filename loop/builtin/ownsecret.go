@@ -46,16 +46,19 @@ const (
 )
 
 // placeholders match words that replace a secret in examples.
-var placeholders = lazy(`(?i)p[a@][s$]{2}[\W_]?w(?:[o0]?r)?d|passphrase|secret|token|credential|api_?key|example|sample|dummy|fake|placeholder|change|replace|your|insert|` +
-	`redacted|hidden|foobar|foo_|xxx|\*\*\*|\.\.\.|…|abc123|abcdef|123456|qwerty|letmein|default|undefined|optional|required|string|` +
-	`process\.env|environ|getenv|config|settings|some[_-]|my[_-]|test|demo|todo|admin|none|null|true|false|user|generate`)
+var placeholders = lazy(
+	`(?i)p[a@][s$]{2}[\W_]?w(?:[o0]?r)?d|passphrase|secret|token|credential|api_?key|example|sample|dummy|fake|placeholder|change|replace|your|insert|` +
+		`redacted|hidden|foobar|foo_|xxx|\*\*\*|\.\.\.|…|abc123|abcdef|123456|qwerty|letmein|default|undefined|optional|required|string|` +
+		`process\.env|environ|getenv|config|settings|some[_-]|my[_-]|test|demo|todo|admin|none|null|true|false|user|generate`)
 
 var (
-	isVariable   = lazy(`^[$%@{<(\[#]|[$%#]\{|\{\{|\$\(|\}\}|%[sdvqx]|^\w+\(|\)$|\\[(]`)
-	plainPath    = lazy(`^(?:\.{1,2}|~|[A-Za-z]:)?[/\\][\w.@/\\-]*$|^[\w-]+(?:/[\w.-]+)*\.[a-z]{2,5}$|://`)
-	isReference  = lazy(`^[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+$|^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|^[a-z]+(?:[_-][a-z]+)+[0-9]{0,2}$`)
-	isCamelName  = lazy(`^[a-z]+(?:[A-Z][a-z]+)+[0-9]?$|^(?:[A-Z][a-z]+){2,}[0-9]?$`)
-	isAlgorithm  = lazy(`(?i)^(?:sha|md|aes|rsa|hmac|hs|rs|es|ps|ed|utf|base|bcrypt|scrypt|argon|pbkdf|oauth|x|v|ecdsa|curve|int|uint|float|bytes?|char)[-_]?\d+(?:[-_.\w]*)?$`)
+	isVariable  = lazy(`^[$%@{<(\[#]|[$%#]\{|\{\{|\$\(|\}\}|%[sdvqx]|^\w+\(|\)$|\\[(]`)
+	plainPath   = lazy(`^(?:\.{1,2}|~|[A-Za-z]:)?[/\\][\w.@/\\-]*$|^[\w-]+(?:/[\w.-]+)*\.[a-z]{2,5}$|://`)
+	isReference = lazy(
+		`^[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+$|^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|^[a-z]+(?:[_-][a-z]+)+[0-9]{0,2}$`)
+	isCamelName = lazy(`^[a-z]+(?:[A-Z][a-z]+)+[0-9]?$|^(?:[A-Z][a-z]+){2,}[0-9]?$`)
+	isAlgorithm = lazy(
+		`(?i)^(?:sha|md|aes|rsa|hmac|hs|rs|es|ps|ed|utf|base|bcrypt|scrypt|argon|pbkdf|oauth|x|v|ecdsa|curve|int|uint|float|bytes?|char)[-_]?\d+(?:[-_.\w]*)?$`)
 	passwordName = lazy(`(?i)(?:password|passwd|passphrase|pwd)$`)
 	strongClass  = lazy(`[!#$%^&*?~+]`)
 )
@@ -104,14 +107,16 @@ func acceptURL(c candidate) strength {
 }
 
 func isExampleWord(v string) bool {
-	return slices.Contains([]string{"pass", "pw", "pwd", "p", "port", "postgres", "root", "mysql", "guest", "rabbitmq", "redis", "mongo", "key",
+	return slices.Contains([]string{"pass", "pw", "pwd", "p", "port", "postgres", "root", "mysql", "guest", "rabbitmq",
+		"redis", "mongo", "key",
 		"x-oauth-basic"}, strings.ToLower(v))
 }
 
 func isExampleHost(host string) bool {
 	host, _, _ = strings.Cut(host, ":")
 	return host == "host" || host == "hostname" || hasAnySuffix(host, "example.com", "example.org", "example.net",
-		".example", ".test", ".invalid", ".localhost", ".local") || hasAnyPrefix(host, "example.", "host.", "your", "my", "foo", "bar.")
+		".example", ".test", ".invalid", ".localhost", ".local") ||
+		hasAnyPrefix(host, "example.", "host.", "your", "my", "foo", "bar.")
 }
 
 func isLocal(host string) bool {
@@ -174,7 +179,8 @@ func acceptGeneric(c candidate) strength {
 		return strong
 	}
 	lang := syntax.Reviewed(c.path)
-	quoted := strings.Contains(c.match, `"`+c.secret) || strings.Contains(c.match, "'"+c.secret) || strings.Contains(c.match, "`"+c.secret)
+	quoted := strings.Contains(c.match, `"`+c.secret) || strings.Contains(c.match, "'"+c.secret) ||
+		strings.Contains(c.match, "`"+c.secret)
 	if lang != nil && !lang.Settings && !quoted && digits(c.secret) < 4 {
 		return none
 	}
@@ -207,7 +213,8 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 // takesBareValues reports whether a value needs no quotes in the file, as in free text.
 func takesBareValues(p string) bool {
 	return p == "" || isEnvFile(path.Base(p)) ||
-		slices.Contains([]string{".ini", ".cfg", ".conf", ".properties", ".yml", ".yaml", ".env", ".npmrc", ".netrc", ".pypirc"}, strings.ToLower(path.Ext(p)))
+		slices.Contains([]string{".ini", ".cfg", ".conf", ".properties", ".yml", ".yaml", ".env", ".npmrc", ".netrc",
+			".pypirc"}, strings.ToLower(path.Ext(p)))
 }
 
 // looksReal tells a password from a word, a name, a path or a placeholder: it mixes letters

@@ -22,13 +22,16 @@ func kindOf(f File) kind {
 		exempt:  isVendored(lower) || isLockFile(base) || isGeneratedName(base) || saysGenerated(f),
 		fixture: isTestData(lower) || isTestCode(lower),
 		docs:    isDocs(lower),
-		patch:   isTestData(lower) || hasAnySuffix(base, ".patch", ".diff", ".txtar", ".snap", ".golden", ".rej", ".approved.txt"),
+		patch: isTestData(lower) || hasAnySuffix(base, ".patch", ".diff", ".txtar", ".snap", ".golden", ".rej",
+			".approved.txt"),
 	}
 }
 
 // inDir reports whether one of the directories of p has one of the names.
 func inDir(p string, names ...string) bool {
-	return slices.ContainsFunc(strings.Split(path.Dir(p), "/"), func(dir string) bool { return slices.Contains(names, dir) })
+	return slices.ContainsFunc(strings.Split(path.Dir(p), "/"), func(dir string) bool {
+		return slices.Contains(names, dir)
+	})
 }
 
 func isVendored(p string) bool {
@@ -64,8 +67,9 @@ func saysGenerated(f File) bool {
 
 func isTestData(p string) bool {
 	base := path.Base(p)
-	return strings.Contains(base, "test_data") || strings.Contains(base, "testdata") || inDir(p, "testdata", "fixtures", "fixture", "__fixtures__", "__snapshots__", "__mocks__", "test-data",
-		"test_data", "golden", "goldens", "mocks", "snapshots", "cassettes")
+	return strings.Contains(base, "test_data") || strings.Contains(base, "testdata") ||
+		inDir(p, "testdata", "fixtures", "fixture", "__fixtures__", "__snapshots__", "__mocks__", "test-data",
+			"test_data", "golden", "goldens", "mocks", "snapshots", "cassettes")
 }
 
 func isTestCode(p string) bool {
@@ -78,16 +82,20 @@ func isTestCode(p string) bool {
 }
 
 func isDocs(p string) bool {
-	return hasAnySuffix(p, ".md", ".mdx", ".markdown", ".rst", ".adoc", ".asciidoc", ".txt", ".org", ".tex", ".pod", ".html", ".htm") ||
-		slices.Contains([]string{"readme", "changelog", "license", "copying", "notice", "authors", "contributing"}, path.Base(p))
+	return hasAnySuffix(p, ".md", ".mdx", ".markdown", ".rst", ".adoc", ".asciidoc", ".txt", ".org", ".tex", ".pod",
+		".html", ".htm") ||
+		slices.Contains([]string{"readme", "changelog", "license", "copying", "notice", "authors", "contributing"},
+			path.Base(p))
 }
 
 // isUnderScripts reports whether printing is the purpose of the file.
 func isUnderScripts(p string) bool {
 	p = strings.ToLower(p)
 	base := path.Base(p)
-	return inDir(p, "scripts", "script", "bin", "tools", "tool", "cli", "cmd", "tasks", "build", "benchmark", "benchmarks", "bench") ||
+	return inDir(p, "scripts", "script", "bin", "tools", "tool", "cli", "cmd", "tasks", "build", "benchmark", "benchmarks",
+		"bench") ||
 		strings.Contains(base, ".config.") || strings.Contains(base, "logger") || strings.Contains(base, "logging") ||
-		hasAnyPrefix(base, "cli.", "cli-", "gulpfile", "gruntfile", "rollup", "webpack", "log.", "console", "debug.", "debug-", "repl") ||
+		hasAnyPrefix(base, "cli.", "cli-", "gulpfile", "gruntfile", "rollup", "webpack", "log.", "console", "debug.",
+			"debug-", "repl") ||
 		strings.HasSuffix(strings.TrimSuffix(base, path.Ext(base)), "-cli")
 }

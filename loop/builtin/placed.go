@@ -11,8 +11,9 @@ const pathPattern = `((?:[A-Za-z]:)?[^\s:()"'<>|,;\[\]]+)`
 
 // The forms in which tools print a place: path, line, message.
 var (
-	placeColon   = lazy(`^\s*(?:vet: |error: |ERROR in |\[ERROR\] )?` + pathPattern + `:(\d+)(?::\d+)?(?::|\s+-)\s*(.*)$`) // gcc, go, mypy, ruff, tsc --pretty
-	placeParens  = lazy(`^\s*` + pathPattern + `\((\d+)(?:,\d+)*\)\s*:\s*(.*)$`)                                           // tsc, msbuild
+	// gcc, go, mypy, ruff, tsc --pretty
+	placeColon   = lazy(`^\s*(?:vet: |error: |ERROR in |\[ERROR\] )?` + pathPattern + `:(\d+)(?::\d+)?(?::|\s+-)\s*(.*)$`)
+	placeParens  = lazy(`^\s*` + pathPattern + `\((\d+)(?:,\d+)*\)\s*:\s*(.*)$`) // tsc, msbuild
 	placeMaven   = lazy(`^\[ERROR\] ` + pathPattern + `:\[(\d+),\d+\]\s*(.*)$`)
 	placeArrow   = lazy(`^\s*--> ` + pathPattern + `:(\d+):\d+$`) // rustc, cargo
 	placePanic   = lazy(`^thread '(.*)' (?:\(\d+\) )?panicked at ` + pathPattern + `:(\d+):\d+:$`)
@@ -141,7 +142,8 @@ func (p *placed) traceback(line string) bool {
 // underFile reads eslint's default format: a file, then its problems indented.
 func (p *placed) underFile(line string) bool {
 	if m := placeStylish().FindStringSubmatch(line); m != nil && p.file != "" {
-		p.list = append(p.list, failure{file: p.file, line: number(m[1]), msg: m[2] + ": " + m[3], name: path.Base(p.file), at: p.fileAt})
+		p.list = append(p.list, failure{file: p.file, line: number(m[1]), msg: m[2] + ": " + m[3], name: path.Base(p.file),
+			at: p.fileAt})
 		return true
 	}
 	if m := placeFile().FindStringSubmatch(line); m != nil {
@@ -197,7 +199,9 @@ func (p *placed) keep(f failure) {
 
 // hardOnes drops the warnings if there are errors: warnings did not make the check fail.
 func hardOnes(list []failure) []failure {
-	hard := slices.DeleteFunc(slices.Clone(list), func(f failure) bool { return f.test == "" && softWord().MatchString(f.msg) })
+	hard := slices.DeleteFunc(slices.Clone(list), func(f failure) bool {
+		return f.test == "" && softWord().MatchString(f.msg)
+	})
 	if len(hard) == 0 {
 		return list
 	}

@@ -41,7 +41,8 @@ func TestVerdicts(t *testing.T) {
 	clean := newText("cart.go", cleanGo)
 	failing := Judge(record.CheckResult{Name: "test", ExitCode: 1, Output: "cart.go:3:1: bad\n"}, nil, nil)
 	old := Judge(failing, &failing, nil)
-	missing := record.CheckResult{Name: "lint", ExitCode: 127, Reason: record.NotInstalled, NotRun: "golint is not installed"}
+	missing := record.CheckResult{Name: "lint", ExitCode: 127, Reason: record.NotInstalled,
+		NotRun: "golint is not installed"}
 	for _, c := range []struct {
 		name    string
 		in      Input
@@ -49,13 +50,17 @@ func TestVerdicts(t *testing.T) {
 		summary string
 	}{
 		{"clean", Input{Files: []File{clean}}, reply.Pass, "no problem in 1 file, 25 added lines"},
-		{"clean, checks pass", Input{Files: []File{clean}, Checks: []record.CheckResult{{Name: "test"}}}, reply.Pass, "no problem"},
+		{"clean, checks pass", Input{Files: []File{clean}, Checks: []record.CheckResult{{Name: "test"}}}, reply.Pass,
+			"no problem"},
 		{"note", Input{Files: []File{newText("a.go", "x ")}}, reply.PassWithNotes, "2 notes in 1 file, 1 added line"},
-		{"check that could not run", Input{Files: []File{clean}, Checks: []record.CheckResult{missing}}, reply.Pass, "no problem in 1 file, 25 added lines; not run: lint (golint is not installed)"},
+		{"check that could not run", Input{Files: []File{clean}, Checks: []record.CheckResult{missing}}, reply.Pass,
+			"no problem in 1 file, 25 added lines; not run: lint (golint is not installed)"},
 		{"warning", Input{Files: []File{newText("a.go", "\tpanic(\"not implemented\")\n")}}, reply.NeedsFix, "1 warning"},
 		{"critical", Input{Files: []File{newText("a.go", conflict())}}, reply.CriticalFail, "1 critical"},
-		{"check", Input{Files: []File{clean}, Checks: []record.CheckResult{failing}}, reply.NeedsFix, "1 warning in 1 file, 25 added lines; failing: test"},
-		{"check that failed before", Input{Files: []File{clean}, Checks: []record.CheckResult{old}}, reply.Pass, "no problem"},
+		{"check", Input{Files: []File{clean}, Checks: []record.CheckResult{failing}}, reply.NeedsFix,
+			"1 warning in 1 file, 25 added lines; failing: test"},
+		{"check that failed before", Input{Files: []File{clean}, Checks: []record.CheckResult{old}}, reply.Pass,
+			"no problem"},
 		{"deleted file", Input{Files: []File{{Path: "a", Deleted: true}}}, reply.Pass, "no problem in 1 file, 0 added lines"},
 		{"submodule", Input{Files: []File{{Path: "sub", Mode: "160000"}}}, reply.Pass,
 			"no problem in 1 file, 0 added lines; the content of submodules was not looked at: sub"},
@@ -112,7 +117,8 @@ func TestFindingsAreInOrderAndHaveIDs(t *testing.T) {
 
 func TestFindingsAreLimited(t *testing.T) {
 	check := record.CheckResult{Name: "test", ExitCode: 1, Output: "broke"}
-	r := reviewed(Input{Files: []File{newText("a.go", strings.Repeat("\tpanic(\"TODO\")\n", 300))}, Checks: []record.CheckResult{check}})
+	r := reviewed(Input{Files: []File{newText("a.go", strings.Repeat("\tpanic(\"TODO\")\n", 300))},
+		Checks: []record.CheckResult{check}})
 	if len(r.Findings) != maxFindings+2 {
 		t.Fatalf("%d findings", len(r.Findings))
 	}

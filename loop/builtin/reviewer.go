@@ -10,7 +10,8 @@ import (
 	"github.com/git-runr/git-runr/loop/role"
 )
 
-// Reviewer reviews the diff, the messages of commits and the checks' evidence. Repo contains the trees that changes lead to.
+// Reviewer reviews the diff, the messages of commits and the checks' evidence. Repo contains the trees that changes
+// lead to.
 type Reviewer struct{ Repo *gitstore.Repo }
 
 // Limits returns no limits. The reviewer can report that a binary file is present.

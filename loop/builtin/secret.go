@@ -188,7 +188,8 @@ func (s *secretScan) judge(r *secretRule, c candidate) strength {
 	if s.strict && !r.isToken(c.secret) {
 		return none
 	}
-	if strings.Contains(c.secret, redactedMark) || strings.Contains(c.secret, documentedJWT) || (body.Entropy > 0 && entropy(c.secret) <= body.Entropy) {
+	if strings.Contains(c.secret, redactedMark) || strings.Contains(c.secret, documentedJWT) ||
+		(body.Entropy > 0 && entropy(c.secret) <= body.Entropy) {
 		return none
 	}
 	allows := func(a allowlist) bool { return a.allows(c) }

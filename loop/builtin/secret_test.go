@@ -65,8 +65,10 @@ func TestSecrets(t *testing.T) {
 		{"password in json", "a.json", "\n\"dbPassword\": \"" + pass + "\",\n", "assigned-secret"},
 		{"password, typed", "a.ts", "\nconst password: string = \"" + pass + "\";\n", "assigned-secret"},
 		{"password in env", ".env", "\nDB_PASSWORD=" + pass + "\n", "assigned-secret"},
-		{"split by a zero width space", "main.go", "\nkey := \"" + awsKey[:9] + "\u200b" + awsKey[9:] + "\"\n", "aws-access-token"},
-		{"in a minified file", "app.min.js", "\nvar a=1;" + strings.Repeat("f(1);", 3000) + "k=\"" + awsKey + "\";" + strings.Repeat("f(1);", 3000) + "\n", "aws-access-token"},
+		{"split by a zero width space", "main.go", "\nkey := \"" + awsKey[:9] + "\u200b" + awsKey[9:] + "\"\n",
+			"aws-access-token"},
+		{"in a minified file", "app.min.js", "\nvar a=1;" + strings.Repeat("f(1);", 3000) + "k=\"" + awsKey + "\";" +
+			strings.Repeat("f(1);", 3000) + "\n", "aws-access-token"},
 		{"in a vendored file", "vendor/x/x.go", "\nkey := \"" + awsKey + "\"\n", "aws-access-token"},
 		{"in a README", "README.md", "\nuse " + awsKey + "\n", "aws-access-token"},
 	} {
@@ -77,7 +79,8 @@ func TestSecrets(t *testing.T) {
 					secrets = append(secrets, f)
 				}
 			}
-			if len(secrets) != 1 || secrets[0].Severity != reply.Critical || secrets[0].Line != 2 || !strings.Contains(secrets[0].Issue, c.rule) {
+			if len(secrets) != 1 || secrets[0].Severity != reply.Critical || secrets[0].Line != 2 ||
+				!strings.Contains(secrets[0].Issue, c.rule) {
 				t.Fatalf("%+v", secrets)
 			}
 		})
@@ -114,29 +117,48 @@ func TestNoSecrets(t *testing.T) {
 		{"documented secret", "a.md", "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n"},
 		{"allowed by a comment", "a.go", "k := \"" + awsKey + "\" // gitleaks:allow\n"},
 		{"go.sum", "go.sum", "github.com/a/b v1.0.0 h1:" + strings.Repeat("q8ZrT2xV", 5) + "abc=\n"},
-		{"lock file", "package-lock.json", "\"integrity\": \"sha512-" + strings.Repeat("q8ZrT2xV", 8) + "\",\n\"token\": \"" + randomly + "\"\n"},
+		{"lock file", "package-lock.json", "\"integrity\": \"sha512-" + strings.Repeat("q8ZrT2xV", 8) + "\",\n\"token\": \"" +
+			randomly + "\"\n"},
 		{"Cargo.lock", "Cargo.lock", "checksum = \"" + strings.Repeat("0a1b2c3d", 8) + "\"\n"},
 		{"environment, go", "a.go", "token := os.Getenv(\"API_TOKEN_V2\")\npassword := cfg.DB.Password2\n"},
 		{"environment, js", "a.js", "const secret = process.env.SECRET_KEY_2;\nconst apiKey = `${env.KEY1}`;\n"},
 		{"environment, py", "a.py", "PASSWORD = os.environ[\"DB_PASSWORD1\"]\ntoken = settings.TOKEN2\n"},
-		{"environment, yaml", "a.yml", "password: ${DB_PASSWORD:?not set}\ntoken: ${{ secrets.NPM_TOKEN2 }}\nsecret: !Ref Secret2\napi_key: {{ .Values.key1 }}\n"},
+		{"environment, yaml", "a.yml",
+			"password: ${DB_PASSWORD:?not set}\ntoken: ${{ secrets.NPM_TOKEN2 }}\nsecret: !Ref Secret2\n" +
+				"api_key: {{ .Values.key1 }}\n"},
 		{"environment, sh", "a.sh", "PASSWORD=\"$1\"\nTOKEN=\"$(cat token1.txt)\"\nexport SECRET=${SECRET_2}\n"},
-		{"placeholders", "a.py", "password = \"changeme1\"\ntoken = \"your-token-here-1\"\nsecret = \"xxxxxx1\"\napi_key = \"<api-key-1>\"\npwd = '********'\npassword = 'password123'\n"},
-		{"urls", "a.md", "postgres://user:password@localhost/db\nhttps://user:pass@host/x\nhttps://alice:s3cret99@example.com/\n" +
-			"postgres://${USER}:${PASS}@db/x\nredis://:<password>@cache.acme.io\nhttp://host:8080/@user\nssh://git@github.com:22/x\n"},
-		{"compose", "compose.yml", "DATABASE_URL: postgres://postgres:postgres@db:5432/app\nREDIS: redis://:devpass1@redis:6379\n"},
-		{"form", "a.html", "<input type=\"password\" name=\"password\" autocomplete=\"current-password\">\n<label for=\"password2\">Password:</label>\n"},
-		{"names", "a.go", "const tokenType = \"oauth2\"\nvar passwordField = \"user_password_2\"\nsecretName := \"my-secret-v2\"\nToken: \"sha256\"\n"},
-		{"ts types", "a.ts", "interface A { password: string; token?: string1; apiKey: Key2 }\nlogin({ password: values.password1 });\nif (type === 'password1') {}\n"},
+		{"placeholders", "a.py",
+			"password = \"changeme1\"\ntoken = \"your-token-here-1\"\nsecret = \"xxxxxx1\"\napi_key = \"<api-key-1>\"\n" +
+				"pwd = '********'\npassword = 'password123'\n"},
+		{"urls", "a.md",
+			"postgres://user:password@localhost/db\nhttps://user:pass@host/x\nhttps://alice:s3cret99@example.com/\n" +
+				"postgres://${USER}:${PASS}@db/x\nredis://:<password>@cache.acme.io\nhttp://host:8080/@user\n" +
+				"ssh://git@github.com:22/x\n"},
+		{"compose", "compose.yml",
+			"DATABASE_URL: postgres://postgres:postgres@db:5432/app\nREDIS: redis://:devpass1@redis:6379\n"},
+		{"form", "a.html",
+			"<input type=\"password\" name=\"password\" autocomplete=\"current-password\">\n" +
+				"<label for=\"password2\">Password:</label>\n"},
+		{"names", "a.go",
+			"const tokenType = \"oauth2\"\nvar passwordField = \"user_password_2\"\nsecretName := \"my-secret-v2\"\n" +
+				"Token: \"sha256\"\n"},
+		{"ts types", "a.ts",
+			"interface A { password: string; token?: string1; apiKey: Key2 }\nlogin({ password: values.password1 });\n" +
+				"if (type === 'password1') {}\n"},
 		{"messages", "a.go", "msg := \"invalid password: must have 8+ characters\"\nerrors.New(\"token: unexpected EOF\")\n"},
-		{"paths", "a.yml", "secret: config/secret1.yml\npassword_file: /run/secrets/db2\nprivate_key: ./keys/id_rsa2\ntoken: file:///x1\n"},
+		{"paths", "a.yml",
+			"secret: config/secret1.yml\npassword_file: /run/secrets/db2\nprivate_key: ./keys/id_rsa2\ntoken: file:///x1\n"},
 		{"git ids", "a.md", "fixed in 3f786850e387550fdab836ed7e6dc881de23001b\nkey commit: 3f786850e38755\n"},
 		{"uuid", "a.json", "\"id\": \"123e4567-e89b-12d3-a456-426614174000\"\n"},
-		{"key names", "a.go", "\"NewEncapsulationKey768\": \"NewEncapsulationKey1024\",\ncacheKey := \"user:profile:v2\"\nprimaryKey = testRSA2048PrivateKey\n"},
+		{"key names", "a.go",
+			"\"NewEncapsulationKey768\": \"NewEncapsulationKey1024\",\ncacheKey := \"user:profile:v2\"\n" +
+				"primaryKey = testRSA2048PrivateKey\n"},
 		{"keyboard", "a.js", "if (event.key === 'ArrowDown2') {}\nconst keyCode = 13;\n"},
 		{"css", "a.css", ".token1 { color: #ff00aa; }\n.password::after { content: 'x1y2z3'; }\n"},
 		{"hash", "a.py", "password_hash = hashlib.sha256(x).hexdigest()\nhashed_password = bcrypt.hashpw(p, salt1)\n"},
-		{"public key", "a.pub", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIq8ZrT2xVn7LmK4wPb9sDq8ZrT2xVn7LmK4w me@x\n-----BEGIN PUBLIC KEY-----\nq8ZrT2xVn7LmK4wPb9sDq8ZrT2xVn7LmK4wPb9sDabcd\n-----END PUBLIC KEY-----\n"},
+		{"public key", "a.pub",
+			"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIq8ZrT2xVn7LmK4wPb9sDq8ZrT2xVn7LmK4w me@x\n-----BEGIN PUBLIC KEY-----\n" +
+				"q8ZrT2xVn7LmK4wPb9sDq8ZrT2xVn7LmK4wPb9sDabcd\n-----END PUBLIC KEY-----\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, f := range review(newText(c.path, c.text)).Findings {
@@ -174,7 +196,8 @@ func TestRedactSecrets(t *testing.T) {
 		}
 	}
 	key := privateKey(t)
-	if got, n := RedactSecrets("a\n" + key + "b\n"); n != 1 || strings.Contains(got, key[40:60]) || !strings.HasPrefix(got, "a\n") || !strings.HasSuffix(got, "\nb\n") {
+	if got, n := RedactSecrets("a\n" + key + "b\n"); n != 1 || strings.Contains(got, key[40:60]) ||
+		!strings.HasPrefix(got, "a\n") || !strings.HasSuffix(got, "\nb\n") {
 		t.Errorf("%d, %q", n, got)
 	}
 }
@@ -200,7 +223,8 @@ func TestSecretRulesAreRead(t *testing.T) {
 	}
 	for i, want := range doc.Rules {
 		got, body := published[i], published[i].body()
-		if got.ID != want.ID || !slices.Equal(got.Keywords, want.Keywords) || body.Regex != want.Regex || body.Path != want.Path || body.err != nil {
+		if got.ID != want.ID || !slices.Equal(got.Keywords, want.Keywords) || body.Regex != want.Regex ||
+			body.Path != want.Path || body.err != nil {
 			t.Errorf("%s: %+v %+v", want.ID, got, body)
 		}
 		if want.SkipReport || len(want.Required) > 0 {

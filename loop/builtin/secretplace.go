@@ -73,7 +73,8 @@ func messageSecrets(said Said) []reply.Finding {
 		found = append(found, reply.Finding{
 			Severity: reply.Critical, Rule: record.RuleSecret,
 			Issue: fmt.Sprintf("a secret is in the %s of %s: %s%s", where, said.What, m.rule.ID, hint(clean[m.start:m.end])),
-			Fix: "make it again without the secret (git commit --amend --reset-author, git rebase -i, git tag -f) and revoke the secret; " +
+			Fix: "make it again without the secret (git commit --amend --reset-author, git rebase -i, git tag -f) and revoke " +
+				"the secret; " +
 				"if it is not a secret, end the line with " + allowWord + ", which the review notes",
 		})
 	}

@@ -26,7 +26,8 @@ func TestBlobSecrets(t *testing.T) {
 		want       int
 	}{
 		{"random bytes", string(random), 0},
-		{"strings of a program", "\x00" + pem + "\x00ghp_\x00akia\x00xoxb-\x00" + strings.Repeat("some\x00more\x00", 30) + "-----END RSA PRIVATE KEY-----\x00", 0},
+		{"strings of a program", "\x00" + pem + "\x00ghp_\x00akia\x00xoxb-\x00" + strings.Repeat("some\x00more\x00", 30) +
+			"-----END RSA PRIVATE KEY-----\x00", 0},
 		{"a table of words", "\x00ghp_goneholdhostidleintonamenextopenreadsendsizesort\x00", 0},
 		{"an assignment", "\x00password = \"hunter2Hunter!x\"\x00", 0},
 		{"a token", "\x89PNG\x00\x01k=" + blobKey + "\x00\x00", 1},

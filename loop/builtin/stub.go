@@ -12,19 +12,24 @@ import (
 // stubRules returns the rules for unfinished code, by language id.
 var stubRules = sync.OnceValue(func() map[string]ruleSet {
 	says := func(pattern string) lineRule {
-		return lineRule{regexp.MustCompile(pattern), "it is not implemented", "implement it, or leave it out of this change", gradeSaysStub}
+		return lineRule{regexp.MustCompile(pattern), "it is not implemented", "implement it, or leave it out of this change",
+			gradeSaysStub}
 	}
 	is := func(pattern string) lineRule {
-		return lineRule{pattern: regexp.MustCompile(pattern), issue: "it is not implemented", fix: "implement it, or leave it out of this change"}
+		return lineRule{pattern: regexp.MustCompile(pattern), issue: "it is not implemented",
+			fix: "implement it, or leave it out of this change"}
 	}
 	return map[string]ruleSet{
-		"go":     {[]string{"panic"}, []lineRule{says(`\bpanic\(`), says(`\bpanic\((?:fmt\.Sprintf|errors\.New|fmt\.Errorf)\(`)}},
-		"js":     {[]string{"throw"}, []lineRule{says(`\bthrow\s+(?:new\s+)?\w*Error\(`)}},
-		"java":   {[]string{"throw", "TODO"}, []lineRule{says(`\bthrow\s+(?:new\s+)?\w+(?:Exception|Error)\(`), is(`(?:^|[={]|\breturn|->)\s*TODO\(`)}},
+		"go": {[]string{"panic"}, []lineRule{says(`\bpanic\(`),
+			says(`\bpanic\((?:fmt\.Sprintf|errors\.New|fmt\.Errorf)\(`)}},
+		"js": {[]string{"throw"}, []lineRule{says(`\bthrow\s+(?:new\s+)?\w*Error\(`)}},
+		"java": {[]string{"throw", "TODO"}, []lineRule{says(`\bthrow\s+(?:new\s+)?\w+(?:Exception|Error)\(`),
+			is(`(?:^|[={]|\breturn|->)\s*TODO\(`)}},
 		"csharp": {[]string{"throw"}, []lineRule{is(`\bthrow\s+new\s+NotImplementedException\(`)}},
 		"rust":   {[]string{"unimplemented", "todo"}, []lineRule{is(`\b(?:unimplemented|todo)!\(`)}},
-		"python": {[]string{"raise"}, []lineRule{{regexp.MustCompile(`\braise\s+NotImplementedError\b`), "it is not implemented",
-			"implement it, or leave it out of this change", gradePython}}},
+		"python": {[]string{"raise"},
+			[]lineRule{{regexp.MustCompile(`\braise\s+NotImplementedError\b`), "it is not implemented",
+				"implement it, or leave it out of this change", gradePython}}},
 		"ruby":   {[]string{"raise"}, []lineRule{says(`\braise\b(?:\s*\(?\s*NotImplementedError\s*,)?`)}},
 		"php":    {[]string{"throw"}, []lineRule{says(`\bthrow\s+new\s+\\?\w*Exception\(`)}},
 		"swift":  {[]string{"fatalError"}, []lineRule{says(`\bfatalError\(`)}},
@@ -35,14 +40,17 @@ var stubRules = sync.OnceValue(func() map[string]ruleSet {
 })
 
 var (
-	stubWords     = lazy(`(?i)^\W*(?:todo\b|fixme\b|(?:this (?:method|function) is )?(?:not (?:yet )?implemented|unimplemented)(?: yet)?\b)`)
-	abstractWords = lazy(`(?i)\babstract|subclass|overrid|must (?:be )?implement|should (?:be )?implement|derived class|not supported|interface`)
+	stubWords = lazy(
+		`(?i)^\W*(?:todo\b|fixme\b|(?:this (?:method|function) is )?(?:not (?:yet )?implemented|unimplemented)(?: yet)?\b)`)
+	abstractWords = lazy(
+		`(?i)\babstract|subclass|overrid|must (?:be )?implement|should (?:be )?implement|derived class|not supported|interface`)
 )
 
 // gradeSaysStub warns about an error whose text says that the code is unfinished.
 func gradeSaysStub(m lineMatch) reply.Severity {
 	arg := stringArgument().FindStringSubmatch(strings.TrimLeft(m.rest, " ("))
-	if arg == nil || !stubWords().MatchString(arg[1]) || abstractWords().MatchString(m.line().Text) || nearAbstract(m.lines) {
+	if arg == nil || !stubWords().MatchString(arg[1]) || abstractWords().MatchString(m.line().Text) ||
+		nearAbstract(m.lines) {
 		return ""
 	}
 	return reply.Warning
@@ -70,19 +78,24 @@ func gradePython(m lineMatch) reply.Severity {
 }
 
 func nearAbstract(lines []codeLine) bool {
-	return slices.ContainsFunc(lines[max(0, len(lines)-10):], func(l codeLine) bool { return strings.Contains(strings.ToLower(l.code), "abstract") })
+	return slices.ContainsFunc(lines[max(0, len(lines)-10):], func(l codeLine) bool {
+		return strings.Contains(strings.ToLower(l.code), "abstract")
+	})
 }
 
 // isTopLevelBody reports whether the last line is in a function outside of a class.
 func isTopLevelBody(lines []codeLine) bool {
-	return slices.ContainsFunc(lines[max(0, len(lines)-8):len(lines)-1], func(l codeLine) bool { return hasAnyPrefix(l.code, "def ", "async def ") })
+	return slices.ContainsFunc(lines[max(0, len(lines)-8):len(lines)-1], func(l codeLine) bool {
+		return hasAnyPrefix(l.code, "def ", "async def ")
+	})
 }
 
 var (
 	workMarker = lazy(`^[\s/*#;!<%-]*@?(TODO|FIXME|XXX|HACK)\b(\([^)]*\))?(?:\s*$|:|\s+[-–]?\s*\S)`)
 	workInline = lazy(`\b(TODO|FIXME|XXX|HACK)(\([^)]*\))?:`)
 	trackedRef = lazy(`#\d+|\b[A-Z]{2,10}-\d+\b|https?://`)
-	stubReturn = lazy(`(?i)^[\s/*#-]*(?:(?:just )?a?\s*(?:stub|dummy|placeholder)|not (?:yet )?implemented|implement me)(?:\s+(?:value|for now|yet))?[.!]*\s*$`)
+	stubReturn = lazy(
+		`(?i)^[\s/*#-]*(?:(?:just )?a?\s*(?:stub|dummy|placeholder)|not (?:yet )?implemented|implement me)(?:\s+(?:value|for now|yet))?[.!]*\s*$`)
 )
 
 var workWords = []string{"TODO", "FIXME", "XXX", "HACK"}
@@ -132,20 +145,27 @@ func workComment(l codeLine) (reply.Severity, string) {
 // focusRules match tests that hide other tests; skipRules match disabled tests.
 var focusRules = sync.OnceValue(func() map[string]ruleSet {
 	focus := func(pattern string) lineRule {
-		return lineRule{pattern: regexp.MustCompile(pattern), issue: "a focused test hides all others", fix: "remove the focus"}
+		return lineRule{pattern: regexp.MustCompile(pattern), issue: "a focused test hides all others",
+			fix: "remove the focus"}
 	}
 	return map[string]ruleSet{
-		"js":   {[]string{".only", "fdescribe", "fit("}, []lineRule{focus(`(?:^|[\s;({])(?:it|test|describe|context|suite)\.only(?:\.each)?[(` + "`" + `]|^\s*(?:fdescribe|fit)\(\s*["'` + "`" + `]`)}},
-		"ruby": {[]string{"fdescribe", "fcontext", "fit", "focus"}, []lineRule{focus(`^\s*(?:fdescribe|fcontext|fit)\s+["']|,\s*(?:focus:\s*true|:focus)\b`)}},
+		"js": {[]string{".only", "fdescribe", "fit("},
+			[]lineRule{focus(`(?:^|[\s;({])(?:it|test|describe|context|suite)\.only(?:\.each)?[(` + "`" +
+				`]|^\s*(?:fdescribe|fit)\(\s*["'` + "`" + `]`)}},
+		"ruby": {[]string{"fdescribe", "fcontext", "fit", "focus"},
+			[]lineRule{focus(`^\s*(?:fdescribe|fcontext|fit)\s+["']|,\s*(?:focus:\s*true|:focus)\b`)}},
 	}
 })
 
 var skipRules = sync.OnceValue(func() map[string]ruleSet {
 	skip := func(pattern string, grade func(lineMatch) reply.Severity) lineRule {
-		return lineRule{regexp.MustCompile(pattern), "a test is switched off", "repair it, or say why and where that is tracked", grade}
+		return lineRule{regexp.MustCompile(pattern), "a test is switched off",
+			"repair it, or say why and where that is tracked", grade}
 	}
 	return map[string]ruleSet{
-		"js": {[]string{".skip", "xit", "xtest", "xdescribe"}, []lineRule{skip(`(?:^|[\s;({])(?:it|test|describe|context|suite)\.skip\(\s*["'`+"`"+`]|^\s*(?:xit|xtest|xdescribe)\(\s*["'`+"`"+`]`, gradeSkip)}},
+		"js": {[]string{".skip", "xit", "xtest", "xdescribe"},
+			[]lineRule{skip(`(?:^|[\s;({])(?:it|test|describe|context|suite)\.skip\(\s*["'`+"`"+
+				`]|^\s*(?:xit|xtest|xdescribe)\(\s*["'`+"`"+`]`, gradeSkip)}},
 		"go": {[]string{".Skip"}, []lineRule{skip(`\b[tb]\.Skipf?\(`, gradeGoSkip)}},
 		"python": {[]string{"mark.skip", "unittest.skip"}, []lineRule{
 			skip(`^\s*@pytest\.mark\.skip(?:\(\))?\s*$`, gradeSkip), skip(`^\s*@unittest\.skip\(`, gradeGoSkip),

@@ -23,7 +23,8 @@ func TestStubs(t *testing.T) {
 		{"a.js", "throw new Error('Not implemented');\n", "warning stub 1"},
 		{"a.ts", "  throw new NotImplementedError(\"not implemented yet\");\n", "warning stub 1"},
 		{"a.py", "def parse(x):\n    raise NotImplementedError\n", "warning stub 2"},
-		{"a.py", "class A:\n    def parse(self):\n        raise NotImplementedError(\"not implemented yet\")\n", "warning stub 3"},
+		{"a.py", "class A:\n    def parse(self):\n        raise NotImplementedError(\"not implemented yet\")\n",
+			"warning stub 3"},
 		{"a.py", "class A:\n    def parse(self):\n        raise NotImplementedError\n", "note stub 3"},
 		{"a.rs", "    todo!()\n", "warning stub 1"},
 		{"a.rs", "    unimplemented!(\"later\")\n", "warning stub 1"},
@@ -50,7 +51,8 @@ func TestStubs(t *testing.T) {
 
 func TestNoStubs(t *testing.T) {
 	for _, c := range []struct{ path, text string }{
-		{"a.go", "\tpanic(\"unreachable\")\n\tpanic(fmt.Sprintf(\"bad kind %d\", k))\n\ts := \"TODO: write\"\n\tfixme := 1\n"},
+		{"a.go", "\tpanic(\"unreachable\")\n\tpanic(fmt.Sprintf(\"bad kind %d\", k))\n\ts := \"TODO: write\"\n" +
+			"\tfixme := 1\n"},
 		{"a.go", "// The word TODO in a comment is reported by the linter.\n// See mktemp XXXXXX.\n// A hack that works.\n"},
 		{"a.go", "\treturn nil // stub files are skipped by the loader\n\treturn x // the placeholder of the template\n"},
 		{"a.go", "\treturn errors.New(\"not implemented by this server\")\n"},
@@ -58,14 +60,17 @@ func TestNoStubs(t *testing.T) {
 		{"a.js", "throw new Error('must be implemented by the subclass');\nthrow new Error(`no such ${x}`);\n"},
 		{"a.ts", "abstract class A {\n  f() {\n    throw new Error('not implemented');\n  }\n}\n"},
 		{"a.py", "@abstractmethod\ndef f(self):\n    raise NotImplementedError\n"},
-		{"a.py", "    raise NotImplementedError(\"Subclasses must override this\")\n    raise NotImplementedError(reason)\n    except NotImplementedError:\n"},
+		{"a.py", "    raise NotImplementedError(\"Subclasses must override this\")\n    raise NotImplementedError(reason)\n" +
+			"    except NotImplementedError:\n"},
 		{"a.rb", "raise NotImplementedError, \"#{self.class} must implement\"\n"},
 		{"a.rs", "unreachable!()\nlet todo = 1;\n"},
 		{"a.html", "<!-- the todo list -->\n<ul class=\"todo\"></ul>\n"},
 		{"README.md", "- TODO: write\n- FIXME\n"},
 		{"a.py", "model.fit(x, y)\nfit = 1\n"},
 		{"a.js", "fit(x);\nimage.fit('cover');\nquery.only('id');\ncursor.skip(10);\nit.skipped = 1;\nlist.skip('a');\n"},
-		{"a_test.go", "\tt.Skip(\"needs root\")\n\tt.Skipf(\"not implemented on %s\", runtime.GOOS)\n\tif testing.Short() {\n\t\tt.Skip()\n\t}\n"},
+		{"a_test.go",
+			"\tt.Skip(\"needs root\")\n\tt.Skipf(\"not implemented on %s\", runtime.GOOS)\n\tif testing.Short() {\n" +
+				"\t\tt.Skip()\n\t}\n"},
 		{"a.sh", "x=${#list}\ncolor=#fixme\n"},
 	} {
 		t.Run(c.path, func(t *testing.T) { wantFound(t, review(newText(c.path, c.text))) })

@@ -26,8 +26,10 @@ var (
 
 var (
 	pytestResult = lazy(`^(?:FAILED|ERROR) (\S+?)::(\S+)(?: - (.*))?$`)
-	testsEnd     = lazy(`^\s*(?:=+ |Test Suites?:|Tests:|Test Files |Ran \d+ test|\d+ (?:passing|failing|passed|failed)\b|failures:$|test result:|FAILED \(|ok \d+|\d+\.\.\d+$|# )|^> \S+@`)
-	noMessage    = lazy(`^\s*(?:>?\s*\d+ ?\||\||at |❯ |---$|\.\.\.$|\^+$|[-+] (?:Expected|Received)\b|\+ expected - actual$|(?:duration_ms|type|failureType|code|stack|operator|name|error): *(?:[|>]-?|'[^']*'|[\d.]+)?$)`)
+	testsEnd     = lazy(
+		`^\s*(?:=+ |Test Suites?:|Tests:|Test Files |Ran \d+ test|\d+ (?:passing|failing|passed|failed)\b|failures:$|test result:|FAILED \(|ok \d+|\d+\.\.\d+$|# )|^> \S+@`)
+	noMessage = lazy(
+		`^\s*(?:>?\s*\d+ ?\||\||at |❯ |---$|\.\.\.$|\^+$|[-+] (?:Expected|Received)\b|\+ expected - actual$|(?:duration_ms|type|failureType|code|stack|operator|name|error): *(?:[|>]-?|'[^']*'|[\d.]+)?$)`)
 )
 
 // testLine reads a line that names a test, or that ends the output about one.
@@ -63,7 +65,8 @@ func (p *placed) numberedTest(line string) []string {
 	if p.numbered {
 		return numberedHead().FindStringSubmatch(line)
 	}
-	hinted := strings.Contains(line, " failing") || strings.HasPrefix(line, "Failures:") || strings.HasPrefix(line, "There w")
+	hinted := strings.Contains(line, " failing") || strings.HasPrefix(line, "Failures:") ||
+		strings.HasPrefix(line, "There w")
 	p.numbered = hinted && numberedList().MatchString(line)
 	return nil
 }

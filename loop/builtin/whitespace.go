@@ -43,7 +43,8 @@ func whitespace(f File, k kind, lines []codeLine) []reply.Finding {
 		add(what, "use one kind of line end in a file", func(l Line) bool { return l.CR == cr })
 	}
 	if n := len(f.Added); f.NoNewline && n > 0 {
-		found = append(found, whitespaceFinding(f, f.Added[n-1].Number, "no newline at the end of the file", "end the last line with a newline"))
+		found = append(found, whitespaceFinding(f, f.Added[n-1].Number, "no newline at the end of the file",
+			"end the last line with a newline"))
 	}
 	return found
 }

@@ -75,7 +75,8 @@ func (s Subject) Words() []reply.Words {
 		said = append(said, reply.Words{By: "commit " + m.Commit.Short(), Text: m.Text})
 	}
 	if s.MoreCommits > 0 {
-		said = append([]reply.Words{{By: "older commits", Text: fmt.Sprintf("[%s, whose messages are not shown]", prose.Count(s.MoreCommits, "older commit"))}}, said...)
+		said = append([]reply.Words{{By: "older commits",
+			Text: fmt.Sprintf("[%s, whose messages are not shown]", prose.Count(s.MoreCommits, "older commit"))}}, said...)
 	}
 	return said
 }

@@ -32,7 +32,8 @@ func (s Source) Subject(ctx context.Context, spec string) (Subject, error) {
 	if err != nil {
 		return Subject{}, err
 	}
-	subject := Subject{Kind: Commit, Spec: spec, Base: from, Commit: to, Tree: to, Title: title(commit.Message), Author: commit.Author.String()}
+	subject := Subject{Kind: Commit, Spec: spec, Base: from, Commit: to, Tree: to, Title: title(commit.Message),
+		Author: commit.Author.String()}
 	if strings.Contains(spec, "..") {
 		subject.Kind = Range
 		if subject.Base, err = s.Repo.MergeBase(ctx, from, to); err != nil {
@@ -54,7 +55,8 @@ func (s Source) HeadSubject(ctx context.Context) (Subject, error) {
 	if err != nil {
 		return Subject{}, err
 	}
-	subject := Subject{Kind: Commit, Spec: "HEAD", Commit: head, Tree: head, Title: title(commit.Message), Author: commit.Author.String()}
+	subject := Subject{Kind: Commit, Spec: "HEAD", Commit: head, Tree: head, Title: title(commit.Message),
+		Author: commit.Author.String()}
 	if len(commit.Parents) > 0 {
 		subject.Base = commit.Parents[0]
 	} else if subject.Base, err = s.Repo.EmptyTree(ctx); err != nil {
@@ -111,7 +113,8 @@ func (s Source) KeepTree(ctx context.Context, tree, base gitstore.ID, message st
 		return "", err
 	}
 	now := s.Now()
-	commit := gitstore.Commit{Tree: tree, Author: author, Committer: author, AuthorWhen: now, CommitterWhen: now, Message: strings.TrimRight(message, "\n") + "\n"}
+	commit := gitstore.Commit{Tree: tree, Author: author, Committer: author, AuthorWhen: now, CommitterWhen: now,
+		Message: strings.TrimRight(message, "\n") + "\n"}
 	if _, err := s.Repo.ReadCommit(ctx, base); err == nil {
 		commit.Parents = []gitstore.ID{base}
 	}

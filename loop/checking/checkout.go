@@ -21,7 +21,8 @@ const CheckoutPrefix = "review-"
 
 // InCheckout runs use in a temporary worktree of commit. A lock marks the worktree as in use for as long as this
 // process lives, and a file next to the lock notes the commands started there with the context of use.
-func InCheckout(ctx context.Context, s *store.Store, commit gitstore.ID, use func(context.Context, *gitstore.Worktree) error) error {
+func InCheckout(ctx context.Context, s *store.Store, commit gitstore.ID,
+	use func(context.Context, *gitstore.Worktree) error) error {
 	nonce, err := NewNonce()
 	if err != nil {
 		return err

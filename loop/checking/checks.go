@@ -44,7 +44,8 @@ type Job struct {
 // Check runs the checks of a change, and those that fail on its base too: an earlier failure is not this change's
 // fault. A check that fails only here runs once more: if it passes then it is flaky. No result counts if a check
 // tampered with the repository.
-func Check(ctx context.Context, s *store.Store, c Checker, p Progress, job Job) (_ []record.CheckResult, tampered *record.Failure, err error) {
+func Check(ctx context.Context, s *store.Store, c Checker, p Progress,
+	job Job) (_ []record.CheckResult, tampered *record.Failure, err error) {
 	results := []record.CheckResult{}
 	var asked []runplan.Check
 	kept := c.kept(s, job)
@@ -56,7 +57,8 @@ func Check(ctx context.Context, s *store.Store, c Checker, p Progress, job Job) 
 		result, known := kept.find(ctx, check, job.Tree)
 		switch {
 		case notReady != "":
-			results = append(results, record.CheckResult{Name: check.Name, Command: check.Command, Tree: string(job.Tree), ExitCode: -1, NotRun: notReady})
+			results = append(results, record.CheckResult{Name: check.Name, Command: check.Command, Tree: string(job.Tree),
+				ExitCode: -1, NotRun: notReady})
 			continue
 		case !known:
 			p.Step("check", check.Name)
@@ -102,7 +104,8 @@ func Check(ctx context.Context, s *store.Store, c Checker, p Progress, job Job) 
 
 // again repeats a failed check on the same tree. The result includes the first output, and is flaky if the check passes
 // now.
-func (c Checker) again(ctx context.Context, p Progress, job Job, check runplan.Check, first record.CheckResult) (record.CheckResult, *record.Failure, error) {
+func (c Checker) again(ctx context.Context, p Progress, job Job, check runplan.Check,
+	first record.CheckResult) (record.CheckResult, *record.Failure, error) {
 	p.Step("check", check.Name+" once more")
 	second, tampered, err := c.Watched(ctx, job.Watch("check "+check.Name+" ran once more"), check, job.Tree)
 	second.Flaky = second.OK()
@@ -111,14 +114,16 @@ func (c Checker) again(ctx context.Context, p Progress, job Job, check runplan.C
 }
 
 // Watched runs one check in the watched tree, which has the files of id.
-func (c Checker) Watched(ctx context.Context, w Watch, check runplan.Check, id gitstore.ID) (result record.CheckResult, tampered *record.Failure, err error) {
+func (c Checker) Watched(ctx context.Context, w Watch, check runplan.Check,
+	id gitstore.ID) (result record.CheckResult, tampered *record.Failure, err error) {
 	if c.isSetup(check) {
 		return c.setUp(ctx, w, check, id)
 	}
 	return c.Guarded(ctx, w, check, id)
 }
 
-func (c Checker) Guarded(ctx context.Context, w Watch, check runplan.Check, id gitstore.ID) (result record.CheckResult, tampered *record.Failure, err error) {
+func (c Checker) Guarded(ctx context.Context, w Watch, check runplan.Check,
+	id gitstore.ID) (result record.CheckResult, tampered *record.Failure, err error) {
 	tampered, err = w.During(ctx, func(ctx context.Context) error {
 		result = c.Run(ctx, check, w.Tree.Dir, id)
 		return ctx.Err()
@@ -128,7 +133,8 @@ func (c Checker) Guarded(ctx context.Context, w Watch, check runplan.Check, id g
 
 // checkBase fills in the results of checks on the base. A kept failure is reused; a kept pass is not, because the
 // machine may lack since then what the check needs.
-func checkBase(ctx context.Context, s *store.Store, c Checker, p Progress, job Job, checks []runplan.Check) (tampered *record.Failure, err error) {
+func checkBase(ctx context.Context, s *store.Store, c Checker, p Progress, job Job,
+	checks []runplan.Check) (tampered *record.Failure, err error) {
 	if _, err := s.Repo.ReadCommit(ctx, job.Base); len(checks) == 0 || err != nil {
 		return nil, nil // nothing to run, or no base
 	}
@@ -209,7 +215,8 @@ func (k keptChecks) find(ctx context.Context, check runplan.Check, version gitst
 		return kept.CheckResult, false
 	}
 	data, err := safefile.ReadFile(k.path(ctx, check, version))
-	if err != nil || json.Unmarshal(data, &kept) != nil || kept.Command != check.Command || k.setup != anySetup && kept.Setup != k.setup {
+	if err != nil || json.Unmarshal(data, &kept) != nil || kept.Command != check.Command ||
+		k.setup != anySetup && kept.Setup != k.setup {
 		return record.CheckResult{}, false
 	}
 	kept.Name, kept.Tree = check.Name, string(version)

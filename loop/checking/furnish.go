@@ -72,8 +72,10 @@ func (c Checker) furnish(ctx context.Context, w Watch) error {
 
 // packageFiles are manifests and lock files of package managers. Every setup depends on them.
 var packageFiles = []string{
-	"package.json", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb", "requirements*.txt",
-	"pyproject.toml", "poetry.lock", "uv.lock", "Pipfile.lock", "go.mod", "go.sum", "Cargo.lock", "Gemfile.lock", "composer.lock",
+	"package.json", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb",
+	"requirements*.txt",
+	"pyproject.toml", "poetry.lock", "uv.lock", "Pipfile.lock", "go.mod", "go.sum", "Cargo.lock", "Gemfile.lock",
+	"composer.lock",
 }
 
 // setupKey returns a key of everything that the setup depends on: its command, files of package managers, configured
@@ -81,7 +83,8 @@ var packageFiles = []string{
 func (c Checker) setupKey(ctx context.Context, tree *gitstore.Worktree) (string, error) {
 	globs := slices.Concat(packageFiles, c.Worktree.Inputs)
 	for _, word := range strings.Fields(c.Worktree.Setup) {
-		if word = path.Clean(strings.Trim(word, `'"`)); filepath.IsLocal(word) && word != "." && !strings.ContainsAny(word, `*?[\!`) {
+		if word = path.Clean(strings.Trim(word, `'"`)); filepath.IsLocal(word) && word != "." &&
+			!strings.ContainsAny(word, `*?[\!`) {
 			globs = append(globs[:len(globs):len(globs)], "/"+word)
 		}
 	}
@@ -89,7 +92,8 @@ func (c Checker) setupKey(ctx context.Context, tree *gitstore.Worktree) (string,
 }
 
 // setUp runs the setup in the watched worktree.
-func (c Checker) setUp(ctx context.Context, w Watch, setup runplan.Check, id gitstore.ID) (result record.CheckResult, tampered *record.Failure, err error) {
+func (c Checker) setUp(ctx context.Context, w Watch, setup runplan.Check,
+	id gitstore.ID) (result record.CheckResult, tampered *record.Failure, err error) {
 	key := func() (string, error) { return c.setupKey(ctx, w.Tree) }
 	made, err := w.Tree.SetUp(ctx, key, func() (bool, error) {
 		var err error

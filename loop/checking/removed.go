@@ -14,5 +14,6 @@ func Gone(dir string) bool {
 
 // RemovedTree returns the failure of an agent that removed its working directory.
 func RemovedTree(name string) *record.Failure {
-	return &record.Failure{Reason: record.ReasonAgentFailed, Detail: fmt.Sprintf("agent %q removed its working tree", name)}
+	return &record.Failure{Reason: record.ReasonAgentFailed,
+		Detail: fmt.Sprintf("agent %q removed its working tree", name)}
 }

@@ -72,7 +72,9 @@ func FuzzSaid(f *testing.F) {
 		if again := Said(command, output, exit); again != said {
 			t.Fatalf("%q, then %q", said, again)
 		}
-		for word := range strings.FieldsFuncSeq(said, func(r rune) bool { return strings.ContainsRune(" ,.%0123456789", r) }) {
+		for word := range strings.FieldsFuncSeq(said, func(r rune) bool {
+			return strings.ContainsRune(" ,.%0123456789", r)
+		}) {
 			if !slices.Contains(saidWords, word) {
 				t.Fatalf("%q is no word of ours: %q", word, said)
 			}
@@ -80,5 +82,6 @@ func FuzzSaid(f *testing.F) {
 	})
 }
 
-var saidWords = strings.Fields(`of test tests file files failed error errors warning warnings problem problems issue issues offense offenses
+var saidWords = strings.Fields(
+	`of test tests file files failed error errors warning warnings problem problems issue issues offense offenses
 	package packages build not formatted need to at least`)

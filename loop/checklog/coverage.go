@@ -153,7 +153,8 @@ func coverageTable(lines []string) string {
 // totalPattern matches a line with one total figure: istanbul's and PHPUnit's "Lines", go
 // tool cover's "total:", coverage.py's "TOTAL", SimpleCov's, tarpaulin's, and coverlet's
 // table.
-var totalPattern = pattern(`^\s*Lines\s*: +\d|^total:\s+\(statements\)\s|^TOTAL\s|(?i:\b(?:total|line) coverage: *\d)|^\d+(?:\.\d+)?% coverage, |^\| Total +\| `)
+var totalPattern = pattern(
+	`^\s*Lines\s*: +\d|^total:\s+\(statements\)\s|^TOTAL\s|(?i:\b(?:total|line) coverage: *\d)|^\d+(?:\.\d+)?% coverage, |^\| Total +\| `)
 
 // coverageTotal returns the figure of the last such line.
 func coverageTotal(lines []string) string {

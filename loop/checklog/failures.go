@@ -26,26 +26,49 @@ type testSummary struct {
 var testSummaries = sync.OnceValue(func() []testSummary {
 	re := regexp.MustCompile
 	return []testSummary{
-		{hint: "Tests:", line: re(`\bTests:\s+\d.*\btotal\b`), failed: "failed", total: "total"},                                                                         // jest
-		{hint: "Tests ", line: re(`\bTests  +\d.*\(\d+\)`), failed: "failed", passed: "passed"},                                                                          // vitest
-		{hint: "test result:", line: re(`\btest result: `), failed: "failed", passed: "passed"},                                                                          // cargo
-		{hint: " in ", line: re(`^=* ?\d+ (?:failed|passed|errors?|skipped|deselected)\b.* in [\d.]+s`), failed: "failed", passed: "passed", errors: "error errors"},     // pytest
-		{hint: "Tests run:", line: re(`\bTests run: *\d+, *Failures: *\d+[^T]*$`), wordsFirst: true, failed: "failures errors", total: "run", last: true},                // surefire, JUnit
-		{hint: "Assertions:", line: re(`^Tests: \d+, Assertions: `), wordsFirst: true, failed: "failures errors", total: "tests"},                                        // PHPUnit
-		{hint: "Total:", line: re(`\bFailed: +\d+, Passed: +\d+`), wordsFirst: true, failed: "failed", total: "total"},                                                   // dotnet test
-		{hint: ": ", line: re(`^\s*(?:Total tests|total|Passed|succeeded|Failed|failed): +\d+$`), wordsFirst: true, failed: "failed", total: "tests total"},              // dotnet test, older and newer
-		{hint: "completed", line: re(`(?P<total>\d+) tests? completed, (?P<failed>\d+) failed`)},                                                                         // Gradle
-		{hint: "tests failed out of", line: re(`(?P<failed>\d+) tests failed out of (?P<total>\d+)`)},                                                                    // CTest
-		{hint: "Executed ", line: re(`\bExecuted (?P<total>\d+) tests?, with (?P<failed>\d+) failures?`), last: true},                                                    // XCTest
-		{hint: "assertions,", line: re(`\d+ (?:runs|tests), \d+ assertions, `), failed: "failures errors", total: "runs tests"},                                          // minitest
-		{hint: "failure", line: re(`\b\d+ (?:examples?|tests?|specs?),.* \d+ failures?\b`), failed: "failures failure", total: "example examples test tests spec specs"}, // RSpec, ExUnit, Jasmine, gotestsum
-		{hint: " ", line: re(`^(?:Ran \d+ tests? in|FAILED \()`), wordsFirst: true, failed: "failures errors", total: "ran"},                                             // unittest
-		{hint: "ing", line: re(`^\s+\d+ (?:passing|failing)\b`), failed: "failing", passed: "passing"},                                                                   // Mocha
-		{hint: "FAILED |", line: re(`\bFAILED \| \d+ passed`), failed: "failed", passed: "passed"},                                                                       // Deno
-		{hint: " ", line: re(`^(?:#|ℹ) (?:tests|pass|fail) +\d+$`), wordsFirst: true, failed: "fail", total: "tests"},                                                    // TAP, node --test
-		{hint: " ", line: re(`^\s+\d+ (?:pass|fail)$`), failed: "fail", passed: "pass"},                                                                                  // Bun
-		{hint: "ed", line: re(`^\s+\d+ (?:failed|passed)(?: \([\d.]+m?s\))?$`), failed: "failed", passed: "passed"},                                                      // Playwright
-		{hint: "failed", line: re(`^\s*(?P<failed>\d+) tests? failed$`)},                                                                                                 // AVA
+		// jest
+		{hint: "Tests:", line: re(`\bTests:\s+\d.*\btotal\b`), failed: "failed", total: "total"},
+		// vitest
+		{hint: "Tests ", line: re(`\bTests  +\d.*\(\d+\)`), failed: "failed", passed: "passed"},
+		// cargo
+		{hint: "test result:", line: re(`\btest result: `), failed: "failed", passed: "passed"},
+		// pytest
+		{hint: " in ", line: re(`^=* ?\d+ (?:failed|passed|errors?|skipped|deselected)\b.* in [\d.]+s`), failed: "failed",
+			passed: "passed", errors: "error errors"},
+		// surefire, JUnit
+		{hint: "Tests run:", line: re(`\bTests run: *\d+, *Failures: *\d+[^T]*$`), wordsFirst: true,
+			failed: "failures errors", total: "run", last: true},
+		// PHPUnit
+		{hint: "Assertions:", line: re(`^Tests: \d+, Assertions: `), wordsFirst: true, failed: "failures errors",
+			total: "tests"},
+		// dotnet test
+		{hint: "Total:", line: re(`\bFailed: +\d+, Passed: +\d+`), wordsFirst: true, failed: "failed", total: "total"},
+		// dotnet test, older and newer
+		{hint: ": ", line: re(`^\s*(?:Total tests|total|Passed|succeeded|Failed|failed): +\d+$`), wordsFirst: true,
+			failed: "failed", total: "tests total"},
+		// Gradle
+		{hint: "completed", line: re(`(?P<total>\d+) tests? completed, (?P<failed>\d+) failed`)},
+		// CTest
+		{hint: "tests failed out of", line: re(`(?P<failed>\d+) tests failed out of (?P<total>\d+)`)},
+		// XCTest
+		{hint: "Executed ", line: re(`\bExecuted (?P<total>\d+) tests?, with (?P<failed>\d+) failures?`), last: true},
+		// minitest
+		{hint: "assertions,", line: re(`\d+ (?:runs|tests), \d+ assertions, `), failed: "failures errors",
+			total: "runs tests"},
+		// RSpec, ExUnit, Jasmine, gotestsum
+		{hint: "failure", line: re(`\b\d+ (?:examples?|tests?|specs?),.* \d+ failures?\b`), failed: "failures failure",
+			total: "example examples test tests spec specs"},
+		// unittest
+		{hint: " ", line: re(`^(?:Ran \d+ tests? in|FAILED \()`), wordsFirst: true, failed: "failures errors", total: "ran"},
+		// Mocha
+		{hint: "ing", line: re(`^\s+\d+ (?:passing|failing)\b`), failed: "failing", passed: "passing"},
+		{hint: "FAILED |", line: re(`\bFAILED \| \d+ passed`), failed: "failed", passed: "passed"}, // Deno
+		// TAP, node --test
+		{hint: " ", line: re(`^(?:#|ℹ) (?:tests|pass|fail) +\d+$`), wordsFirst: true, failed: "fail", total: "tests"},
+		{hint: " ", line: re(`^\s+\d+ (?:pass|fail)$`), failed: "fail", passed: "pass"}, // Bun
+		// Playwright
+		{hint: "ed", line: re(`^\s+\d+ (?:failed|passed)(?: \([\d.]+m?s\))?$`), failed: "failed", passed: "passed"},
+		{hint: "failed", line: re(`^\s*(?P<failed>\d+) tests? failed$`)}, // AVA
 	}
 })
 
@@ -153,7 +176,8 @@ func failedGoTests(lines []string) string {
 			failed++
 		case strings.HasPrefix(line, "--- PASS: "):
 			passed++
-		case strings.HasPrefix(line, "FAIL\t") && (strings.HasSuffix(line, "[build failed]") || strings.HasSuffix(line, "[setup failed]")):
+		case strings.HasPrefix(line, "FAIL\t") &&
+			(strings.HasSuffix(line, "[build failed]") || strings.HasSuffix(line, "[setup failed]")):
 			broken = true
 		case strings.HasPrefix(line, "FAIL\t"):
 			packages++

@@ -12,7 +12,8 @@ import (
 
 // problems returns how many problems compilers, type checkers, linters and formatters reported.
 func problems(command string, lines []string) string {
-	return firstSaid(lines, counted("eslint"), foundProblems, counted("tsc"), cargoErrors, counted("lint"), counted("errors"), unformatted,
+	return firstSaid(lines, counted("eslint"), foundProblems, counted("tsc"), cargoErrors, counted("lint"),
+		counted("errors"), unformatted,
 		func(lines []string) string { return listedFiles(command, lines) },
 		func(lines []string) string { return placedProblems(command, lines) },
 		brokenBuild)
@@ -74,7 +75,8 @@ func errorsAndWarnings(errors, warnings int) string {
 	return said
 }
 
-var foundPattern = pattern(`(?i)\bfound (\d+) (error|warning|problem|issue|violation)s?\b(?:.*\((?:\d+ fixed, )?(\d+) remaining\))?`)
+var foundPattern = pattern(
+	`(?i)\bfound (\d+) (error|warning|problem|issue|violation)s?\b(?:.*\((?:\d+ fixed, )?(\d+) remaining\))?`)
 
 // foundProblems reads tsc, mypy, ruff, biome, svelte-check, phpstan: "Found 3 errors".
 func foundProblems(lines []string) string {
@@ -178,7 +180,8 @@ func diffedFiles(lines []string) int {
 
 // listedFiles counts the files listed by gofmt -l and goimports -l.
 func listedFiles(command string, lines []string) string {
-	if !strings.Contains(command, "gofmt") && !strings.Contains(command, "gofumpt") && !strings.Contains(command, "goimports") {
+	if !strings.Contains(command, "gofmt") && !strings.Contains(command, "gofumpt") &&
+		!strings.Contains(command, "goimports") {
 		return ""
 	}
 	n := 0
@@ -223,11 +226,13 @@ func problemWord(command string) string {
 
 // isSource reports whether s is the path of a source file, as opposed to a time or an address.
 func isSource(s string) bool {
-	return place.HasExtension(s) && !strings.Contains(s, "://") && strings.ContainsFunc(s[strings.LastIndexByte(s, '.')+1:], unicode.IsLetter)
+	return place.HasExtension(s) && !strings.Contains(s, "://") &&
+		strings.ContainsFunc(s[strings.LastIndexByte(s, '.')+1:], unicode.IsLetter)
 }
 
 // brokenBuildWords say only that a build failed.
-var brokenBuildWords = []string{"BUILD FAILED", "BUILD FAILURE", "Failed to compile", "error during build", "error: could not compile", "Compilation failed"}
+var brokenBuildWords = []string{"BUILD FAILED", "BUILD FAILURE", "Failed to compile", "error during build",
+	"error: could not compile", "Compilation failed"}
 
 func brokenBuild(lines []string) string {
 	if slices.ContainsFunc(lines, func(line string) bool { return containsAny(line, brokenBuildWords) }) {

@@ -49,7 +49,8 @@ func Close(ctx context.Context, s *store.Store, review record.Review, how Rule) 
 	return end(ctx, s, review, record.Hold{Actor: record.Itself, Force: answeredByHolder(review), Quiet: quiet}, why)
 }
 
-// Supersede ends a review in whose place a later round of its conversation comes, whoever holds it: what it found goes on there.
+// Supersede ends a review in whose place a later round of its conversation comes, whoever holds it: what it found goes
+// on there.
 func Supersede(ctx context.Context, s *store.Store, earlier, later record.Review) error {
 	_, err := end(ctx, s, earlier, record.Hold{Actor: record.Itself, Force: true}, record.ByRound+later.ID)
 	return err
@@ -57,7 +58,8 @@ func Supersede(ctx context.Context, s *store.Store, earlier, later record.Review
 
 // end closes a review on behalf of by: it cancels a request without an answer and resolves any other. It leaves a
 // review as it is if it is closed or somebody else holds it.
-func end(ctx context.Context, s *store.Store, review record.Review, by record.Hold, note string) (record.Review, error) {
+func end(ctx context.Context, s *store.Store, review record.Review, by record.Hold,
+	note string) (record.Review, error) {
 	if !review.ClosedAt.IsZero() {
 		return review, nil
 	}
@@ -112,7 +114,9 @@ func whyDone(review record.Review) string {
 func asksMore(sub record.Submission) bool {
 	findings := sub.Findings()
 	failing := slices.ContainsFunc(sub.Checks, func(c record.CheckResult) bool {
-		return c.Fails() && !slices.ContainsFunc(findings, func(f reply.Finding) bool { return f.Rule == record.RuleOfCheck+c.Name })
+		return c.Fails() && !slices.ContainsFunc(findings, func(f reply.Finding) bool {
+			return f.Rule == record.RuleOfCheck+c.Name
+		})
 	})
 	switch {
 	case failing || len(reply.RequestsBeside(sub.Requests(), findings)) > 0:
@@ -152,7 +156,8 @@ func supersede(ctx context.Context, s *store.Store, review record.Review) error 
 			return false
 		}
 		begun := cmp.Or(cmp.Compare(r.Clock, review.Clock), strings.Compare(r.ID, review.ID))
-		return r.ID == follows || (r.At() == subject.Commit || replacedBy(r.Moves, subject.Commit)) && begun < 0 && r.Run == ""
+		return r.ID == follows || (r.At() == subject.Commit || replacedBy(r.Moves, subject.Commit)) && begun < 0 &&
+			r.Run == ""
 	}}
 	if subject.Commit != "" { // without a commit, any review may be of the same files
 		filter.Mention = map[string]bool{string(subject.Commit): true, follows: true}
@@ -213,7 +218,8 @@ func replacedBy(moves []record.Move, commit gitstore.ID) bool {
 // carried to it. Each snapshot of a working tree is a commit of its own.
 func sameContent(ctx context.Context, s *store.Store, review record.Review, b record.Subject) (bool, error) {
 	a, carried := review.Request.Subject, review.At() != review.Request.Subject.Commit
-	if review.At() != b.Commit || !slices.Equal(slices.Sorted(slices.Values(a.Paths)), slices.Sorted(slices.Values(b.Paths))) {
+	if review.At() != b.Commit || !slices.Equal(slices.Sorted(slices.Values(a.Paths)),
+		slices.Sorted(slices.Values(b.Paths))) {
 		return false, nil
 	}
 	switch {
@@ -255,7 +261,8 @@ func asksNoMore(old, newer record.Review) bool {
 		again := answered(sub.Reviewer)
 		if sub.Decision != "" { // a person's verdict needs a new verdict of the same person; comments do not replace it
 			again = slices.ContainsFunc(said, func(s record.Submission) bool {
-				return record.SameActor(s.Reviewer, sub.Reviewer) && (s.Outcome != record.OutcomeCommented || sub.Outcome == record.OutcomeCommented)
+				return record.SameActor(s.Reviewer, sub.Reviewer) &&
+					(s.Outcome != record.OutcomeCommented || sub.Outcome == record.OutcomeCommented)
 			})
 		}
 		findings := sub.Findings()
@@ -279,7 +286,8 @@ func CloseFixed(ctx context.Context, s *store.Store, run record.Run) error {
 	if err != nil || review.ID == "" || !review.ClosedAt.IsZero() {
 		return err
 	}
-	if review, err = moveAnswers(ctx, s, review, run.Commit, run.Landed.Commit); err != nil || !record.NothingInTheWay(run.Result) || run.Plan.Part && whyDone(review) == "" {
+	if review, err = moveAnswers(ctx, s, review, run.Commit, run.Landed.Commit); err != nil ||
+		!record.NothingInTheWay(run.Result) || run.Plan.Part && whyDone(review) == "" {
 		return err
 	}
 	_, err = end(ctx, s, review, record.Hold{Actor: record.Itself}, fixedBy(run)+", landed as "+run.Landed.Commit.Short())
@@ -292,7 +300,8 @@ func ReopenFixed(ctx context.Context, s *store.Store, run record.Run, landed git
 	if err != nil || review.ID == "" {
 		return err
 	}
-	if review.Status == record.ReviewResolved && review.ResolvedBy == record.Itself && strings.HasPrefix(review.Note, fixedBy(run)) {
+	if review.Status == record.ReviewResolved && review.ResolvedBy == record.Itself &&
+		strings.HasPrefix(review.Note, fixedBy(run)) {
 		if review, err = s.ReopenReview(ctx, review.ID, record.Itself); err != nil {
 			return err
 		}
@@ -315,7 +324,8 @@ func reviewOf(ctx context.Context, s *store.Store, run record.Run) (record.Revie
 
 // moveAnswers changes answers that name from as the fixing commit to name to. It leaves a review as it is if it is
 // closed or somebody else holds it.
-func moveAnswers(ctx context.Context, s *store.Store, review record.Review, from, to gitstore.ID) (record.Review, error) {
+func moveAnswers(ctx context.Context, s *store.Store, review record.Review,
+	from, to gitstore.ID) (record.Review, error) {
 	if from == to || !review.ClosedAt.IsZero() {
 		return review, nil
 	}

@@ -45,35 +45,53 @@ func TestWhyDone(t *testing.T) {
 	}
 	person := record.Person{Actor: "Ann", Decision: record.RequestChanges, Message: "All of it."}
 	remark := record.Person{Actor: "Ann", Message: "By the way."}
-	commented := record.Person{Actor: "Ann", Decision: record.RequestChanges, Message: "Nearly.", Comments: []record.Comment{{ID: "c-1", Comment: "this"}}}
+	commented := record.Person{Actor: "Ann", Decision: record.RequestChanges, Message: "Nearly.",
+		Comments: []record.Comment{{ID: "c-1", Comment: "this"}}}
 	for name, tc := range map[string]struct {
 		others []string
 		subs   []record.Submission
 		answer bool
 		want   string
 	}{
-		"passed":                         {nil, []record.Submission{submissionOf("a", reply.Pass)}, false, "passed without notes"},
-		"one of two has answered":        {[]string{"b"}, []record.Submission{submissionOf("a", reply.Pass)}, false, ""},
-		"both have passed":               {[]string{"b"}, []record.Submission{submissionOf("a", reply.Pass), submissionOf("b", reply.Pass)}, false, "passed without notes"},
-		"one of two did not pass":        {[]string{"b"}, []record.Submission{submissionOf("a", reply.Pass), submissionOf("b", reply.NeedsFix)}, true, ""},
-		"notes":                          {nil, []record.Submission{submissionOf("a", reply.Pass, reply.Note)}, false, ""},
-		"notes that are answered":        {nil, []record.Submission{submissionOf("a", reply.Pass, reply.Note)}, true, "every finding is answered: 1 fixed"},
-		"notes in words alone":           {nil, []record.Submission{submissionOf("a", reply.PassWithNotes)}, false, ""},
-		"a pass that asks for something": {nil, []record.Submission{pass(func(s *record.Submission) { s.Report.Requests = []string{"Rename it."} })}, false, ""},
-		"not all was seen":               {nil, []record.Submission{pass(func(s *record.Submission) { s.Outcome = record.OutcomePartial })}, false, ""},
+		"passed": {nil, []record.Submission{submissionOf("a", reply.Pass)}, false,
+			"passed without notes"},
+		"one of two has answered": {[]string{"b"}, []record.Submission{submissionOf("a", reply.Pass)}, false, ""},
+		"both have passed": {[]string{"b"},
+			[]record.Submission{submissionOf("a", reply.Pass), submissionOf("b", reply.Pass)}, false, "passed without notes"},
+		"one of two did not pass": {[]string{"b"},
+			[]record.Submission{submissionOf("a", reply.Pass), submissionOf("b", reply.NeedsFix)}, true, ""},
+		"notes": {nil, []record.Submission{submissionOf("a", reply.Pass, reply.Note)}, false, ""},
+		"notes that are answered": {nil, []record.Submission{submissionOf("a", reply.Pass, reply.Note)}, true,
+			"every finding is answered: 1 fixed"},
+		"notes in words alone": {nil, []record.Submission{submissionOf("a", reply.PassWithNotes)}, false, ""},
+		"a pass that asks for something": {nil,
+			[]record.Submission{pass(func(s *record.Submission) { s.Report.Requests = []string{"Rename it."} })}, false, ""},
+		"not all was seen": {nil, []record.Submission{pass(func(s *record.Submission) { s.Outcome = record.OutcomePartial })},
+			false, ""},
 		"not all was seen, with notes": {nil, []record.Submission{func() record.Submission {
 			sub := submissionOf("a", reply.Pass, reply.Note)
 			sub.Outcome = record.OutcomePartial
 			return sub
 		}()}, true, ""},
-		"nothing to review":                  {nil, []record.Submission{pass(func(s *record.Submission) { s.Outcome = record.OutcomeNothing })}, false, "there was nothing to review"},
-		"a check that failed and no finding": {nil, []record.Submission{pass(func(s *record.Submission) { s.Checks = []record.CheckResult{{Name: "t", ExitCode: 1}} })}, false, ""},
-		"findings":                           {nil, []record.Submission{submissionOf("a", reply.NeedsFix, reply.Critical, reply.Warning)}, false, ""},
-		"findings that are answered":         {nil, []record.Submission{submissionOf("a", reply.NeedsFix, reply.Critical, reply.Warning)}, true, "every finding is answered: 1 deferred, 1 fixed"},
-		"no pass and no finding":             {nil, []record.Submission{submissionOf("a", reply.NeedsFix)}, true, ""},
-		"a person asks in words":             {nil, []record.Submission{submissionOf("a", reply.Pass), person.Submission(record.Review{})}, true, ""},
-		"a person's comments are answered":   {nil, []record.Submission{submissionOf("a", reply.Pass), commented.Submission(record.Review{})}, true, "every finding is answered: 1 fixed"},
-		"a person's remark":                  {nil, []record.Submission{submissionOf("a", reply.Pass), remark.Submission(record.Review{})}, true, ""},
+		"nothing to review": {nil,
+			[]record.Submission{pass(func(s *record.Submission) { s.Outcome = record.OutcomeNothing })}, false,
+			"there was nothing to review"},
+		"a check that failed and no finding": {nil,
+			[]record.Submission{pass(func(s *record.Submission) { s.Checks = []record.CheckResult{{Name: "t", ExitCode: 1}} })},
+			false, ""},
+		"findings": {nil,
+			[]record.Submission{submissionOf("a", reply.NeedsFix, reply.Critical, reply.Warning)}, false, ""},
+		"findings that are answered": {nil,
+			[]record.Submission{submissionOf("a", reply.NeedsFix, reply.Critical, reply.Warning)}, true,
+			"every finding is answered: 1 deferred, 1 fixed"},
+		"no pass and no finding": {nil, []record.Submission{submissionOf("a", reply.NeedsFix)}, true, ""},
+		"a person asks in words": {nil,
+			[]record.Submission{submissionOf("a", reply.Pass), person.Submission(record.Review{})}, true, ""},
+		"a person's comments are answered": {nil,
+			[]record.Submission{submissionOf("a", reply.Pass), commented.Submission(record.Review{})}, true,
+			"every finding is answered: 1 fixed"},
+		"a person's remark": {nil, []record.Submission{submissionOf("a", reply.Pass), remark.Submission(record.Review{})},
+			true, ""},
 	} {
 		review := record.Review{Request: record.ReviewRequest{Reviewer: "a", Others: tc.others}, Submissions: tc.subs}
 		if tc.answer {
@@ -88,8 +106,10 @@ func TestWhyDone(t *testing.T) {
 // TestWhyDoneOfClaims: a review is done if its warnings are claimed fixed, and the reason says "claimed". A critical
 // finding that is only claimed fixed keeps the review open.
 func TestWhyDoneOfClaims(t *testing.T) {
-	for severity, want := range map[reply.Severity]string{reply.Critical: "", reply.Warning: "every finding is answered: 1 claimed fixed"} {
-		review := record.Review{Request: record.ReviewRequest{Reviewer: "a"}, Submissions: []record.Submission{submissionOf("a", reply.NeedsFix, severity)}}
+	for severity, want := range map[reply.Severity]string{reply.Critical: "",
+		reply.Warning: "every finding is answered: 1 claimed fixed"} {
+		review := record.Review{Request: record.ReviewRequest{Reviewer: "a"},
+			Submissions: []record.Submission{submissionOf("a", reply.NeedsFix, severity)}}
 		review.Answers = []record.Answer{{Finding: review.Findings()[0].ID, Kind: record.AnswerFixed, Actor: "Ann"}}
 		if got := whyDone(review); got != want {
 			t.Errorf("%s: %q, want %q", severity, got, want)
@@ -128,22 +148,28 @@ func TestSupersede(t *testing.T) {
 	human := ask(record.ReviewRequest{Reviewer: record.Human})
 	elsewhere := ask(record.ReviewRequest{Reviewer: "b"})
 	must(s.SubmitReview(ctx, elsewhere.ID, submissionOf("b", reply.NeedsFix, reply.Critical), ""))
-	another := ask(record.ReviewRequest{Reviewer: "a", Subject: record.Subject{Kind: record.SubjectCommit, Base: commit, Commit: other, Tree: other}})
+	another := ask(record.ReviewRequest{Reviewer: "a",
+		Subject: record.Subject{Kind: record.SubjectCommit, Base: commit, Commit: other, Tree: other}})
 	narrower := subject
 	narrower.Paths = []string{"a.go"}
 	part := ask(record.ReviewRequest{Reviewer: "a", Subject: narrower})
-	followed := ask(record.ReviewRequest{Reviewer: "b", Subject: record.Subject{Kind: record.SubjectCommit, Base: other, Commit: other, Tree: other}})
+	followed := ask(record.ReviewRequest{Reviewer: "b",
+		Subject: record.Subject{Kind: record.SubjectCommit, Base: other, Commit: other, Tree: other}})
 	gone := runtest.Commit(t, s, "gone")
 	testrepo.Git(t, s.Repo.WorkTree, "reset", "-q", "--hard", string(other))
-	replaced := ask(record.ReviewRequest{Reviewer: "a", Subject: record.Subject{Kind: record.SubjectCommit, Base: commit, Commit: gone, Tree: gone}})
+	replaced := ask(record.ReviewRequest{Reviewer: "a",
+		Subject: record.Subject{Kind: record.SubjectCommit, Base: commit, Commit: gone, Tree: gone}})
 	must(s.SubmitReview(ctx, replaced.ID, found, ""))
 	must(s.MoveReview(ctx, replaced.ID, record.Move{From: gone, To: commit, State: record.MoveStale}))
-	picked := ask(record.ReviewRequest{Reviewer: "a", Subject: record.Subject{Kind: record.SubjectCommit, Base: commit, Commit: other, Tree: other}})
+	picked := ask(record.ReviewRequest{Reviewer: "a",
+		Subject: record.Subject{Kind: record.SubjectCommit, Base: commit, Commit: other, Tree: other}})
 	must(s.MoveReview(ctx, picked.ID, record.Move{From: other, To: commit, State: record.MoveStale}))
 	kind := ask(record.ReviewRequest{Reviewer: "a", Panel: record.Panel{Kind: "security"}})
-	base := ask(record.ReviewRequest{Reviewer: "a", Subject: record.Subject{Kind: record.SubjectCommit, Base: other, Commit: commit, Tree: commit}})
+	base := ask(record.ReviewRequest{Reviewer: "a",
+		Subject: record.Subject{Kind: record.SubjectCommit, Base: other, Commit: commit, Tree: commit}})
 	carried := func(kind record.SubjectKind) record.Review {
-		review := ask(record.ReviewRequest{Reviewer: "a", Subject: record.Subject{Kind: kind, Base: other, Commit: other, Tree: other}})
+		review := ask(record.ReviewRequest{Reviewer: "a",
+			Subject: record.Subject{Kind: kind, Base: other, Commit: other, Tree: other}})
 		return must(s.MoveReview(ctx, review.ID, record.Move{From: other, To: commit, State: record.MoveCarried}))
 	}
 	carriedCommit, carriedRange := carried(record.SubjectCommit), carried(record.SubjectRange)
@@ -163,10 +189,12 @@ func TestSupersede(t *testing.T) {
 		review record.Review
 		status record.ReviewStatus
 	}{
-		"open": {open, record.ReviewCancelled}, "with findings": {failed, record.ReviewResolved}, "claimed": {claimed, record.ReviewClaimed},
+		"open": {open, record.ReviewCancelled}, "with findings": {failed, record.ReviewResolved},
+		"claimed":      {claimed, record.ReviewClaimed},
 		"for a person": {human, record.ReviewOpen}, "found by somebody else": {elsewhere, record.ReviewSubmitted},
-		"another commit": {another, record.ReviewOpen}, "other paths": {part, record.ReviewOpen}, "followed": {followed, record.ReviewCancelled},
-		"itself": {newer, record.ReviewSubmitted}, "newer": {later, record.ReviewOpen},
+		"another commit": {another, record.ReviewOpen}, "other paths": {part, record.ReviewOpen},
+		"followed": {followed, record.ReviewCancelled},
+		"itself":   {newer, record.ReviewSubmitted}, "newer": {later, record.ReviewOpen},
 		"of the commit before": {replaced, record.ReviewResolved}, "of one that is still there": {picked, record.ReviewOpen},
 		"another kind": {kind, record.ReviewOpen}, "another base": {base, record.ReviewOpen},
 		"carried": {carriedCommit, record.ReviewCancelled}, "a carried range": {carriedRange, record.ReviewOpen},
@@ -223,7 +251,8 @@ func TestCloseLeavesClaims(t *testing.T) {
 			review, err = s.ClaimReview(ctx, review.ID, record.Hold{Actor: "Ann"})
 		}
 		if err == nil {
-			answer := record.Answer{Finding: review.Unanswered()[0], Kind: record.AnswerFixed, Commit: landed, Actor: tc.answeredBy}
+			answer := record.Answer{Finding: review.Unanswered()[0], Kind: record.AnswerFixed, Commit: landed,
+				Actor: tc.answeredBy}
 			review, err = s.AnswerFinding(ctx, review.ID, answer, true)
 		}
 		if err == nil {
@@ -247,14 +276,22 @@ func TestSupersedePeople(t *testing.T) {
 		older, newer record.Person
 		want         record.ReviewStatus
 	}{
-		"another asks for more":    {remark("Ann", record.RequestChanges), remark("Bob", record.RequestChanges), record.ReviewSubmitted},
-		"another approves":         {remark("Ann", record.RequestChanges), record.Person{Actor: "Bob", Decision: record.Approve}, record.ReviewSubmitted},
-		"another's comments":       {remark("Ann", record.CommentOnly), remark("Bob", record.RequestChanges), record.ReviewSubmitted},
-		"the same asks again":      {remark("Ann", record.RequestChanges), remark("Ann", record.RequestChanges), record.ReviewResolved},
-		"the same approves":        {remark("Ann", record.RequestChanges), record.Person{Actor: "Ann", Decision: record.Approve}, record.ReviewResolved},
-		"the same comments only":   {remark("Ann", record.RequestChanges), remark("Ann", record.CommentOnly), record.ReviewSubmitted},
-		"comments after comments":  {remark("Ann", record.CommentOnly), remark("Ann", record.CommentOnly), record.ReviewResolved},
-		"approved, and by another": {record.Person{Actor: "Ann", Decision: record.Approve}, remark("Bob", record.RequestChanges), record.ReviewResolved},
+		"another asks for more": {remark("Ann", record.RequestChanges), remark("Bob", record.RequestChanges),
+			record.ReviewSubmitted},
+		"another approves": {remark("Ann", record.RequestChanges),
+			record.Person{Actor: "Bob", Decision: record.Approve}, record.ReviewSubmitted},
+		"another's comments": {remark("Ann", record.CommentOnly), remark("Bob", record.RequestChanges),
+			record.ReviewSubmitted},
+		"the same asks again": {remark("Ann", record.RequestChanges), remark("Ann", record.RequestChanges),
+			record.ReviewResolved},
+		"the same approves": {remark("Ann", record.RequestChanges),
+			record.Person{Actor: "Ann", Decision: record.Approve}, record.ReviewResolved},
+		"the same comments only": {remark("Ann", record.RequestChanges), remark("Ann", record.CommentOnly),
+			record.ReviewSubmitted},
+		"comments after comments": {remark("Ann", record.CommentOnly), remark("Ann", record.CommentOnly),
+			record.ReviewResolved},
+		"approved, and by another": {record.Person{Actor: "Ann", Decision: record.Approve},
+			remark("Bob", record.RequestChanges), record.ReviewResolved},
 	} {
 		s, ctx := runtest.NewStore(t), context.Background()
 		commit := runtest.Commit(t, s, "one")
@@ -288,7 +325,8 @@ func TestSupersedeReads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		review, err := s.SubmitPerson(ctx, asked.ID, record.Person{Actor: "Ann", Decision: record.RequestChanges, Message: asked.ID})
+		review, err := s.SubmitPerson(ctx, asked.ID,
+			record.Person{Actor: "Ann", Decision: record.RequestChanges, Message: asked.ID})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -325,12 +363,14 @@ func TestCloseFixed(t *testing.T) {
 		review, err = s.SubmitReview(ctx, review.ID, submissionOf("a", reply.NeedsFix, reply.Critical), "")
 	}
 	if err == nil {
-		review, err = s.AnswerFinding(ctx, review.ID, record.Answer{Finding: review.Unanswered()[0], Kind: record.AnswerFixed, Commit: fix, Actor: "Ann"}, false)
+		review, err = s.AnswerFinding(ctx, review.ID, record.Answer{Finding: review.Unanswered()[0], Kind: record.AnswerFixed,
+			Commit: fix, Actor: "Ann"}, false)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := record.Run{ID: runtest.Run, Plan: runplan.Plan{FromReview: review.ID}, Commit: fix, Result: record.ResultWithIssues, Landed: &record.Landed{Commit: landed}}
+	run := record.Run{ID: runtest.Run, Plan: runplan.Plan{FromReview: review.ID}, Commit: fix,
+		Result: record.ResultWithIssues, Landed: &record.Landed{Commit: landed}}
 	step := func(name string, do func() error, status record.ReviewStatus, by gitstore.ID) {
 		t.Helper()
 		if err := do(); err != nil {

@@ -57,7 +57,8 @@ func (c *Comment) FillIn(actor string, taken map[string]bool) {
 // newID is an id for c that is not in taken.
 func newID(actor string, c Comment, taken map[string]bool) string {
 	for n := 0; ; n++ {
-		sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%d\x00%s\x00%s\x00%d", actor, c.File, c.StartLine, c.EndLine, c.Side, c.Comment, n))
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%d\x00%s\x00%s\x00%d", actor, c.File, c.StartLine, c.EndLine,
+			c.Side, c.Comment, n))
 		if id := "c-" + hex.EncodeToString(sum[:5]); !taken[id] {
 			return id
 		}

@@ -88,7 +88,8 @@ func (c Comment) checkInput(in input) error {
 	switch {
 	case strings.TrimSpace(c.Comment) == "":
 		return errors.New("it says nothing")
-	case min(in.StartLine, in.EndLine, in.OurStartLine, in.OurEndLine) < 0 || c.EndLine != 0 && c.EndLine < c.StartLine || c.EndLine > 0 && c.StartLine == 0:
+	case min(in.StartLine, in.EndLine, in.OurStartLine, in.OurEndLine) < 0 || c.EndLine != 0 && c.EndLine < c.StartLine ||
+		c.EndLine > 0 && c.StartLine == 0:
 		return fmt.Errorf("%d-%d is not a range of lines", c.StartLine, c.EndLine)
 	case c.File == "" && c.StartLine > 0:
 		return errors.New("it has lines, but no file")

@@ -10,7 +10,8 @@ func TestDecode(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{`[]`, ""},
 		{`[{"file":"a.go","startLine":1,"endLine":2,"selectedText":"x","comment":"y"}]`, "a.go:1-2 x y"},
-		{`[{"file":"a.go","start_line":3,"end_line":3,"selected_text":"x","comment":"y","side":"old","severity":"note"}]`, "a.go:3 x y"},
+		{`[{"file":"a.go","start_line":3,"end_line":3,"selected_text":"x","comment":"y","side":"old","severity":"note"}]`,
+			"a.go:3 x y"},
 		{`[{"comment":"y"},{"file":"a","comment":"z"}]`, "  y; a  z"},
 		{`null`, "error: comments must be a list"},
 		{`{}`, "error: comments: a list is wanted, not object"},
@@ -45,7 +46,8 @@ func TestDecode(t *testing.T) {
 		if err != nil {
 			got = "error: " + err.Error()
 		}
-		if wantsError := strings.HasPrefix(test.want, "error: "); wantsError != (err != nil) || !strings.HasPrefix(got, test.want) {
+		if wantsError := strings.HasPrefix(test.want, "error: "); wantsError != (err != nil) ||
+			!strings.HasPrefix(got, test.want) {
 			t.Errorf("%.80q: %q, want %q", test.text, got, test.want)
 		}
 	}
@@ -57,7 +59,8 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		comments, err := Decode(data)
 		for _, c := range comments {
-			if err == nil && (strings.TrimSpace(c.Comment) == "" || c.StartLine < 0 || c.EndLine != 0 && c.EndLine < c.StartLine) {
+			if err == nil &&
+				(strings.TrimSpace(c.Comment) == "" || c.StartLine < 0 || c.EndLine != 0 && c.EndLine < c.StartLine) {
 				t.Errorf("accepted %+v", c)
 			}
 		}

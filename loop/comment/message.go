@@ -9,7 +9,8 @@ import (
 )
 
 // messageHead begins the text that an agent reads.
-const messageHead = "## Review Comments\n\nThe following review comments were left on the specified files. Please summarize your plan to address each comment, then wait for confirmation before making changes."
+const messageHead = "## Review Comments\n\nThe following review comments were left on the specified files. Please " +
+	"summarize your plan to address each comment, then wait for confirmation before making changes."
 
 // Message is comments as Markdown for whoever addresses them, without a
 // newline at the end. Comments on lines are compared byte for byte by existing clients:

@@ -21,7 +21,8 @@ func Answered(
 	counts := func(status string) bool { return status != string(record.ReviewCancelled) }
 	answered := func(r record.ReviewSummary) bool {
 		own := r.Run == "" && s.Repo.Owns(r.Writer)
-		return own && r.At() == subject.Commit && r.Kind == subject.Kind && r.Outcome != "" && r.Outcome != record.OutcomeNothing
+		return own && r.At() == subject.Commit && r.Kind == subject.Kind && r.Outcome != "" &&
+			r.Outcome != record.OutcomeNothing
 	}
 	named := map[string]bool{string(subject.Commit): true}
 	lines, _, err := s.Reviews(ctx, store.Filter{Status: counts, Mention: named, Review: answered})
@@ -39,7 +40,8 @@ func Answered(
 
 // asksTheSame reports whether two requests about one commit have the same question and the same change.
 func asksTheSame(ctx context.Context, s *store.Store, a, b record.ReviewRequest) bool {
-	if !slices.Equal(a.Reviewers(), b.Reviewers()) || a.Message != b.Message || a.Panel != b.Panel || a.NoChecks != b.NoChecks ||
+	if !slices.Equal(a.Reviewers(), b.Reviewers()) || a.Message != b.Message || a.Panel != b.Panel ||
+		a.NoChecks != b.NoChecks ||
 		!slices.Equal(a.Subject.Paths, b.Subject.Paths) {
 		return false
 	}

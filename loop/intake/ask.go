@@ -13,7 +13,8 @@ import (
 
 // AskForCommit requests a review of the newest commit. asked is false if the commit is skipped, or if an amend changed
 // only the message of a reviewed commit: its review still holds. AskForCommit fills in the request's subject.
-func AskForCommit(ctx context.Context, s *store.Store, request record.ReviewRequest, skip Skip, join Batch) (asked bool, err error) {
+func AskForCommit(ctx context.Context, s *store.Store, request record.ReviewRequest, skip Skip,
+	join Batch) (asked bool, err error) {
 	if request.Subject, err = s.HeadSubject(ctx); err != nil {
 		return false, err
 	}
@@ -28,7 +29,8 @@ func AskForCommit(ctx context.Context, s *store.Store, request record.ReviewRequ
 
 // AskForMerge is AskForCommit for a merge that was made here and differs from git's automatic merge. Merged commits
 // from elsewhere are requested separately.
-func AskForMerge(ctx context.Context, s *store.Store, request record.ReviewRequest, skip Skip, join Batch) (asked bool, err error) {
+func AskForMerge(ctx context.Context, s *store.Store, request record.ReviewRequest, skip Skip,
+	join Batch) (asked bool, err error) {
 	if request.Subject, err = s.HeadSubject(ctx); err != nil {
 		return false, err
 	}
@@ -60,13 +62,15 @@ func standsOn(ctx context.Context, s *store.Store, id gitstore.ID) (lineage.Cove
 
 // Ask requests a review of a commit, as the hooks do, unless the commit is skipped. A request for rules alone, without
 // batching, is only noted for the worker.
-func Ask(ctx context.Context, s *store.Store, request record.ReviewRequest, skip Skip, join Batch) (asked bool, err error) {
+func Ask(ctx context.Context, s *store.Store, request record.ReviewRequest, skip Skip,
+	join Batch) (asked bool, err error) {
 	subject := request.Subject
 	commit, err := s.Repo.ReadCommit(ctx, subject.Commit)
 	if err != nil {
 		return false, err
 	}
-	logged := gitstore.LoggedCommit{ID: subject.Commit, Parents: commit.Parents, Author: commit.Author.String(), Message: commit.Message}
+	logged := gitstore.LoggedCommit{ID: subject.Commit, Parents: commit.Parents, Author: commit.Author.String(),
+		Message: commit.Message}
 	if why, err := skip.Why(ctx, s, logged, subject.Branch); err != nil || why != "" {
 		return false, err
 	}

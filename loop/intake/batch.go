@@ -44,7 +44,9 @@ func (b Batch) open(ctx context.Context, s *store.Store) ([][]record.Review, err
 	mine := func(r record.ReviewSummary) bool {
 		return s.Repo.Owns(r.Writer) && (r.Source == "hook" || b.Branch && r.Source == "scan") && len(r.Failed) == 0
 	}
-	found, _, err := s.Reviews(ctx, store.Filter{Status: func(status string) bool { return status == string(record.ReviewOpen) }, Review: mine})
+	found, _, err := s.Reviews(ctx, store.Filter{Status: func(status string) bool {
+		return status == string(record.ReviewOpen)
+	}, Review: mine})
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +179,8 @@ func joinRows(ctx context.Context, s *store.Store, group []record.Review) error 
 
 // joinInto requests a review, unless an open one has the same subject, and cancels its parts, except those with changes
 // that the whole does not show.
-func joinInto(ctx context.Context, s *store.Store, request record.ReviewRequest, open, parts []record.Review, why string) error {
+func joinInto(ctx context.Context, s *store.Store, request record.ReviewRequest, open, parts []record.Review,
+	why string) error {
 	is := func(r record.Review) bool {
 		return r.Request.Subject.Base == request.Subject.Base && r.Request.Subject.Commit == request.Subject.Commit
 	}
@@ -193,7 +196,8 @@ func joinInto(ctx context.Context, s *store.Store, request record.ReviewRequest,
 	}
 	unseen := s.Unseen(ctx, request.Subject, record.Census{}.Hides)
 	for _, r := range parts {
-		if r.ID == whole || r.Request.Subject.Kind == record.SubjectCommit && slices.Contains(unseen, r.Request.Subject.Commit) {
+		if r.ID == whole || r.Request.Subject.Kind == record.SubjectCommit &&
+			slices.Contains(unseen, r.Request.Subject.Commit) {
 			continue
 		}
 		_, err := s.CancelReview(ctx, r.ID, record.Itself, why+": asked as "+whole)

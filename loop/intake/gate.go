@@ -30,7 +30,8 @@ const Named = 10
 // at: neither a commit nor a file of the repository may let itself through.
 // secretIn describes a secret in a commit itself. It is asked where no review saw the message and the header: a review
 // is carried to a commit that says something else, and of an empty change there is none.
-func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar lineage.Bar, skip Skip, branch string,
+func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar lineage.Bar, skip Skip,
+	branch string,
 	secretIn func(context.Context, *gitstore.Repo, gitstore.ID) (string, error)) (held, partial []Gated, err error) {
 	covered, err := lineage.CoverageBy(ctx, s, commits, bar)
 	if err != nil {
@@ -83,7 +84,9 @@ func worstOf(review record.Review) string {
 	if asked := review.Summary().Asked; len(open) == 0 {
 		return cmp.Or(asked, "what settled it is in another line of history")
 	}
-	worst := slices.MinFunc(open, func(a, b reply.Finding) int { return reply.SeverityRank(a.Severity) - reply.SeverityRank(b.Severity) })
+	worst := slices.MinFunc(open, func(a, b reply.Finding) int {
+		return reply.SeverityRank(a.Severity) - reply.SeverityRank(b.Severity)
+	})
 	return strings.Join(strings.Fields(fmt.Sprintf("%s %s %s", worst.Severity, worst.Place(), worst.Issue)), " ")
 }
 

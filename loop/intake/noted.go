@@ -51,7 +51,8 @@ func note(s *store.Store, request record.ReviewRequest) error {
 // ReadNoted returns the noted request for a commit; ok is false if there is none.
 func ReadNoted(s *store.Store, commit gitstore.ID) (noted Noted, ok bool) {
 	data, err := safefile.ReadFile(notedPath(s, commit))
-	ok = err == nil && json.Unmarshal(data, &noted) == nil && noted.Request.Subject.Commit == commit && noted.Request.ByRulesAlone()
+	ok = err == nil && json.Unmarshal(data, &noted) == nil && noted.Request.Subject.Commit == commit &&
+		noted.Request.ByRulesAlone()
 	return noted, ok
 }
 

@@ -29,12 +29,15 @@ type Scanned struct {
 }
 
 // Scan finds commits for which no review was requested. It keeps the order of commits.
-func Scan(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, skip Skip, branch string) ([]Scanned, error) {
+func Scan(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, skip Skip,
+	branch string) ([]Scanned, error) {
 	covered, err := lineage.Coverage(ctx, s, commits)
 	if err != nil {
 		return nil, err
 	}
-	open, _, err := s.Reviews(ctx, store.Filter{Status: func(status string) bool { return status == string(record.ReviewOpen) }})
+	open, _, err := s.Reviews(ctx, store.Filter{Status: func(status string) bool {
+		return status == string(record.ReviewOpen)
+	}})
 	if err != nil {
 		return nil, err
 	}

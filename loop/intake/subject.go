@@ -47,7 +47,8 @@ func CheckSubject(ctx context.Context, s *store.Store, subject record.Subject) e
 		if there, err := isPath(ctx, s, path, from, subject.Tree); err != nil {
 			return fmt.Errorf("read change: %w", err)
 		} else if !there {
-			return &record.InputError{Why: fmt.Sprintf("no file is called %q, neither in %s nor in the working tree", path, subject.Spec)}
+			return &record.InputError{Why: fmt.Sprintf("no file is called %q, neither in %s nor in the working tree", path,
+				subject.Spec)}
 		}
 	}
 	if changed {

@@ -25,7 +25,8 @@ func TestHeldCheckoutIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer free()
-	run := record.Run{ID: "20260107120000-aaaaaa", Status: record.RunCompleted, Commit: head, Plan: runplan.Plan{Base: head}}
+	run := record.Run{ID: "20260107120000-aaaaaa", Status: record.RunCompleted, Commit: head,
+		Plan: runplan.Plan{Base: head}}
 	for name, do := range map[string]func(context.Context) error{
 		"land":    func(ctx context.Context) error { _, _, err := land(ctx, store, run, Spec{}); return err },
 		"undo":    func(ctx context.Context) error { _, err := Undo(ctx, store, ""); return err },

@@ -27,13 +27,15 @@ func InsteadOfLand(run record.Run, spec Spec, err error) []string {
 			from = switchTo(spec.Onto, "")
 		}
 		spec.AllowDeletions = true
-		return []string{"git diff --stat --diff-filter=D " + from + " " + run.Commit.Short() + "   shows what would be deleted", spec.Line("", run.ID) + "   lands it anyway"}
+		return []string{"git diff --stat --diff-filter=D " + from + " " + run.Commit.Short() +
+			"   shows what would be deleted", spec.Line("", run.ID) + "   lands it anyway"}
 	case errors.Is(err, gitstore.ErrDirty):
 		return []string{"commit or stash these files, then: " + spec.Line("", run.ID)}
 	case errors.Is(err, gitstore.ErrConflict):
 		return []string{"merge it by hand: " + onBranch(spec.Onto, "git merge "+run.Commit.Short())}
 	case errors.As(err, &state) && run.Stop != nil:
-		return []string{"git runr resume " + run.ID + " --commit   to accept it with its open findings", "git runr resume " + run.ID}
+		return []string{"git runr resume " + run.ID + " --commit   to accept it with its open findings",
+			"git runr resume " + run.ID}
 	}
 	return nil
 }
@@ -93,7 +95,8 @@ func InsteadOfUndo(ctx context.Context, s *store.Store, op gitstore.Recorded, ru
 	span := before.Head.Short() + ".." + after.Head.Short()
 	has, err := s.Repo.IsAncestor(ctx, after.Head, at)
 	if !has {
-		return "git log --stat " + span + "   shows what landed: " + cmp.Or(branch, "HEAD") + " no longer has these commits", err
+		return "git log --stat " + span + "   shows what landed: " + cmp.Or(branch, "HEAD") + " no longer has these commits",
+			err
 	}
 	return revertLine(span, branch, here, why), nil
 }

@@ -58,13 +58,15 @@ func Land(ctx context.Context, s *store.Store, run record.Run, spec Spec) (recor
 }
 
 // land also returns the name of the branch, "" for a detached HEAD.
-func land(ctx context.Context, s *store.Store, run record.Run, how Spec) (done gitstore.Landed, branch string, err error) {
+func land(ctx context.Context, s *store.Store, run record.Run,
+	how Spec) (done gitstore.Landed, branch string, err error) {
 	author, err := s.Repo.Identity(ctx)
 	if err != nil {
 		return done, "", err
 	}
 	spec := gitstore.LandSpec{
-		Result: run.Commit, Base: run.Plan.Base, Squash: how.Squash, Author: author, When: s.Now(), AllowDeletions: how.AllowDeletions, Reword: rewordOf(run),
+		Result: run.Commit, Base: run.Plan.Base, Squash: how.Squash, Author: author, When: s.Now(),
+		AllowDeletions: how.AllowDeletions, Reword: rewordOf(run),
 		Message: fmt.Sprintf("%s\n\nRunr-Run: %s\n", prose.OneLine(cmp.Or(run.Plan.Entity.Name(), "run "+run.ID)), run.ID),
 	}
 	here, err := s.Branch(ctx)
@@ -103,7 +105,8 @@ func land(ctx context.Context, s *store.Store, run record.Run, how Spec) (done g
 // same content.
 func carry(ctx context.Context, s *store.Store, run record.Run, landed record.Landed) record.Landed {
 	if landed.Commit != run.Commit && landed.Commit != landed.Onto {
-		ids, err := s.Repo.ChangeIDs(ctx, []gitstore.Span{{From: run.Plan.Base, To: run.Commit}, {From: landed.Onto, To: landed.Commit}})
+		ids, err := s.Repo.ChangeIDs(ctx, []gitstore.Span{{From: run.Plan.Base, To: run.Commit},
+			{From: landed.Onto, To: landed.Commit}})
 		landed.Stale = err != nil || ids[0] != ids[1] || ids[0] == ""
 	}
 	landed.Carried = carried(ctx, s, run, landed)
@@ -161,7 +164,8 @@ func follow(ctx context.Context, s *store.Store, run record.Run) error {
 		subject.Spec = landed.Onto.Short() + ".." + landed.Commit.Short()
 		request := record.ReviewRequest{
 			Subject: subject, Reviewer: run.Plan.Reviewer,
-			Message: fmt.Sprintf("Run %s was reviewed as %s; others had changed the same files when it landed.", run.ID, run.Commit.Short()),
+			Message: fmt.Sprintf("Run %s was reviewed as %s; others had changed the same files when it landed.", run.ID,
+				run.Commit.Short()),
 		}
 		if _, err := s.RequestReview(ctx, request, "land"); err != nil {
 			return err
@@ -187,14 +191,17 @@ func Conflicts(ctx context.Context, s *store.Store, id string) bool {
 
 // startedFrom returns the part of the user's checkout from which the run started, or nil: an executor's files as they
 // were, and nothing else.
-func startedFrom(ctx context.Context, s *store.Store, tree *gitstore.Worktree, run record.Run) (*gitstore.Snapshot, error) {
+func startedFrom(ctx context.Context, s *store.Store, tree *gitstore.Worktree,
+	run record.Run) (*gitstore.Snapshot, error) {
 	c := run.Plan.Context
 	if c == nil || c.Snapshot == "" {
 		return nil, nil
 	}
 	started, err := s.Repo.ReadSnapshot(ctx, c.Snapshot)
 	if err == nil {
-		started.Tree, err = tree.TreeWith(ctx, run.Plan.Base, started.Tree, func(file string) bool { return slices.Contains(c.Files, file) })
+		started.Tree, err = tree.TreeWith(ctx, run.Plan.Base, started.Tree, func(file string) bool {
+			return slices.Contains(c.Files, file)
+		})
 	}
 	return &started, err
 }
@@ -274,7 +281,8 @@ func landedBy(ctx context.Context, s *store.Store, op gitstore.Recorded) (record
 	landed := record.Landed{Commit: at.Head, Onto: onto.Head, Branch: strings.TrimPrefix(at.HeadRef, "refs/heads/")}
 	events, err := s.RunEvents(ctx, op.Run)
 	for _, e := range events {
-		if before, readErr := record.EventRunLanded.Payload(e); e.Type == record.EventRunLanded.Name && readErr == nil && before.Commit == landed.Commit {
+		if before, readErr := record.EventRunLanded.Payload(e); e.Type == record.EventRunLanded.Name && readErr == nil &&
+			before.Commit == landed.Commit {
 			landed.Squash = before.Squash
 		}
 	}
@@ -292,7 +300,8 @@ func bringBranchBack(ctx context.Context, s *store.Store, run record.Run) error 
 
 // afterLanding ends everything that waits for a run that has landed.
 func afterLanding(ctx context.Context, s *store.Store, run record.Run) error {
-	if err := closing.SettleAsked(ctx, s, run, fmt.Sprintf("run %s landed as %s", run.ID, run.Landed.Commit.Short())); err != nil {
+	if err := closing.SettleAsked(ctx, s, run,
+		fmt.Sprintf("run %s landed as %s", run.ID, run.Landed.Commit.Short())); err != nil {
 		return err
 	}
 	if err := closing.CloseFixed(ctx, s, run); err != nil {

@@ -43,7 +43,8 @@ func completedRun(t *testing.T) (*store.Store, record.Run) {
 	}
 	for _, e := range []record.NewEvent{
 		record.EventAttemptStarted.New("imp", "attempt", record.Attempt{Number: 1, From: base}),
-		record.EventAttemptCompleted.New("imp", "attempt", record.Attempt{Number: 1, From: base, Commit: commit, Files: []string{"work"}}),
+		record.EventAttemptCompleted.New("imp", "attempt",
+			record.Attempt{Number: 1, From: base, Commit: commit, Files: []string{"work"}}),
 		record.EventRunCompleted.New("cli", "completed", record.CompletedPayload{Result: "pass", Commit: commit}),
 	} {
 		if run, err = s.NextRunEvent(ctx, run, e); err != nil {
@@ -87,7 +88,8 @@ func TestLandAndUndo(t *testing.T) {
 			t.Fatalf("landed twice: %v", err)
 		}
 		undone, err := Undo(ctx, s, run.ID)
-		if err != nil || undone.Took.Kind != gitstore.OpLand || undone.Moved(ctx, s) != "main is at "+run.Plan.Base.Short()+" again" {
+		if err != nil || undone.Took.Kind != gitstore.OpLand ||
+			undone.Moved(ctx, s) != "main is at "+run.Plan.Base.Short()+" again" {
 			t.Fatalf("undone: %+v, %v", undone.Took, err)
 		}
 		if added := undone.Added(ctx, s); !added["work"] || added["base"] {
@@ -114,7 +116,8 @@ func TestUnlandedWithoutLanding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	op := gitstore.Recorded{Operation: gitstore.Operation{Kind: gitstore.OpLand, Run: run.ID, Back: true}, Before: snap.ID, After: snap.ID}
+	op := gitstore.Recorded{Operation: gitstore.Operation{Kind: gitstore.OpLand, Run: run.ID, Back: true}, Before: snap.ID,
+		After: snap.ID}
 	if err := recordLanding(ctx, s, op); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +125,8 @@ func TestUnlandedWithoutLanding(t *testing.T) {
 		t.Errorf("events before: %q, after: %q", before, after)
 	}
 	folded := run
-	if err := folded.Apply(runtest.EventAt(90, record.EventRunUnlanded.Name, record.Landed{Commit: run.Commit})); err != nil {
+	if err := folded.Apply(runtest.EventAt(90, record.EventRunUnlanded.Name,
+		record.Landed{Commit: run.Commit})); err != nil {
 		t.Fatal(err)
 	}
 	if len(folded.Lost) != len(run.Lost)+1 || folded.Lost[len(run.Lost)].Type != record.EventRunUnlanded.Name {
@@ -169,13 +173,15 @@ func TestLandRefuses(t *testing.T) {
 		state bool
 		line  string
 	}{
-		"dirty":     {do: "echo mine >work", want: gitstore.ErrDirty, line: "commit or stash these files"},
-		"conflict":  {do: "echo other >work; git add work; git commit -q -m o", want: gitstore.ErrConflict, line: "git merge "},
+		"dirty": {do: "echo mine >work", want: gitstore.ErrDirty, line: "commit or stash these files"},
+		"conflict": {do: "echo other >work; git add work; git commit -q -m o", want: gitstore.ErrConflict,
+			line: "git merge "},
 		"no branch": {spec: Spec{Onto: "none"}, want: gitstore.ErrNotFound},
-		"elsewhere": {do: "git branch b; git worktree add -q ../b b", spec: Spec{Onto: "b"}, want: gitstore.ErrConflict, line: "git -C "},
-		"nothing":   {edit: func(r *record.Run) { r.Plan.Base = r.Head() }, want: gitstore.ErrNoChange},
-		"in place":  {edit: func(r *record.Run) { r.Plan.InPlace = true }, state: true},
-		"running":   {edit: func(r *record.Run) { r.Status = record.RunRunning }, state: true},
+		"elsewhere": {do: "git branch b; git worktree add -q ../b b", spec: Spec{Onto: "b"}, want: gitstore.ErrConflict,
+			line: "git -C "},
+		"nothing":  {edit: func(r *record.Run) { r.Plan.Base = r.Head() }, want: gitstore.ErrNoChange},
+		"in place": {edit: func(r *record.Run) { r.Plan.InPlace = true }, state: true},
+		"running":  {edit: func(r *record.Run) { r.Status = record.RunRunning }, state: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, run := completedRun(t)

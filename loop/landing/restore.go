@@ -93,7 +93,8 @@ func Restore(ctx context.Context, s *store.Store, name string, paths []string, s
 }
 
 // RestoreTo writes files of a snapshot below a directory. See gitstore.Repo.RestoreTo.
-func RestoreTo(ctx context.Context, s *store.Store, dir, name string, paths []string, staged bool) (done Restored, err error) {
+func RestoreTo(ctx context.Context, s *store.Store, dir, name string, paths []string,
+	staged bool) (done Restored, err error) {
 	if done.From, err = FindSnapshot(ctx, s, name); err != nil {
 		return done, err
 	}

@@ -55,9 +55,12 @@ func FinishedText(done gitstore.Reverted) string {
 	}
 	switch {
 	case done.Left:
-		return fmt.Sprintf("%s was interrupted, and HEAD has moved since: nothing was changed; to get back what was there before: git runr undo --to %s --into DIR", op, op.Before.Short())
+		return fmt.Sprintf(
+			"%s was interrupted, and HEAD has moved since: nothing was changed; to get back what was there before: git runr "+
+				"undo --to %s --into DIR", op, op.Before.Short())
 	case op.Name != "":
-		return fmt.Sprintf("%s was interrupted, and is finished now (to undo it: %s)%s", op, strings.TrimSpace("git runr undo "+op.Run), left)
+		return fmt.Sprintf("%s was interrupted, and is finished now (to undo it: %s)%s", op,
+			strings.TrimSpace("git runr undo "+op.Run), left)
 	case op.Kind == gitstore.OpLand && op.Back:
 		op.Back = false
 		return fmt.Sprintf("%s was interrupted, and is undone now%s", op, left)

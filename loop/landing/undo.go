@@ -121,7 +121,8 @@ func undoNewest(ctx context.Context, s *store.Store, tree *gitstore.Worktree, ru
 	return Undone{Took: *op, Done: done}, err
 }
 
-func undoOne(ctx context.Context, s *store.Store, repo *gitstore.Repo, tree *gitstore.Worktree, op gitstore.Recorded) (done gitstore.Reverted, err error) {
+func undoOne(ctx context.Context, s *store.Store, repo *gitstore.Repo, tree *gitstore.Worktree,
+	op gitstore.Recorded) (done gitstore.Reverted, err error) {
 	unlock, err := workspace.HoldRun(s, op.Run)
 	if err != nil {
 		return done, err
@@ -149,7 +150,8 @@ func nothingToUndo(ctx context.Context, s *store.Store, run string) error {
 	}
 	for _, op := range all {
 		if op.Run == run {
-			return fmt.Errorf("run %s was landed or reverted in another worktree (%s): %w", run, strings.TrimSuffix(op.Name[:strings.LastIndex(op.Name, "/")], "/"), gitstore.ErrNotFound)
+			return fmt.Errorf("run %s was landed or reverted in another worktree (%s): %w", run,
+				strings.TrimSuffix(op.Name[:strings.LastIndex(op.Name, "/")], "/"), gitstore.ErrNotFound)
 		}
 	}
 	return fmt.Errorf("there is nothing to undo for run %s: %w", run, gitstore.ErrNotFound)

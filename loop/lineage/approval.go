@@ -48,9 +48,10 @@ func (b Bar) String() string {
 
 // Approval is what one person's approval of a commit counts.
 type Approval struct {
-	Person    string                  `json:"person"` // "Name <address>", as .mailmap of the base has it
-	Writer    string                  `json:"writer,omitempty"`
-	Signature gitstore.SignatureState `json:"signature,omitempty"`   // where signatures are verified; good is one of the approver's
+	Person string `json:"person"` // "Name <address>", as .mailmap of the base has it
+	Writer string `json:"writer,omitempty"`
+	// where signatures are verified; good is one of the approver's
+	Signature gitstore.SignatureState `json:"signature,omitempty"`
 	Why       string                  `json:"not_counted,omitempty"` // why it does not count
 	who       people.Person
 }
@@ -133,7 +134,8 @@ type approvals struct {
 }
 
 // readApprovals reads what the base says of those who approved commits, or wrote them.
-func readApprovals(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, by map[gitstore.ID][]cover, bar Bar) (approvals, error) {
+func readApprovals(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, by map[gitstore.ID][]cover,
+	bar Bar) (approvals, error) {
 	a := approvals{bar: bar, mapped: map[string]people.Person{}, groups: map[gitstore.ID][]owners.Group{}}
 	var texts []string
 	var events []gitstore.ID
@@ -165,8 +167,10 @@ func readApprovals(ctx context.Context, s *store.Store, commits []gitstore.Logge
 	return a, a.readOwners(ctx, s, base, approved)
 }
 
-// BaseOf returns the commit whose files say who is who: base, else the parent of the oldest of commits; "" where that is not here.
-func BaseOf(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, base gitstore.ID) (gitstore.ID, error) {
+// BaseOf returns the commit whose files say who is who: base, else the parent of the oldest of commits; "" where that
+// is not here.
+func BaseOf(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
+	base gitstore.ID) (gitstore.ID, error) {
 	if base == "" && len(commits) > 0 && len(commits[len(commits)-1].Parents) > 0 {
 		base = commits[len(commits)-1].Parents[0]
 	}
@@ -200,7 +204,8 @@ func (a *approvals) readMailmap(ctx context.Context, s *store.Store, base gitsto
 }
 
 // readSignatures verifies the events of approvals. Without the file of signers in the base none is good.
-func (a *approvals) readSignatures(ctx context.Context, s *store.Store, base gitstore.ID, events []gitstore.ID) (err error) {
+func (a *approvals) readSignatures(ctx context.Context, s *store.Store, base gitstore.ID,
+	events []gitstore.ID) (err error) {
 	if cmp.Or(a.bar.Verify, VerifyOff) == VerifyOff {
 		return nil
 	}
@@ -223,7 +228,8 @@ func (a *approvals) readSignatures(ctx context.Context, s *store.Store, base git
 }
 
 // readOwners finds who owns what each commit changes, by the CODEOWNERS of the base.
-func (a *approvals) readOwners(ctx context.Context, s *store.Store, base gitstore.ID, commits []gitstore.LoggedCommit) error {
+func (a *approvals) readOwners(ctx context.Context, s *store.Store, base gitstore.ID,
+	commits []gitstore.LoggedCommit) error {
 	if !a.bar.Owners {
 		return nil
 	}
@@ -334,7 +340,8 @@ func (a Approval) rank() (rank int) {
 // weigh says whether an approval of commit counts.
 func (a approvals) weigh(at record.Approver, commit gitstore.LoggedCommit) Approval {
 	who := a.person(at.By)
-	one := Approval{Person: cmp.Or(strings.TrimSpace(strings.TrimSuffix(who.String(), "<>")), at.By), Writer: at.Writer, who: who}
+	one := Approval{Person: cmp.Or(strings.TrimSpace(strings.TrimSuffix(who.String(), "<>")), at.By), Writer: at.Writer,
+		who: who}
 	one.Signature = a.signature(at.Event, who)
 	switch {
 	case a.wrote(commit, at):
@@ -357,8 +364,8 @@ func (a approvals) signature(event gitstore.ID, who people.Person) gitstore.Sign
 	return cmp.Or(signature.State, gitstore.SignatureMissing)
 }
 
-// Unsigned returns the events by which people answered a review and that have no good signature of their address; none where
-// bar does not verify signatures.
+// Unsigned returns the events by which people answered a review and that have no good signature of their address; none
+// where bar does not verify signatures.
 func Unsigned(ctx context.Context, s *store.Store, review record.Review, bar Bar) ([]gitstore.ID, error) {
 	if cmp.Or(bar.Verify, VerifyOff) == VerifyOff {
 		return nil, nil
@@ -389,8 +396,8 @@ func Unsigned(ctx context.Context, s *store.Store, review record.Review, bar Bar
 	return events, nil
 }
 
-// owned returns how many of a group's owners are among those whose approvals count. A forge's name is whom [teams] says: that
-// somebody is called alike in the history does not make them an owner.
+// owned returns how many of a group's owners are among those whose approvals count. A forge's name is whom [teams]
+// says: that somebody is called alike in the history does not make them an owner.
 func (a approvals) owned(group owners.Group, counted []Approval) OwnerGroup {
 	result, directory := OwnerGroup{Group: group}, people.Directory{Teams: a.bar.Teams}
 	var known []people.Person
@@ -435,7 +442,9 @@ func (a approvals) wrote(commit gitstore.LoggedCommit, by record.Approver) bool 
 
 // byAuthor reports whether all who approved c are authors or co-authors of commit; false where nobody did.
 func (a approvals) byAuthor(c cover, commit gitstore.LoggedCommit) bool {
-	return len(c.approvers) > 0 && !slices.ContainsFunc(c.approvers, func(by record.Approver) bool { return !a.wrote(commit, by) })
+	return len(c.approvers) > 0 && !slices.ContainsFunc(c.approvers, func(by record.Approver) bool {
+		return !a.wrote(commit, by)
+	})
 }
 
 // isNamed reports whether "Ada <ada@x>" is meant by a name, an address or both.

@@ -26,7 +26,8 @@ func TestSignedApprovals(t *testing.T) {
 	signers := ""
 	for _, name := range []string{"bob", "eve", "gone"} {
 		key := filepath.Join(keys, name)
-		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", key).CombinedOutput(); err != nil {
+		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", key).
+			CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		public, err := os.ReadFile(key + ".pub")
@@ -53,7 +54,9 @@ func TestSignedApprovals(t *testing.T) {
 	base := commit("a key is revoked", map[string]string{"signers": lines[0] + lines[1]})
 	// the change lists the revoked key again, which must have no effect
 	change := commit("change", map[string]string{"signers": signers, "file": "text\n"})
-	review, err := s.RequestReview(t.Context(), record.ReviewRequest{Subject: record.Subject{Kind: record.SubjectCommit, Base: base, Commit: change, Tree: change}, Reviewer: record.Human}, "cli")
+	review, err := s.RequestReview(t.Context(),
+		record.ReviewRequest{Subject: record.Subject{Kind: record.SubjectCommit, Base: base, Commit: change, Tree: change},
+			Reviewer: record.Human}, "cli")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,12 +68,14 @@ func TestSignedApprovals(t *testing.T) {
 		{"Bob <bob2@example.org>", "eve"},   // the same name counts once, whatever the address
 		{"Gone <gone@example.org>", "gone"}, // a key that is no longer listed
 		{"Nameless", "eve"},                 // without an address the key cannot be checked
-		{"Robert <BOB@example.org>", "eve"}, // the second, badly signed approval of bob@example.org does not replace the first
-		{"Zoe <zoe@example.org>", "bob"},    // the author
+		// the second, badly signed approval of bob@example.org does not replace the first
+		{"Robert <BOB@example.org>", "eve"},
+		{"Zoe <zoe@example.org>", "bob"}, // the author
 	} {
 		set("runr.sign", map[bool]string{true: "true", false: "false"}[at.key != ""])
 		set("user.signingkey", filepath.Join(keys, at.key+".pub"))
-		if _, err := s.SubmitPerson(t.Context(), review.ID, record.Person{Actor: at.who, Decision: record.Approve}); err != nil {
+		if _, err := s.SubmitPerson(t.Context(), review.ID,
+			record.Person{Actor: at.who, Decision: record.Approve}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -82,12 +87,15 @@ func TestSignedApprovals(t *testing.T) {
 		verify        lineage.Verify
 		counted, good int
 	}{{lineage.VerifyOff, 5, 0}, {lineage.VerifyWarn, 5, 1}, {lineage.VerifyRequire, 1, 1}} {
-		covered, err := lineage.CoverageBy(t.Context(), s, commits, lineage.Bar{Base: base, Verify: test.verify, Signers: "signers"})
+		covered, err := lineage.CoverageBy(t.Context(), s, commits,
+			lineage.Bar{Base: base, Verify: test.verify, Signers: "signers"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		a := covered[0].Approvals
-		good := slices.DeleteFunc(slices.Clone(a.By), func(by lineage.Approval) bool { return by.Signature != gitstore.SignatureGood || by.Why != "" })
+		good := slices.DeleteFunc(slices.Clone(a.By), func(by lineage.Approval) bool {
+			return by.Signature != gitstore.SignatureGood || by.Why != ""
+		})
 		if a.Have != test.counted || len(good) != test.good || len(good) > 0 && good[0].Person != "Bob <bob@example.org>" {
 			t.Errorf("%s: %+v", test.verify, a)
 		}

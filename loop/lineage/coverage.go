@@ -19,11 +19,12 @@ import (
 type CoverState string
 
 const (
-	CoverReviewed   CoverState = "reviewed"   // this very commit was looked at: see Covered.Level
-	CoverChecked    CoverState = "checked"    // likewise, but only by rules; Coverage turns CoverReviewed into it
-	CoverCarried    CoverState = "carried"    // the same change with the same content was looked at, in another commit
-	CoverNothing    CoverState = "nothing"    // it contains no change: it is empty, or a merge as git makes it
-	CoverUnshown    CoverState = "unshown"    // a review was requested, but nothing was shown: files are left out, or have no lines
+	CoverReviewed CoverState = "reviewed" // this very commit was looked at: see Covered.Level
+	CoverChecked  CoverState = "checked"  // likewise, but only by rules; Coverage turns CoverReviewed into it
+	CoverCarried  CoverState = "carried"  // the same change with the same content was looked at, in another commit
+	CoverNothing  CoverState = "nothing"  // it contains no change: it is empty, or a merge as git makes it
+	// a review was requested, but nothing was shown: files are left out, or have no lines
+	CoverUnshown    CoverState = "unshown"
 	CoverStale      CoverState = "stale"      // a predecessor with other content was looked at
 	CoverPending    CoverState = "pending"    // a review of it is requested
 	CoverUnreviewed CoverState = "unreviewed" // nobody looked at it
@@ -203,7 +204,8 @@ func addCheckedHere(s *store.Store, commits []gitstore.LoggedCommit, by map[gits
 	for _, c := range commits {
 		if here[c.ID] && len(by[c.ID]) == 0 {
 			by[c.ID] = []cover{{Covered: Covered{
-				State: CoverReviewed, Level: LevelChecked, Outcome: record.OutcomePassed, Verdict: reply.Checked, reviewer: record.Builtin, Passed: true,
+				State: CoverReviewed, Level: LevelChecked, Outcome: record.OutcomePassed, Verdict: reply.Checked,
+				reviewer: record.Builtin, Passed: true,
 			}}}
 		}
 	}
@@ -212,7 +214,8 @@ func addCheckedHere(s *store.Store, commits []gitstore.LoggedCommit, by map[gits
 
 // refuseElsewhere makes a review refuse again if what settled it is on another line of history than the newest of
 // commits, and a file with a finding is unchanged there: a fix on another branch does not fix this one.
-func refuseElsewhere(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, by map[gitstore.ID][]cover) error {
+func refuseElsewhere(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
+	by map[gitstore.ID][]cover) error {
 	inView := map[gitstore.ID]bool{}
 	for _, c := range commits {
 		inView[c.ID] = true
@@ -290,7 +293,8 @@ func Known(ctx context.Context, s *store.Store, review record.Review) (string, e
 		return "", err
 	}
 	covered, err := Coverage(ctx, s, commits)
-	if err != nil || covered[0].State != CoverCarried || covered[0].Refused || covered[0].reviewer != review.Request.Reviewer {
+	if err != nil || covered[0].State != CoverCarried || covered[0].Refused ||
+		covered[0].reviewer != review.Request.Reviewer {
 		return "", err
 	}
 	return covered[0].Review, nil
@@ -299,7 +303,8 @@ func Known(ctx context.Context, s *store.Store, review record.Review) (string, e
 // AskedByItself reports whether the review was requested automatically, of one commit from one reviewer, and is
 // unanswered.
 func AskedByItself(review record.Review) bool {
-	return asksByItself(review.Source) && review.Request.Subject.Kind == record.SubjectCommit && review.Request.Kind == "" && len(review.Request.Reviewers()) == 1 && len(review.Submissions) == 0
+	return asksByItself(review.Source) && review.Request.Subject.Kind == record.SubjectCommit &&
+		review.Request.Kind == "" && len(review.Request.Reviewers()) == 1 && len(review.Submissions) == 0
 }
 
 // asksByItself reports whether requests from that source are made automatically.
@@ -384,10 +389,12 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		span:      gitstore.Span{From: r.Base, To: r.Commit},
 		ranged:    r.Kind == record.SubjectRange,
 		settled:   r.FixedBy,
-		approvers: r.Approvers, unseen: r.Unseen, part: r.Part(), kind: r.ReviewKind, change: r.Change, at: cmp.Or(r.SubmittedAt, r.CreatedAt),
+		approvers: r.Approvers, unseen: r.Unseen, part: r.Part(), kind: r.ReviewKind, change: r.Change,
+		at: cmp.Or(r.SubmittedAt, r.CreatedAt),
 	}
 	c.Level = levelOf(r.Looked, r.Outcome)
-	c.Passed = r.Outcome == record.OutcomePassed || r.Outcome == record.OutcomeFailed && r.Open == 0 && r.Asked == "" && r.CommentCount > 0
+	c.Passed = r.Outcome == record.OutcomePassed ||
+		r.Outcome == record.OutcomeFailed && r.Open == 0 && r.Asked == "" && r.CommentCount > 0
 	switch r.Outcome {
 	case "":
 		c.State = CoverPending
@@ -397,7 +404,8 @@ func reviewCovers(r record.ReviewSummary) []cover {
 			c.State, c.Passed = CoverUnshown, false
 		}
 	}
-	if c.part && (c.State != CoverReviewed || c.Passed && r.Paths) { // a review of a part counts only if it refuses, or passes for its kind
+	// a review of a part counts only if it refuses, or passes for its kind
+	if c.part && (c.State != CoverReviewed || c.Passed && r.Paths) {
 		return nil
 	}
 	c.Refused = r.Outcome == record.OutcomeFailed && !c.Passed
@@ -425,8 +433,9 @@ func runCovers(r record.RunSummary) []cover {
 		return nil
 	}
 	c := cover{
-		Covered: Covered{State: CoverReviewed, Run: r.ID, Verdict: r.Verdict, Passed: record.NothingInTheWay(r.Result), Outcome: record.OutcomeFailed, reviewer: r.Reviewer},
-		span:    gitstore.Span{From: r.Base, To: r.Commit}, ranged: true, at: r.UpdatedAt,
+		Covered: Covered{State: CoverReviewed, Run: r.ID, Verdict: r.Verdict, Passed: record.NothingInTheWay(r.Result),
+			Outcome: record.OutcomeFailed, reviewer: r.Reviewer},
+		span: gitstore.Span{From: r.Base, To: r.Commit}, ranged: true, at: r.UpdatedAt,
 	}
 	if c.Passed {
 		c.Outcome = record.OutcomePassed
@@ -445,7 +454,8 @@ func runCovers(r record.RunSummary) []cover {
 }
 
 // byCommit groups covers by the commits of commits that they cover.
-func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, covers []cover) (map[gitstore.ID][]cover, error) {
+func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
+	covers []cover) (map[gitstore.ID][]cover, error) {
 	inView := map[gitstore.ID]bool{}
 	for _, c := range commits {
 		inView[c.ID] = true
@@ -477,10 +487,13 @@ const maxCovered = 10_000
 
 // addSameChanges adds to by the covers of the same change in other commits, for commits without a review of their
 // own.
-func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, by map[gitstore.ID][]cover) error {
+func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
+	by map[gitstore.ID][]cover) error {
 	var open []gitstore.LoggedCommit
 	for _, c := range commits {
-		if !slices.ContainsFunc(by[c.ID], func(c cover) bool { return !c.part && (c.State == CoverReviewed || c.State == CoverCarried) }) {
+		if !slices.ContainsFunc(by[c.ID], func(c cover) bool {
+			return !c.part && (c.State == CoverReviewed || c.State == CoverCarried)
+		}) {
 			open = append(open, c)
 		}
 	}
@@ -619,7 +632,8 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 		worst := slices.MaxFunc(slices.Collect(maps.Values(newest)), worse).Covered
 		worst.Level, worst.Approvals = levelIn(said, commit, a)
 		nobody := worst.Approvals == nil || worst.Approvals.Have == 0
-		worst.ByAuthor = nobody && worst.Level != LevelApproved && slices.ContainsFunc(said, func(c cover) bool { return a.byAuthor(c, commit) })
+		worst.ByAuthor = nobody && worst.Level != LevelApproved &&
+			slices.ContainsFunc(said, func(c cover) bool { return a.byAuthor(c, commit) })
 		if worst.State == CoverReviewed && worst.Level == LevelChecked {
 			worst.State = CoverChecked
 		}

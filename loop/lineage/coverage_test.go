@@ -30,7 +30,9 @@ func TestNewestWordOfEach(t *testing.T) {
 		answers := rng.IntN(4) // in 4 requests, so many are answered
 		for range 12 {
 			reviewer := []string{"rex", "bob", record.Human}[rng.IntN(3)]
-			review, err := s.RequestReview(t.Context(), record.ReviewRequest{Subject: record.Subject{Kind: record.SubjectCommit, Commit: commit, Tree: commit}, Reviewer: reviewer}, "cli")
+			review, err := s.RequestReview(t.Context(),
+				record.ReviewRequest{Subject: record.Subject{Kind: record.SubjectCommit, Commit: commit, Tree: commit},
+					Reviewer: reviewer}, "cli")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,7 +45,8 @@ func TestNewestWordOfEach(t *testing.T) {
 				}
 				report := record.EmptyReport()
 				report.Verdict, report.Effective = said.Verdict, said.Verdict
-				_, err = s.SubmitReview(t.Context(), review.ID, record.Submission{Reviewer: reviewer, Outcome: said.Outcome, Commit: commit, Tree: commit, Report: report}, "")
+				_, err = s.SubmitReview(t.Context(), review.ID,
+					record.Submission{Reviewer: reviewer, Outcome: said.Outcome, Commit: commit, Tree: commit, Report: report}, "")
 				words[reviewer] = said
 			case rng.IntN(3) == 0:
 				_, err = s.CancelReview(t.Context(), review.ID, "ann", "")
@@ -59,7 +62,8 @@ func TestNewestWordOfEach(t *testing.T) {
 }
 
 // checkStanding compares the coverage of a commit with the newest answers, or with the newest open request.
-func checkStanding(t *testing.T, what string, s *store.Store, commit gitstore.ID, words map[string]lineage.Covered, pending lineage.Covered) {
+func checkStanding(t *testing.T, what string, s *store.Store, commit gitstore.ID, words map[string]lineage.Covered,
+	pending lineage.Covered) {
 	t.Helper()
 	covered, err := lineage.Coverage(t.Context(), s, []gitstore.LoggedCommit{{ID: commit}})
 	if err != nil {
@@ -67,7 +71,8 @@ func checkStanding(t *testing.T, what string, s *store.Store, commit gitstore.ID
 	}
 	want := pending
 	for _, word := range words {
-		if want.State != lineage.CoverReviewed || want.Passed && !word.Passed || want.Passed == word.Passed && word.Review > want.Review {
+		if want.State != lineage.CoverReviewed || want.Passed && !word.Passed ||
+			want.Passed == word.Passed && word.Review > want.Review {
 			want = word
 		}
 	}

@@ -275,7 +275,8 @@ func (f *follower) move(ctx context.Context, r record.ReviewSummary, from gitsto
 // unseenNow returns the commits of a carried range that its reviewer did not see: those at the positions of the unseen
 // ones before, or all if the positions do not match.
 func (f *follower) unseenNow(ctx context.Context, review record.Review, m record.Move) []gitstore.ID {
-	unseen, was := review.Summary().Unseen, gitstore.Span{From: review.Request.Subject.Base, To: review.Request.Subject.Commit}
+	unseen, was := review.Summary().Unseen,
+		gitstore.Span{From: review.Request.Subject.Base, To: review.Request.Subject.Commit}
 	for _, earlier := range review.Moves {
 		if earlier.State == record.MoveCarried && earlier.To == m.From {
 			unseen, was = earlier.Unseen, gitstore.Span{From: earlier.Base, To: earlier.To}
@@ -307,7 +308,8 @@ func (f *follower) supersede(ctx context.Context, review record.Review, to gitst
 		return nil
 	}
 	for _, r := range f.places[to] {
-		if r.Commit != to || r.Reviewer != review.Request.Reviewer || r.ReviewKind != review.Request.Kind || r.Clock <= review.Clock {
+		if r.Commit != to || r.Reviewer != review.Request.Reviewer || r.ReviewKind != review.Request.Kind ||
+			r.Clock <= review.Clock {
 			continue
 		}
 		newer, err := f.store.Review(ctx, r.ID)

@@ -73,7 +73,8 @@ func (f *follower) letGo(ctx context.Context, r record.ReviewSummary, at gitstor
 	if slices.ContainsFunc(r.Moves, func(m record.Move) bool { return m.State == record.MoveStale && m.From == at }) {
 		return nil // it was replaced
 	}
-	if _, err := f.store.MoveReview(ctx, r.ID, record.Move{From: at, State: record.MoveGone, When: f.store.EventTime()}); err != nil {
+	if _, err := f.store.MoveReview(ctx, r.ID,
+		record.Move{From: at, State: record.MoveGone, When: f.store.EventTime()}); err != nil {
 		return err
 	}
 	f.done.Gone++

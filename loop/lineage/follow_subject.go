@@ -13,12 +13,14 @@ import (
 // id of the review.
 func (f *follower) ask(ctx context.Context, review record.Review, now record.Subject) (string, error) {
 	for _, r := range f.places[now.Commit] {
-		if r.Reviewer == review.Request.Reviewer && r.ReviewKind == review.Request.Kind && r.ID != review.ID && !f.spared[r.ID] {
+		if r.Reviewer == review.Request.Reviewer && r.ReviewKind == review.Request.Kind && r.ID != review.ID &&
+			!f.spared[r.ID] {
 			return r.ID, nil
 		}
 	}
 	request := record.ReviewRequest{
-		Subject: now, Message: review.Request.Message, Reviewer: review.Request.Reviewer, Others: review.Request.Others, Invited: review.Request.Invited, Follows: review.ID,
+		Subject: now, Message: review.Request.Message, Reviewer: review.Request.Reviewer, Others: review.Request.Others,
+		Invited: review.Request.Invited, Follows: review.ID,
 		Panel: review.Request.Panel,
 	}
 	made, err := f.store.RequestReview(ctx, request, "follow")
@@ -74,10 +76,12 @@ func (f *follower) withdraw(ctx context.Context, r record.ReviewSummary, why str
 
 // subjectNow returns the subject of review after p, and whether it is the same change as the one reviewed, or as that
 // of from, to which the review was carried.
-func (f *follower) subjectNow(ctx context.Context, review record.Review, from gitstore.ID, p pair) (record.Subject, bool, error) {
+func (f *follower) subjectNow(ctx context.Context, review record.Review, from gitstore.ID,
+	p pair) (record.Subject, bool, error) {
 	old := review.Request.Subject
 	now := record.Subject{
-		Kind: old.Kind, Spec: p.to.ID.Short(), Title: p.to.Subject, Commit: p.to.ID, Tree: p.to.ID, Branch: old.Branch, Paths: old.Paths,
+		Kind: old.Kind, Spec: p.to.ID.Short(), Title: p.to.Subject, Commit: p.to.ID, Tree: p.to.ID, Branch: old.Branch,
+		Paths: old.Paths,
 	}
 	var err error
 	if now.Base, err = f.baseNow(ctx, old, p); err != nil {

@@ -14,7 +14,8 @@ const maxSquashes = 30
 
 // squashes returns the commits that make the change of a row of reviewed commits, as when a forge squashes a branch.
 // For taken commits, which have a match already but may be an unreviewed step, it looks only for rows of lost commits.
-func (f *follower) squashes(ctx context.Context, commits []gitstore.LoggedCommit, taken map[gitstore.ID]bool) ([]pair, error) {
+func (f *follower) squashes(ctx context.Context, commits []gitstore.LoggedCommit,
+	taken map[gitstore.ID]bool) ([]pair, error) {
 	tips := f.rowTips(ctx)
 	rows, err := f.lostRows(ctx)
 	if len(tips) == 0 || err != nil {
@@ -34,7 +35,8 @@ func (f *follower) squashes(ctx context.Context, commits []gitstore.LoggedCommit
 	for _, c := range single {
 		heads = append(heads, c.ID)
 	}
-	known := tipRows{f: f, bases: f.store.Repo.Ancestry(heads), rows: map[gitstore.Span]tipRow{}, patches: map[gitstore.ID]string{}}
+	known := tipRows{f: f, bases: f.store.Repo.Ancestry(heads), rows: map[gitstore.Span]tipRow{},
+		patches: map[gitstore.ID]string{}}
 	var pairs []pair
 	for i, c := range single {
 		if row := rows[changes[i]]; len(row) > 0 && changes[i] != gitstore.NoChange {
@@ -128,7 +130,8 @@ type tipRow struct {
 }
 
 // squashOf returns the row of commits that c was made of, oldest first, or nil.
-func (k *tipRows) squashOf(ctx context.Context, c gitstore.LoggedCommit, change string, tips []gitstore.ID) ([]gitstore.ID, error) {
+func (k *tipRows) squashOf(ctx context.Context, c gitstore.LoggedCommit, change string,
+	tips []gitstore.ID) ([]gitstore.ID, error) {
 	var spans []gitstore.Span
 	for _, tip := range tips {
 		if tip == c.ID || slices.Contains(c.Parents, tip) {
@@ -181,7 +184,8 @@ func (k *tipRows) read(ctx context.Context, spans []gitstore.Span) error {
 }
 
 // squashAlike is squashOf by patch ids: it makes commits with the combined changes of the rows.
-func (k *tipRows) squashAlike(ctx context.Context, c gitstore.LoggedCommit, spans []gitstore.Span) ([]gitstore.ID, error) {
+func (k *tipRows) squashAlike(ctx context.Context, c gitstore.LoggedCommit,
+	spans []gitstore.Span) ([]gitstore.ID, error) {
 	ask := []gitstore.ID{c.ID}
 	for _, span := range spans {
 		row := k.rows[span]

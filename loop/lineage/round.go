@@ -10,10 +10,11 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Continued returns the newest review that waits for somebody and whose change subject goes on from: by a rewrite that was
-// followed, or by more commits on the same base; ok is false without one. It asked one of the same reviewers. Again, more commits
-// on its branch will do, and it asked anybody but the built-in reviewer alone.
-func Continued(ctx context.Context, s *store.Store, request record.ReviewRequest, again bool) (found record.ReviewSummary, ok bool, err error) {
+// Continued returns the newest review that waits for somebody and whose change subject goes on from: by a rewrite that
+// was followed, or by more commits on the same base; ok is false without one. It asked one of the same reviewers.
+// Again, more commits on its branch will do, and it asked anybody but the built-in reviewer alone.
+func Continued(ctx context.Context, s *store.Store, request record.ReviewRequest,
+	again bool) (found record.ReviewSummary, ok bool, err error) {
 	subject := request.Subject
 	asks := func(r record.ReviewSummary) bool {
 		return slices.ContainsFunc(append(slices.Clone(r.Others), r.Reviewer), func(name string) bool {
@@ -21,7 +22,9 @@ func Continued(ctx context.Context, s *store.Store, request record.ReviewRequest
 		})
 	}
 	replaced := func(r record.ReviewSummary) bool {
-		return slices.ContainsFunc(r.Moves, func(m record.Move) bool { return m.State == record.MoveStale && m.To == subject.Commit })
+		return slices.ContainsFunc(r.Moves, func(m record.Move) bool {
+			return m.State == record.MoveStale && m.To == subject.Commit
+		})
 	}
 	grown := func(r record.ReviewSummary) bool {
 		sameChange := again && r.Branch == subject.Branch || subject.Kind == record.SubjectRange && r.Base == subject.Base
@@ -47,8 +50,8 @@ func AskedAgain(r record.Review) bool {
 	return r.Source == "follow" && r.Status == record.ReviewOpen && r.Claim == nil && len(r.Submissions) == 0
 }
 
-// NextRound returns a request that asks those whom a review asked about its change as it is now: up to the newest commit of
-// its branch, and where its commit was rewritten from what took its place on.
+// NextRound returns a request that asks those whom a review asked about its change as it is now: up to the newest
+// commit of its branch, and where its commit was rewritten from what took its place on.
 func NextRound(ctx context.Context, s *store.Store, review record.Review) (record.ReviewRequest, error) {
 	rounds, err := s.Conversation(ctx, review)
 	if err != nil {
@@ -100,7 +103,8 @@ func subjectOfRound(ctx context.Context, s *store.Store, last record.Review) (re
 }
 
 // changeUpTo is the change from base to tip: a commit where it is one.
-func changeUpTo(ctx context.Context, s *store.Store, old record.Subject, base, tip gitstore.ID) (record.Subject, error) {
+func changeUpTo(ctx context.Context, s *store.Store, old record.Subject,
+	base, tip gitstore.ID) (record.Subject, error) {
 	one, err := s.Subject(ctx, string(tip))
 	if err != nil {
 		return one, err

@@ -39,13 +39,17 @@ func TestFinally(t *testing.T) {
 		want  map[gitstore.ID]gitstore.ID
 		how   string // the last rewrite of "a"
 	}{
-		"one":             {[]rewrite{moved("amend", "a", "b")}, map[gitstore.ID]gitstore.ID{"a": "b"}, "amend"},
-		"twice":           {[]rewrite{moved("amend", "a", "b"), moved("rebase", "b", "c")}, map[gitstore.ID]gitstore.ID{"a": "c", "b": "c"}, "rebase"},
-		"there and back":  {[]rewrite{moved("amend", "a", "b"), moved("amend", "b", "a")}, map[gitstore.ID]gitstore.ID{"b": "a"}, "amend"},
-		"squash":          {[]rewrite{moved("rebase", "a", "c", "b", "c")}, map[gitstore.ID]gitstore.ID{"a": "c", "b": "c"}, "rebase"},
-		"into itself":     {[]rewrite{moved("rebase", "a", "a")}, map[gitstore.ID]gitstore.ID{}, ""},
-		"nothing noted":   {nil, map[gitstore.ID]gitstore.ID{}, ""},
-		"parsed as noted": {[]rewrite{parseRewrite("amend HEAD b\namend a b\n")}, map[gitstore.ID]gitstore.ID{"a": "b"}, "amend"},
+		"one": {[]rewrite{moved("amend", "a", "b")}, map[gitstore.ID]gitstore.ID{"a": "b"}, "amend"},
+		"twice": {[]rewrite{moved("amend", "a", "b"), moved("rebase", "b", "c")},
+			map[gitstore.ID]gitstore.ID{"a": "c", "b": "c"}, "rebase"},
+		"there and back": {[]rewrite{moved("amend", "a", "b"), moved("amend", "b", "a")},
+			map[gitstore.ID]gitstore.ID{"b": "a"}, "amend"},
+		"squash": {[]rewrite{moved("rebase", "a", "c", "b", "c")}, map[gitstore.ID]gitstore.ID{"a": "c", "b": "c"},
+			"rebase"},
+		"into itself":   {[]rewrite{moved("rebase", "a", "a")}, map[gitstore.ID]gitstore.ID{}, ""},
+		"nothing noted": {nil, map[gitstore.ID]gitstore.ID{}, ""},
+		"parsed as noted": {[]rewrite{parseRewrite("amend HEAD b\namend a b\n")}, map[gitstore.ID]gitstore.ID{"a": "b"},
+			"amend"},
 	} {
 		to, how := finally(test.noted)
 		if !maps.Equal(to, test.want) || how["a"] != test.how {
@@ -64,7 +68,8 @@ func TestRowOf(t *testing.T) {
 		return gitstore.LoggedCommit{ID: id, Parents: []gitstore.ID{parent}}
 	}
 	commits := []gitstore.LoggedCommit{commit("c", "b"), commit("a", "base"), commit("x", "elsewhere"), commit("b", "a")}
-	for id, want := range map[gitstore.ID][]gitstore.ID{"a": {"a", "b", "c"}, "b": {"a", "b", "c"}, "c": {"a", "b", "c"}, "x": {"x"}} {
+	for id, want := range map[gitstore.ID][]gitstore.ID{"a": {"a", "b", "c"}, "b": {"a", "b", "c"}, "c": {"a", "b", "c"},
+		"x": {"x"}} {
 		var row []gitstore.ID
 		for _, c := range rowOf(id, commits) {
 			row = append(row, c.ID)
@@ -76,7 +81,8 @@ func TestRowOf(t *testing.T) {
 }
 
 func said(reviewer string, verdict reply.Verdict, level Level, minute int) cover {
-	c := cover{Covered: Covered{State: CoverReviewed, Level: level, Verdict: verdict, Outcome: record.OutcomePassed, Passed: true, reviewer: reviewer}}
+	c := cover{Covered: Covered{State: CoverReviewed, Level: level, Verdict: verdict, Outcome: record.OutcomePassed,
+		Passed: true, reviewer: reviewer}}
 	if verdict != reply.Pass {
 		c.Outcome, c.Passed, c.Refused = record.OutcomeFailed, false, true
 	}
@@ -87,7 +93,8 @@ func said(reviewer string, verdict reply.Verdict, level Level, minute int) cover
 // TestStanding: each reviewer's newest answer counts, and the worst of these decides. A person's request for changes
 // withdraws the person's earlier approval, and an author's own approval does not count.
 func TestStanding(t *testing.T) {
-	commit := gitstore.LoggedCommit{ID: "c1", Author: "Ada <ada@example.com> 1", Message: "change\n\nCo-authored-by: Bob <bob@example.com>\nCo-developed-by: Cy <cy@example.com>\n"}
+	commit := gitstore.LoggedCommit{ID: "c1", Author: "Ada <ada@example.com> 1",
+		Message: "change\n\nCo-authored-by: Bob <bob@example.com>\nCo-developed-by: Cy <cy@example.com>\n"}
 	approval := func(minute int, by string) cover {
 		c := said(record.Human, reply.Pass, LevelReviewed, minute)
 		c.approvers = []record.Approver{{By: by}}
@@ -114,29 +121,40 @@ func TestStanding(t *testing.T) {
 		level   Level
 		refused bool
 	}{
-		"nobody":                      {nil, CoverUnreviewed, "", false},
-		"rules alone":                 {[]cover{said("rules", reply.Pass, LevelChecked, 1)}, CoverChecked, LevelChecked, false},
-		"an agent":                    {[]cover{said("rex", reply.Pass, LevelReviewed, 1)}, CoverReviewed, LevelReviewed, false},
-		"fixed since":                 {[]cover{said("rex", reply.NeedsFix, LevelReviewed, 1), said("rex", reply.Pass, LevelReviewed, 2)}, CoverReviewed, LevelReviewed, false},
-		"refused since":               {[]cover{said("rex", reply.Pass, LevelReviewed, 1), said("rex", reply.NeedsFix, LevelReviewed, 2)}, CoverReviewed, LevelReviewed, true},
-		"another refuses":             {[]cover{said("rex", reply.Pass, LevelReviewed, 2), said("bob", reply.NeedsFix, LevelReviewed, 1)}, CoverReviewed, LevelReviewed, true},
-		"approved":                    {[]cover{approval(1, "Eve <eve@example.com>")}, CoverReviewed, LevelApproved, false},
-		"by the author":               {[]cover{approval(1, "Ada <ada@example.com>")}, CoverReviewed, LevelReviewed, false},
-		"by a co-author's address":    {[]cover{approval(1, "bob@example.com")}, CoverReviewed, LevelReviewed, false},
-		"by another co-author":        {[]cover{approval(1, "Cy <cy@example.com>")}, CoverReviewed, LevelReviewed, false},
-		"approval that is taken back": {[]cover{approval(1, "Eve <eve@example.com>"), said(record.Human, reply.NeedsFix, LevelReviewed, 2)}, CoverReviewed, LevelReviewed, true},
-		"asked for":                   {[]cover{state(CoverPending)}, CoverPending, "", false},
-		"stale and asked again":       {[]cover{state(CoverStale), state(CoverPending)}, CoverStale, "", false},
+		"nobody": {nil, CoverUnreviewed, "", false},
+		"rules alone": {[]cover{said("rules", reply.Pass, LevelChecked, 1)}, CoverChecked, LevelChecked,
+			false},
+		"an agent": {[]cover{said("rex", reply.Pass, LevelReviewed, 1)}, CoverReviewed, LevelReviewed,
+			false},
+		"fixed since": {[]cover{said("rex", reply.NeedsFix, LevelReviewed, 1),
+			said("rex", reply.Pass, LevelReviewed, 2)}, CoverReviewed, LevelReviewed, false},
+		"refused since": {[]cover{said("rex", reply.Pass, LevelReviewed, 1),
+			said("rex", reply.NeedsFix, LevelReviewed, 2)}, CoverReviewed, LevelReviewed, true},
+		"another refuses": {[]cover{said("rex", reply.Pass, LevelReviewed, 2),
+			said("bob", reply.NeedsFix, LevelReviewed, 1)}, CoverReviewed, LevelReviewed, true},
+		"approved":                 {[]cover{approval(1, "Eve <eve@example.com>")}, CoverReviewed, LevelApproved, false},
+		"by the author":            {[]cover{approval(1, "Ada <ada@example.com>")}, CoverReviewed, LevelReviewed, false},
+		"by a co-author's address": {[]cover{approval(1, "bob@example.com")}, CoverReviewed, LevelReviewed, false},
+		"by another co-author":     {[]cover{approval(1, "Cy <cy@example.com>")}, CoverReviewed, LevelReviewed, false},
+		"approval that is taken back": {[]cover{approval(1, "Eve <eve@example.com>"),
+			said(record.Human, reply.NeedsFix, LevelReviewed, 2)}, CoverReviewed, LevelReviewed, true},
+		"asked for":             {[]cover{state(CoverPending)}, CoverPending, "", false},
+		"stale and asked again": {[]cover{state(CoverStale), state(CoverPending)}, CoverStale, "", false},
 		// a cherry-pick that was reviewed in the same second as the original
-		"carried and again at once": {[]cover{said("rex", reply.Pass, LevelReviewed, 1), carried("rex", reply.NeedsFix, 1)}, CoverReviewed, LevelReviewed, false},
-		"carried since":             {[]cover{said("rex", reply.Pass, LevelReviewed, 1), carried("rex", reply.NeedsFix, 2)}, CoverCarried, LevelReviewed, true},
-		"then a part":               {[]cover{said("rex", reply.NeedsFix, LevelReviewed, 1), part(reply.Pass, 2)}, CoverReviewed, LevelReviewed, true},
-		"a part that refuses":       {[]cover{said("rex", reply.Pass, LevelReviewed, 1), part(reply.NeedsFix, 2)}, CoverReviewed, LevelReviewed, true},
-		"nothing in it":             {[]cover{state(CoverNothing), state(CoverPending)}, CoverNothing, "", false},
+		"carried and again at once": {[]cover{said("rex", reply.Pass, LevelReviewed, 1), carried("rex", reply.NeedsFix, 1)},
+			CoverReviewed, LevelReviewed, false},
+		"carried since": {[]cover{said("rex", reply.Pass, LevelReviewed, 1), carried("rex", reply.NeedsFix, 2)},
+			CoverCarried, LevelReviewed, true},
+		"then a part": {[]cover{said("rex", reply.NeedsFix, LevelReviewed, 1), part(reply.Pass, 2)}, CoverReviewed,
+			LevelReviewed, true},
+		"a part that refuses": {[]cover{said("rex", reply.Pass, LevelReviewed, 1), part(reply.NeedsFix, 2)}, CoverReviewed,
+			LevelReviewed, true},
+		"nothing in it": {[]cover{state(CoverNothing), state(CoverPending)}, CoverNothing, "", false},
 	} {
 		got := standing(test.said, commit, approvals{})
 		if got.State != test.state || got.Level != test.level || got.Refused != test.refused {
-			t.Errorf("%s: %s %s refused %v, want %s %s %v", name, got.State, got.Level, got.Refused, test.state, test.level, test.refused)
+			t.Errorf("%s: %s %s refused %v, want %s %s %v", name, got.State, got.Level, got.Refused, test.state, test.level,
+				test.refused)
 		}
 	}
 }
@@ -162,8 +180,10 @@ func TestMeets(t *testing.T) {
 // it counts only as stale.
 func TestReviewCovers(t *testing.T) {
 	r := record.ReviewSummary{
-		ID: "r1", Commit: "c1", Kind: record.SubjectCommit, Outcome: record.OutcomePassed, Verdict: reply.Pass, Reviewer: "rex", Looked: record.LookedAgent,
-		Moves: []record.Move{{From: "c1", To: "c2", State: record.MoveCarried}, {From: "c2", To: "c3", State: record.MoveStale}, {From: "c3", State: record.MoveGone}},
+		ID: "r1", Commit: "c1", Kind: record.SubjectCommit, Outcome: record.OutcomePassed, Verdict: reply.Pass,
+		Reviewer: "rex", Looked: record.LookedAgent,
+		Moves: []record.Move{{From: "c1", To: "c2", State: record.MoveCarried},
+			{From: "c2", To: "c3", State: record.MoveStale}, {From: "c3", State: record.MoveGone}},
 	}
 	var got []string
 	for _, c := range reviewCovers(r) {
@@ -172,7 +192,8 @@ func TestReviewCovers(t *testing.T) {
 	if want := []string{"c1 reviewed reviewed", "c2 carried reviewed", "c3 stale "}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	for outcome, want := range map[record.Outcome]CoverState{"": CoverPending, record.OutcomeNothing: CoverNothing, record.OutcomeFailed: CoverReviewed} {
+	for outcome, want := range map[record.Outcome]CoverState{"": CoverPending, record.OutcomeNothing: CoverNothing,
+		record.OutcomeFailed: CoverReviewed} {
 		r.Outcome = outcome
 		if c := reviewCovers(r)[0]; c.State != want || c.Refused != (outcome == record.OutcomeFailed) {
 			t.Errorf("outcome %q: %s, refused %v", outcome, c.State, c.Refused)

@@ -24,7 +24,8 @@ const maxSelected = 32 << 10
 // AnchorComment binds a comment on a file to the subject of a review: the commit, the file's blob and the text of its
 // lines. A text that the comment already quotes must match these lines. It returns a *record.NotFoundError if the file
 // is not in that version, and a *record.InputError if the lines are not in the file.
-func AnchorComment(ctx context.Context, s *store.Store, subject record.Subject, c record.Comment) (record.Comment, error) {
+func AnchorComment(ctx context.Context, s *store.Store, subject record.Subject,
+	c record.Comment) (record.Comment, error) {
 	if c.File == "" {
 		c.StartLine, c.EndLine, c.SelectedText, c.Side = 0, 0, "", ""
 		c.Commit = subject.Tree
@@ -71,7 +72,8 @@ func quote(c *record.Comment, text []byte) error {
 	case c.StartLine < 1 || c.EndLine < c.StartLine:
 		return &record.InputError{Why: fmt.Sprintf("%d-%d is not a range of lines", c.StartLine, c.EndLine)}
 	case c.EndLine > len(lines):
-		return &record.InputError{Why: fmt.Sprintf("%q has %s, no line %d", c.File, prose.Count(len(lines), "line"), c.EndLine)}
+		return &record.InputError{Why: fmt.Sprintf("%q has %s, no line %d", c.File, prose.Count(len(lines), "line"),
+			c.EndLine)}
 	}
 	there := strings.TrimSuffix(strings.Join(lines[c.StartLine-1:c.EndLine], ""), "\n")
 	if c.SelectedText != "" && !sameLines(c.SelectedText, there) {
@@ -86,7 +88,8 @@ func quote(c *record.Comment, text []byte) error {
 func sameLines(selected, there string) bool {
 	plain := func(s string) string { return strings.ReplaceAll(strings.TrimRight(s, " \t\r\n"), "\r\n", "\n") }
 	selected, there = plain(selected), plain(there)
-	return selected == there || strings.TrimSpace(selected) != "" && strings.Contains(there, strings.TrimSpace(selected)) &&
+	return selected == there || strings.TrimSpace(selected) != "" &&
+		strings.Contains(there, strings.TrimSpace(selected)) &&
 		strings.Count(selected, "\n") == strings.Count(there, "\n")
 }
 

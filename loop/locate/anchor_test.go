@@ -75,7 +75,8 @@ func TestAnchorCommentNamesTheBlob(t *testing.T) {
 		t.Fatal(err)
 	}
 	// git hash-object of "one\n"
-	if c.Blob != "5626abf0f72e58d7a153368ba57db4c673c0e171" || c.Commit != subject.Tree || c.Side != record.SideNew || c.EndLine != 1 {
+	if c.Blob != "5626abf0f72e58d7a153368ba57db4c673c0e171" || c.Commit != subject.Tree || c.Side != record.SideNew ||
+		c.EndLine != 1 {
 		t.Errorf("%+v", c)
 	}
 }

@@ -111,7 +111,8 @@ func importStream(cases []anchorCase) []byte {
 	var b bytes.Buffer
 	for _, c := range cases {
 		for _, version := range []string{"old", "new"} {
-			fmt.Fprintf(&b, "commit refs/cases/%s/%s\ncommitter Ada <ada@example.com> 1700000000 +0000\ndata 0\n\n", c.Name(), version)
+			fmt.Fprintf(&b, "commit refs/cases/%s/%s\ncommitter Ada <ada@example.com> 1700000000 +0000\ndata 0\n\n", c.Name(),
+				version)
 			for _, f := range c.Archive.Files {
 				path, ours := strings.CutPrefix(f.Name, version+"/")
 				if !ours {

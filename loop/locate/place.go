@@ -196,7 +196,8 @@ func (p *placer) old(ctx context.Context, c record.Comment) (version, error) {
 
 // absent reports whether an object is missing, damaged or too large. The caller then goes on without it.
 func absent(err error) bool {
-	return errors.Is(err, gitstore.ErrNotFound) || errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrTooLarge)
+	return errors.Is(err, gitstore.ErrNotFound) || errors.Is(err, gitstore.ErrCorrupt) ||
+		errors.Is(err, gitstore.ErrTooLarge)
 }
 
 // version reads a file of a commit or tree. For a submodule it returns the line that git diff shows.
@@ -259,7 +260,8 @@ func (p *placer) renames(ctx context.Context, from gitstore.ID, rewritten bool) 
 
 // Anchor starts a comment on lines start to end of a file in one version of subject. It is AnchorComment for separate
 // arguments: start 0 is the whole file, file "" the whole change, end 0 one line.
-func Anchor(ctx context.Context, s *store.Store, subject record.Subject, file string, side record.Side, start, end int) (record.Comment, error) {
+func Anchor(ctx context.Context, s *store.Store, subject record.Subject, file string, side record.Side,
+	start, end int) (record.Comment, error) {
 	if file != "" {
 		file = path.Clean(file)
 	}
@@ -292,7 +294,8 @@ func noSuchFile(err error) bool {
 }
 
 // oldName reads the file that c gives by the name that the change gave it.
-func (p *placer) oldName(ctx context.Context, subject record.Subject, c *record.Comment, notFound error) (version, error) {
+func (p *placer) oldName(ctx context.Context, subject record.Subject, c *record.Comment,
+	notFound error) (version, error) {
 	renames, err := p.renames(ctx, subject.Base, false)
 	if err != nil {
 		return version{}, err

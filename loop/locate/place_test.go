@@ -31,10 +31,13 @@ func anchorRepo(t *testing.T) (*store.Store, string) {
 	testrepo.Isolate(t)
 	dir := t.TempDir()
 	testrepo.Git(t, dir, "init", "-q", "-b", "main")
-	commitFiles(t, dir, "first", map[string]string{"a.go": strings.Replace(anchorSource, "parse(data)", "parse(string(data))", 1), "gone.txt": "one\ntwo\n", "old.txt": strings.Repeat("some line\n", 9) + "last\n"})
+	commitFiles(t, dir, "first",
+		map[string]string{"a.go": strings.Replace(anchorSource, "parse(data)", "parse(string(data))", 1),
+			"gone.txt": "one\ntwo\n", "old.txt": strings.Repeat("some line\n", 9) + "last\n"})
 	testrepo.Git(t, dir, "rm", "-q", "gone.txt")
 	testrepo.Git(t, dir, "mv", "old.txt", "new.txt")
-	commitFiles(t, dir, "second", map[string]string{"a.go": anchorSource, "new.txt": strings.Repeat("some line\n", 9) + "final\n", "logo.png": "\x89PNG\x00\n"})
+	commitFiles(t, dir, "second", map[string]string{"a.go": anchorSource,
+		"new.txt": strings.Repeat("some line\n", 9) + "final\n", "logo.png": "\x89PNG\x00\n"})
 	return runtest.GitStore(t, dir), dir
 }
 
@@ -100,7 +103,8 @@ func TestPlaceAfterAmend(t *testing.T) {
 	if _, err := s.Repo.ReadCommit(context.Background(), c.Commit); !errors.Is(err, gitstore.ErrNotFound) {
 		t.Fatalf("the commit should be gone: %v", err)
 	}
-	wantAt(t, s, c, "HEAD", "outdated: the same words are elsewhere, but between other lines") // the quoted text alone is too short
+	// the quoted text alone is too short
+	wantAt(t, s, c, "HEAD", "outdated: the same words are elsewhere, but between other lines")
 	wantAt(t, s, long, "HEAD", "moved a.go:5")
 }
 
@@ -109,7 +113,8 @@ func TestPlaceAfterRebase(t *testing.T) {
 	c := anchorAt(t, s, "a.go", record.SideNew, 8, 8)
 	whole := anchorAt(t, s, "new.txt", record.SideNew, 0, 0)
 	testrepo.Git(t, dir, "switch", "-q", "-c", "other", "HEAD~1")
-	commitFiles(t, dir, "other", map[string]string{"a.go": "// Package a.\n" + strings.Replace(anchorSource, "parse(data)", "parse(string(data))", 1)})
+	commitFiles(t, dir, "other",
+		map[string]string{"a.go": "// Package a.\n" + strings.Replace(anchorSource, "parse(data)", "parse(string(data))", 1)})
 	testrepo.Git(t, dir, "rebase", "-q", "other", "main")
 	wantAt(t, s, c, "main", "moved a.go:9")
 	wantAt(t, s, whole, "main", "new.txt")
@@ -118,7 +123,8 @@ func TestPlaceAfterRebase(t *testing.T) {
 
 func TestAnchorFillsIn(t *testing.T) {
 	s, dir := anchorRepo(t)
-	head, base := gitstore.ID(testrepo.Git(t, dir, "rev-parse", "HEAD")), gitstore.ID(testrepo.Git(t, dir, "rev-parse", "HEAD~1"))
+	head, base := gitstore.ID(testrepo.Git(t, dir, "rev-parse", "HEAD")),
+		gitstore.ID(testrepo.Git(t, dir, "rev-parse", "HEAD~1"))
 	blob := func(rev string) gitstore.ID { return gitstore.ID(testrepo.Git(t, dir, "rev-parse", rev)) }
 	for name, test := range map[string]struct {
 		file       string
@@ -126,14 +132,26 @@ func TestAnchorFillsIn(t *testing.T) {
 		start, end int
 		want       record.Comment
 	}{
-		"a line":                   {"a.go", record.SideNew, 4, 0, record.Comment{File: "a.go", StartLine: 4, EndLine: 4, SelectedText: "\tdata, err := os.ReadFile(path)", Side: record.SideNew, Commit: head, Blob: blob("HEAD:a.go")}},
-		"a range":                  {"./a.go", "", 8, 9, record.Comment{File: "a.go", StartLine: 8, EndLine: 9, SelectedText: "\treturn parse(data)\n}", Side: record.SideNew, Commit: head, Blob: blob("HEAD:a.go")}},
-		"the old side":             {"a.go", record.SideOld, 8, 8, record.Comment{File: "a.go", StartLine: 8, EndLine: 8, SelectedText: "\treturn parse(string(data))", Side: record.SideOld, Commit: base, Blob: blob("HEAD~1:a.go")}},
-		"a deleted file's line":    {"gone.txt", record.SideOld, 2, 2, record.Comment{File: "gone.txt", StartLine: 2, EndLine: 2, SelectedText: "two", Side: record.SideOld, Commit: base, Blob: blob("HEAD~1:gone.txt")}},
-		"a deleted file":           {"gone.txt", record.SideNew, 0, 0, record.Comment{File: "gone.txt", Side: record.SideOld, Commit: base, Blob: blob("HEAD~1:gone.txt")}},
-		"the old side by new name": {"new.txt", record.SideOld, 10, 10, record.Comment{File: "old.txt", StartLine: 10, EndLine: 10, SelectedText: "last", Side: record.SideOld, Commit: base, Blob: blob("HEAD~1:old.txt")}},
-		"a binary file":            {"logo.png", record.SideNew, 0, 0, record.Comment{File: "logo.png", Side: record.SideNew, Commit: head, Blob: blob("HEAD:logo.png")}},
-		"the whole":                {"", record.SideNew, 0, 0, record.Comment{Commit: head}},
+		"a line": {"a.go", record.SideNew, 4, 0,
+			record.Comment{File: "a.go", StartLine: 4, EndLine: 4, SelectedText: "\tdata, err := os.ReadFile(path)",
+				Side: record.SideNew, Commit: head, Blob: blob("HEAD:a.go")}},
+		"a range": {"./a.go", "", 8, 9,
+			record.Comment{File: "a.go", StartLine: 8, EndLine: 9, SelectedText: "\treturn parse(data)\n}", Side: record.SideNew,
+				Commit: head, Blob: blob("HEAD:a.go")}},
+		"the old side": {"a.go", record.SideOld, 8, 8,
+			record.Comment{File: "a.go", StartLine: 8, EndLine: 8, SelectedText: "\treturn parse(string(data))",
+				Side: record.SideOld, Commit: base, Blob: blob("HEAD~1:a.go")}},
+		"a deleted file's line": {"gone.txt", record.SideOld, 2, 2,
+			record.Comment{File: "gone.txt", StartLine: 2, EndLine: 2, SelectedText: "two", Side: record.SideOld, Commit: base,
+				Blob: blob("HEAD~1:gone.txt")}},
+		"a deleted file": {"gone.txt", record.SideNew, 0, 0,
+			record.Comment{File: "gone.txt", Side: record.SideOld, Commit: base, Blob: blob("HEAD~1:gone.txt")}},
+		"the old side by new name": {"new.txt", record.SideOld, 10, 10,
+			record.Comment{File: "old.txt", StartLine: 10, EndLine: 10, SelectedText: "last", Side: record.SideOld, Commit: base,
+				Blob: blob("HEAD~1:old.txt")}},
+		"a binary file": {"logo.png", record.SideNew, 0, 0,
+			record.Comment{File: "logo.png", Side: record.SideNew, Commit: head, Blob: blob("HEAD:logo.png")}},
+		"the whole": {"", record.SideNew, 0, 0, record.Comment{Commit: head}},
 	} {
 		if c := anchorAt(t, s, test.file, test.side, test.start, test.end); c != test.want {
 			t.Errorf("%s: %+v\nwant %+v", name, c, test.want)
@@ -176,7 +194,9 @@ func TestAnchorRefuses(t *testing.T) {
 
 func TestPlacesKeepTheirOrder(t *testing.T) {
 	s, dir := anchorRepo(t)
-	comments := []record.Comment{anchorAt(t, s, "new.txt", record.SideNew, 10, 10), anchorAt(t, s, "a.go", record.SideNew, 4, 4), {Comment: "on the whole"}, anchorAt(t, s, "new.txt", record.SideNew, 0, 0), anchorAt(t, s, "a.go", record.SideNew, 1, 1)}
+	comments := []record.Comment{anchorAt(t, s, "new.txt", record.SideNew, 10, 10),
+		anchorAt(t, s, "a.go", record.SideNew, 4, 4), {Comment: "on the whole"},
+		anchorAt(t, s, "new.txt", record.SideNew, 0, 0), anchorAt(t, s, "a.go", record.SideNew, 1, 1)}
 	commitFiles(t, dir, "third", map[string]string{"a.go": "// a\n" + anchorSource})
 	at, err := s.Repo.Resolve(context.Background(), "HEAD")
 	if err != nil {
@@ -191,7 +211,8 @@ func TestPlacesKeepTheirOrder(t *testing.T) {
 			t.Errorf("%d: %s, want %s", i, placed[i].text(), want)
 		}
 	}
-	if _, err := Places(context.Background(), s, comments, gitstore.ID(strings.Repeat("12", 20))); !errors.Is(err, gitstore.ErrNotFound) {
+	if _, err := Places(context.Background(), s, comments, gitstore.ID(strings.Repeat("12", 20))); !errors.Is(err,
+		gitstore.ErrNotFound) {
 		t.Errorf("at nothing: %v", err)
 	}
 }
@@ -209,14 +230,18 @@ func TestPlaceForeignComments(t *testing.T) {
 		comment record.Comment
 		want    string
 	}{
-		"lines that never were":  {with(func(c *record.Comment) { c.StartLine, c.EndLine = 90, 95 }), "outdated: the file never had these lines"},
-		"backwards":              {with(func(c *record.Comment) { c.StartLine, c.EndLine = 7, 4 }), "outdated: the file never had these lines"},
-		"negative":               {with(func(c *record.Comment) { c.StartLine = -3 }), "outdated: the file never had these lines"},
-		"ids that are none":      {with(func(c *record.Comment) { c.Commit, c.Blob = "--all", "HEAD" }), "a.go:4"},
-		"a commit as its blob":   {with(func(c *record.Comment) { c.Blob = c.Commit }), "a.go:4"},
-		"no blob":                {with(func(c *record.Comment) { c.Blob = "" }), "a.go:4"},
-		"a path out of the tree": {with(func(c *record.Comment) { c.File = "../../etc/passwd" }), "outdated: the file is gone"},
-		"only lines":             {record.Comment{File: "a.go", StartLine: 4}, "outdated: the content of the lines is no longer known"},
+		"lines that never were": {with(func(c *record.Comment) { c.StartLine, c.EndLine = 90, 95 }),
+			"outdated: the file never had these lines"},
+		"backwards": {with(func(c *record.Comment) { c.StartLine, c.EndLine = 7, 4 }),
+			"outdated: the file never had these lines"},
+		"negative": {with(func(c *record.Comment) { c.StartLine = -3 }),
+			"outdated: the file never had these lines"},
+		"ids that are none":    {with(func(c *record.Comment) { c.Commit, c.Blob = "--all", "HEAD" }), "a.go:4"},
+		"a commit as its blob": {with(func(c *record.Comment) { c.Blob = c.Commit }), "a.go:4"},
+		"no blob":              {with(func(c *record.Comment) { c.Blob = "" }), "a.go:4"},
+		"a path out of the tree": {with(func(c *record.Comment) { c.File = "../../etc/passwd" }),
+			"outdated: the file is gone"},
+		"only lines": {record.Comment{File: "a.go", StartLine: 4}, "outdated: the content of the lines is no longer known"},
 	} {
 		placed, err := Place(context.Background(), s, test.comment, good.Commit)
 		if err != nil || placed.text() != test.want {

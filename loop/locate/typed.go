@@ -15,7 +15,8 @@ import (
 // AnchorTyped binds a comment to a place as typed by a user: FILE, FILE:LINE, FILE:LINE-END or nothing. A path is
 // relative to the current directory, or else to the top of the tree. A place that is the name of an existing file is
 // that file, even if it looks like FILE:LINE.
-func AnchorTyped(ctx context.Context, s *store.Store, subject record.Subject, c record.Comment, place string) (record.Comment, error) {
+func AnchorTyped(ctx context.Context, s *store.Store, subject record.Subject, c record.Comment,
+	place string) (record.Comment, error) {
 	if place == "" {
 		return AnchorComment(ctx, s, subject, c)
 	}

@@ -2,8 +2,8 @@
 //
 // It follows GitHub's rules, or GitLab's if the file has sections or is below .gitlab: see
 // https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
-// and https://docs.gitlab.com/user/project/codeowners/reference/. In both, the last line that matches a path counts;
-// in GitLab's, the last one of each section.
+// and https://docs.gitlab.com/user/project/codeowners/reference/. In both, the last line that matches a path counts; in
+// GitLab's, the last one of each section.
 package owners
 
 import (

@@ -54,7 +54,8 @@ README.md @readme
 		{".github/CODEOWNERS", github, "file1.c", "/1: @global"},
 		{"CODEOWNERS", gitlab, "main.c", "/1: @default; Excluded/1: @all"},
 		{"CODEOWNERS", gitlab, "docs/x.rb", "/1: @ruby; Docs/2: @docs; Excluded/1: @all"},
-		{"CODEOWNERS", gitlab, "README.md", "/1: @default; Docs/2: @markdown; Excluded/1: @all"}, // sections with equal names are joined
+		// sections with equal names are joined
+		{"CODEOWNERS", gitlab, "README.md", "/1: @default; Docs/2: @markdown; Excluded/1: @all"},
 		{"CODEOWNERS", gitlab, "a.go", "/1: @default; Optional/0: @gopher; Excluded/1: @all"},
 		{"CODEOWNERS", gitlab, "secret.txt", "/1: @default"},
 		{".github/CODEOWNERS", "[Docs] @x\n* @y\n", "a", "/1: @y"}, // GitHub has no sections

@@ -14,8 +14,9 @@ func TestFind(t *testing.T) {
 			{Name: "Carol King", Email: "king@example.org"},
 		},
 		Teams: map[string][]string{
-			"core": {"ada@example.org", "Bob Wood <bwood@example.org>"}, "all": {"core", "carol@example.org", "ALL"}, "@ada-l": {"ada@example.org"},
-			"odd": {"nobody"},
+			"core": {"ada@example.org", "Bob Wood <bwood@example.org>"}, "all": {"core", "carol@example.org", "ALL"},
+			"@ada-l": {"ada@example.org"},
+			"odd":    {"nobody"},
 		},
 	}
 	cases := []struct{ name, want string }{

@@ -21,7 +21,8 @@ func Singular(word string) string {
 	switch {
 	case strings.HasSuffix(word, "ies") && len(word) > 4:
 		return word[:len(word)-3] + "y"
-	case strings.HasSuffix(word, "sses"), strings.HasSuffix(word, "xes"), strings.HasSuffix(word, "ches"), strings.HasSuffix(word, "shes"):
+	case strings.HasSuffix(word, "sses"), strings.HasSuffix(word, "xes"), strings.HasSuffix(word, "ches"),
+		strings.HasSuffix(word, "shes"):
 		return word[:len(word)-2]
 	case len(word) < 4, strings.HasSuffix(word, "ss"), strings.HasSuffix(word, "us"), strings.HasSuffix(word, "is"):
 		return word

@@ -37,7 +37,8 @@ func FuzzSpans(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		at := 0
 		for _, s := range Spans(text, "`\"") {
-			if s.From < at || s.Mark < 1 || s.To < s.From+2*s.Mark || s.To > len(text) || text[s.From:s.From+s.Mark] != text[s.To-s.Mark:s.To] {
+			if s.From < at || s.Mark < 1 || s.To < s.From+2*s.Mark || s.To > len(text) ||
+				text[s.From:s.From+s.Mark] != text[s.To-s.Mark:s.To] {
 				t.Fatalf("%q: %+v behind %d", text, s, at)
 			}
 			at = s.To

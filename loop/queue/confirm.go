@@ -46,7 +46,8 @@ func (w *Worker) confirmSince(ctx context.Context, answered []string) error {
 	if last == head && len(answered) == 0 {
 		return nil
 	}
-	reviews, _, err := w.Store.Reviews(ctx, store.Filter{Status: record.WaitingStatus, ByNeed: true, Limit: confirmReviews, Some: true,
+	reviews, _, err := w.Store.Reviews(ctx, store.Filter{Status: record.WaitingStatus, ByNeed: true, Limit: confirmReviews,
+		Some: true,
 		Review: func(r record.ReviewSummary) bool {
 			return r.Critical+r.Warnings+r.Notes > 0 && !w.foreign(r.Writer) && r.Commit != "" && r.Commit != head
 		}})
@@ -77,7 +78,8 @@ func (w *Worker) changedSince(ctx context.Context, last, head gitstore.ID) func(
 	}
 }
 
-func (w *Worker) verifyTouched(ctx context.Context, reviews []record.ReviewSummary, answered []string, changed func(string) bool) error {
+func (w *Worker) verifyTouched(ctx context.Context, reviews []record.ReviewSummary, answered []string,
+	changed func(string) bool) error {
 	rules, failure := w.Reviewer(role.Builtin)
 	if failure != nil {
 		return errors.New(failure.Detail)

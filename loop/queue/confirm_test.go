@@ -60,16 +60,19 @@ func TestConfirm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sub := record.Submission{Reviewer: reviewer, Commit: subject.Commit, Tree: subject.Tree, Outcome: record.OutcomeFailed, Report: record.EmptyReport()}
-		sub.Report.Findings, sub.Report.Verdict, sub.Report.Effective = []reply.Finding{markerFinding()}, reply.NeedsFix, reply.NeedsFix
+		sub := record.Submission{Reviewer: reviewer, Commit: subject.Commit, Tree: subject.Tree,
+			Outcome: record.OutcomeFailed, Report: record.EmptyReport()}
+		sub.Report.Findings, sub.Report.Verdict, sub.Report.Effective = []reply.Finding{markerFinding()}, reply.NeedsFix,
+			reply.NeedsFix
 		if _, err = s.SubmitReview(ctx, review.ID, sub, ""); err != nil {
 			t.Fatal(err)
 		}
 		ids = append(ids, review.ID)
 	}
-	worker := &Worker{Store: s, Progress: checking.Quiet{}, Closing: closing.OnPass, Reviewer: func(string) (role.Reviewer, *record.Failure) {
-		return markerRules{&asked}, nil
-	}}
+	worker := &Worker{Store: s, Progress: checking.Quiet{}, Closing: closing.OnPass,
+		Reviewer: func(string) (role.Reviewer, *record.Failure) {
+			return markerRules{&asked}, nil
+		}}
 	work := func(what string, calls int, status record.ReviewStatus) {
 		t.Helper()
 		asked = 0
@@ -78,7 +81,8 @@ func TestConfirm(t *testing.T) {
 		}
 		for i, want := range []record.ReviewStatus{status, record.ReviewSubmitted} {
 			if review, err := s.Review(ctx, ids[i]); err != nil || review.Status != want || asked != calls {
-				t.Errorf("%s: %s is %s after %d calls, %v, want %s after %d", what, review.Request.Reviewer, review.Status, asked, err, want, calls)
+				t.Errorf("%s: %s is %s after %d calls, %v, want %s after %d", what, review.Request.Reviewer, review.Status, asked,
+					err, want, calls)
 			}
 		}
 	}

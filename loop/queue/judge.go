@@ -19,13 +19,15 @@ import (
 
 // judge runs the turn of a review's judge, which rules on the agents' findings. Findings without a ruling stay open,
 // and if the judge cannot run, all findings do.
-func (w *Worker) judge(ctx context.Context, review record.Review, name string, judge role.Reviewer, progress checking.Progress) (outcome, error) {
+func (w *Worker) judge(ctx context.Context, review record.Review, name string, judge role.Reviewer,
+	progress checking.Progress) (outcome, error) {
 	asked := review.Unruled()
 	findings := make([]reviewing.ExaminedFinding, len(asked))
 	for i, j := range asked {
 		var b strings.Builder
 		reviewing.WriteBlock(&b, "found_by", safetext.Line(strings.Join(j.SaidBy, ", ")))
-		if err := reviewing.WriteLines(ctx, &b, w.Store, "code_at_these_lines", review.Request.Subject.Tree, j.Finding, reviewing.ShownAround); err != nil {
+		if err := reviewing.WriteLines(ctx, &b, w.Store, "code_at_these_lines", review.Request.Subject.Tree, j.Finding,
+			reviewing.ShownAround); err != nil {
 			return outcome{}, err
 		}
 		findings[i] = reviewing.ExaminedFinding{Finding: j.Finding, Material: b.String()}
@@ -33,7 +35,8 @@ func (w *Worker) judge(ctx context.Context, review record.Review, name string, j
 	started := time.Now()
 	said, raw, calls, failure, err := reviewing.Examination{
 		Store: w.Store, Progress: progress, Agent: judge, Name: name, At: review.Request.Subject.Tree,
-		Lead:  "Reviewers looked at a change and reported the findings below. Say of each whether it is right: confirmed, or refuted, when the code shows that it is wrong.",
+		Lead: "Reviewers looked at a change and reported the findings below. Say of each whether it is right: confirmed, " +
+			"or refuted, when the code shows that it is wrong.",
 		Words: reply.RulingWords{Settles: "refuted", Stands: "confirmed"},
 	}.Ask(ctx, findings)
 	turn := record.JudgeTurn(name)
@@ -46,8 +49,9 @@ func (w *Worker) judge(ctx context.Context, review record.Review, name string, j
 		return outcome{failed: 1}, w.fail(ctx, review, turn, *failure)
 	}
 	judgement := record.Judgement{
-		By: name, Commit: review.Request.Subject.Commit, Tree: review.Request.Subject.Tree, Duration: duration.Duration(time.Since(started)),
-		Rulings: reviewing.Rulings(findings, said, record.Refuted, record.Confirmed), Spent: spend.NewSpent(name, calls),
+		By: name, Commit: review.Request.Subject.Commit, Tree: review.Request.Subject.Tree,
+		Duration: duration.Duration(time.Since(started)),
+		Rulings:  reviewing.Rulings(findings, said, record.Refuted, record.Confirmed), Spent: spend.NewSpent(name, calls),
 	}
 	review, err = w.Store.JudgeReview(ctx, review.ID, judgement, raw)
 	if err == nil {

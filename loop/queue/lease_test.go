@@ -38,7 +38,8 @@ func leaseClones(t *testing.T) (a, b *store.Store, hub string, id string) {
 
 func leaseWorker(s *store.Store, m role.Reviewer, sync func() error) *Worker {
 	return &Worker{
-		Store: s, Progress: checking.Quiet{}, Remote: "origin", ForAll: true, Reviewer: func(string) (role.Reviewer, *record.Failure) { return m, nil },
+		Store: s, Progress: checking.Quiet{}, Remote: "origin", ForAll: true,
+		Reviewer: func(string) (role.Reviewer, *record.Failure) { return m, nil },
 		Sync: func(ctx context.Context) error {
 			if err := sync(); err != nil {
 				return err

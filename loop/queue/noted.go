@@ -56,7 +56,8 @@ func (w *Worker) takeNoted(ctx context.Context, commit gitstore.ID) (done outcom
 // requests the review, whose turn reports the reason.
 func (w *Worker) checkNoted(ctx context.Context, noted intake.Noted) (done outcome, err error) {
 	request := noted.Request
-	review := record.Review{ID: string(request.Subject.Commit), Request: request, Source: noted.Source, Writer: w.Store.Repo.Writer()}
+	review := record.Review{ID: string(request.Subject.Commit), Request: request, Source: noted.Source,
+		Writer: w.Store.Repo.Writer()}
 	known, err := lineage.Known(ctx, w.Store, review)
 	if known != "" {
 		return done, nil

@@ -24,7 +24,8 @@ const (
 // checked again; open findings of other reviews in the changed files, not to be raised again; and what the change was
 // made to fix. It skips what cannot be read, because the review is possible without it. The built-in reviewer does not
 // use it.
-func (w *Worker) addOtherReviews(ctx context.Context, review record.Review, change reviewing.Change, p *reviewing.ReviewPrompt) {
+func (w *Worker) addOtherReviews(ctx context.Context, review record.Review, change reviewing.Change,
+	p *reviewing.ReviewPrompt) {
 	if !slices.ContainsFunc(review.Request.Reviewers(), func(name string) bool { return !role.Reserved(name) }) {
 		return
 	}
@@ -46,16 +47,19 @@ func (w *Worker) addOtherReviews(ctx context.Context, review record.Review, chan
 		found := slices.DeleteFunc(r.Open(), func(f reply.Finding) bool { return !slices.Contains(change.Files, f.File) })
 		return placedIn(ctx, s, r, found, subject.Tree)
 	}
-	p.Known = w.gather(ctx, store.Filter{Status: record.WaitingStatus, ByNeed: true, Limit: knownReviews, Some: true, Review: here}, open)
+	p.Known = w.gather(ctx, store.Filter{Status: record.WaitingStatus, ByNeed: true, Limit: knownReviews, Some: true,
+		Review: here}, open)
 	if subject.Commit != "" {
 		fixes := func(r record.ReviewSummary) bool { return slices.Contains(r.FixedBy, subject.Commit) }
 		fixed := func(r record.Review) []reply.Finding { return fixedIn(r, subject.Commit) }
-		p.Fixes = w.gather(ctx, store.Filter{Limit: knownReviews, Some: true, Mention: map[string]bool{string(subject.Commit): true}, Review: fixes}, fixed)
+		p.Fixes = w.gather(ctx, store.Filter{Limit: knownReviews, Some: true,
+			Mention: map[string]bool{string(subject.Commit): true}, Review: fixes}, fixed)
 	}
 }
 
 // gather returns the findings that of selects from the reviews that match filter.
-func (w *Worker) gather(ctx context.Context, filter store.Filter, of func(record.Review) []reply.Finding) []reply.Finding {
+func (w *Worker) gather(ctx context.Context, filter store.Filter,
+	of func(record.Review) []reply.Finding) []reply.Finding {
 	lines, _, err := w.Store.Reviews(ctx, filter)
 	if err != nil {
 		return nil
@@ -88,7 +92,8 @@ func shortened(findings []reply.Finding) []reply.Finding {
 }
 
 // placedIn moves findings of a review to their places in tree, where these are known.
-func placedIn(ctx context.Context, s *store.Store, review record.Review, findings []reply.Finding, tree gitstore.ID) []reply.Finding {
+func placedIn(ctx context.Context, s *store.Store, review record.Review, findings []reply.Finding,
+	tree gitstore.ID) []reply.Finding {
 	findings = slices.Clone(findings[:min(len(findings), knownFindings)])
 	for i := range findings {
 		f := &findings[i]

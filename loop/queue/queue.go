@@ -42,7 +42,8 @@ func (w *Worker) fetchWanted(ctx context.Context) error {
 	}
 	var wanted []gitstore.ID
 	for _, r := range waiting {
-		if _, err := w.Store.Repo.ReadCommit(ctx, r.Commit); errors.Is(err, gitstore.ErrNotFound) && !slices.Contains(wanted, r.Commit) {
+		if _, err := w.Store.Repo.ReadCommit(ctx, r.Commit); errors.Is(err, gitstore.ErrNotFound) &&
+			!slices.Contains(wanted, r.Commit) {
 			wanted = append(wanted, r.Commit)
 		}
 	}
@@ -177,7 +178,8 @@ func (w *Worker) leases(ctx context.Context) (map[string]*share.LeasedError, err
 	return share.Leases(ctx, w.Store, w.Remote)
 }
 
-func (w *Worker) entry(ctx context.Context, r record.ReviewSummary, name string, at map[string]atWork, leased *share.LeasedError) (Entry, error) {
+func (w *Worker) entry(ctx context.Context, r record.ReviewSummary, name string, at map[string]atWork,
+	leased *share.LeasedError) (Entry, error) {
 	turn := Entry{Review: r.ID, Reviewer: name, Title: cmp.Or(r.Title, r.Spec), State: StateDue}
 	retryAt, failed := w.retryAt(r, name)
 	working, running := at[name]
@@ -228,5 +230,6 @@ func (w *Worker) missing(ctx context.Context, review record.Review) (*record.Fai
 	if !errors.As(err, &object) {
 		return nil, err
 	}
-	return &record.Failure{Reason: record.ReasonObjects, Detail: "its commit is not here: " + object.What, Try: cmp.Or(object.Try, "git fetch "+w.Remote)}, nil
+	return &record.Failure{Reason: record.ReasonObjects, Detail: "its commit is not here: " + object.What,
+		Try: cmp.Or(object.Try, "git fetch "+w.Remote)}, nil
 }

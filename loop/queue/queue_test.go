@@ -36,25 +36,33 @@ func TestTurns(t *testing.T) {
 		retry   bool
 		want    []string
 	}{
-		"own":                             {own, []string{"a", record.Human, "", "gone"}, nil, false, false, []string{"a", "gone"}},
-		"own, failed for good":            {own, []string{"a"}, []record.FailedTurn{failed(own, 0)}, false, false, nil},
-		"own, failed for good, retried":   {own, []string{"a"}, []record.FailedTurn{failed(own, 0)}, false, true, []string{"a"}},
-		"own, failed for now":             {own, []string{"a"}, []record.FailedTurn{failed(own, time.Second)}, false, false, nil},
-		"own, due again":                  {own, []string{"a"}, []record.FailedTurn{failed(own, -time.Second)}, false, false, []string{"a"}},
-		"own, failed for good elsewhere":  {own, []string{"a"}, []record.FailedTurn{failed(other, 0)}, false, false, []string{"a"}},
-		"own, limited elsewhere":          {own, []string{"a"}, []record.FailedTurn{failed(other, time.Second)}, false, false, nil},
-		"own, limited here and elsewhere": {own, []string{"a"}, []record.FailedTurn{failed(other, time.Second), failed(own, -time.Second)}, false, false, []string{"a"}},
-		"others', not for all":            {other, []string{"a"}, nil, false, false, nil},
-		"others'":                         {other, []string{"a", record.Human, "gone"}, nil, true, false, []string{"a"}},
-		"others', failed there":           {other, []string{"a"}, []record.FailedTurn{failed(other, 0)}, true, false, []string{"a"}},
-		"others', failed here":            {other, []string{"a"}, []record.FailedTurn{failed(own, 0)}, true, false, nil},
+		"own": {own, []string{"a", record.Human, "", "gone"}, nil, false, false,
+			[]string{"a", "gone"}},
+		"own, failed for good": {own, []string{"a"}, []record.FailedTurn{failed(own, 0)}, false, false, nil},
+		"own, failed for good, retried": {own, []string{"a"}, []record.FailedTurn{failed(own, 0)}, false, true,
+			[]string{"a"}},
+		"own, failed for now": {own, []string{"a"}, []record.FailedTurn{failed(own, time.Second)}, false, false,
+			nil},
+		"own, due again": {own, []string{"a"}, []record.FailedTurn{failed(own, -time.Second)}, false, false,
+			[]string{"a"}},
+		"own, failed for good elsewhere": {own, []string{"a"}, []record.FailedTurn{failed(other, 0)}, false, false,
+			[]string{"a"}},
+		"own, limited elsewhere": {own, []string{"a"}, []record.FailedTurn{failed(other, time.Second)}, false, false,
+			nil},
+		"own, limited here and elsewhere": {own, []string{"a"},
+			[]record.FailedTurn{failed(other, time.Second), failed(own, -time.Second)}, false, false, []string{"a"}},
+		"others', not for all":  {other, []string{"a"}, nil, false, false, nil},
+		"others'":               {other, []string{"a", record.Human, "gone"}, nil, true, false, []string{"a"}},
+		"others', failed there": {other, []string{"a"}, []record.FailedTurn{failed(other, 0)}, true, false, []string{"a"}},
+		"others', failed here":  {other, []string{"a"}, []record.FailedTurn{failed(own, 0)}, true, false, nil},
 	} {
-		w := &Worker{Store: s, ForAll: c.forAll, Retry: c.retry, Reviewer: func(name string) (role.Reviewer, *record.Failure) {
-			if name == "gone" {
-				return nil, &record.Failure{Reason: record.ReasonAgentNotFound}
-			}
-			return fixedReviewer{}, nil
-		}}
+		w := &Worker{Store: s, ForAll: c.forAll, Retry: c.retry,
+			Reviewer: func(name string) (role.Reviewer, *record.Failure) {
+				if name == "gone" {
+					return nil, &record.Failure{Reason: record.ReasonAgentNotFound}
+				}
+				return fixedReviewer{}, nil
+			}}
 		got := w.dueAgents(record.ReviewSummary{Writer: c.writer, Waiting: c.waiting, FailedTurns: c.failed})
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -75,7 +83,8 @@ func TestFailWaits(t *testing.T) {
 	}{{0, time.Minute}, {time.Minute, 5 * time.Minute}, {time.Hour, time.Hour}, {time.Hour, 0}} {
 		review, err := s.Review(t.Context(), record.Latest)
 		if err == nil {
-			err = w.fail(t.Context(), review, "a", record.Failure{Reason: record.ReasonAgentFailed, Transient: true, RetryAfter: duration.Duration(c.after)})
+			err = w.fail(t.Context(), review, "a",
+				record.Failure{Reason: record.ReasonAgentFailed, Transient: true, RetryAfter: duration.Duration(c.after)})
 		}
 		if err == nil {
 			review, err = s.Review(t.Context(), record.Latest)
@@ -84,7 +93,8 @@ func TestFailWaits(t *testing.T) {
 		if c.want > 0 {
 			want = now.Add(c.want)
 		}
-		if err != nil || !review.Failure.RetryAt.Equal(want) || review.Failure.Tries != n+1 || review.Failure.Writer != s.Repo.Writer() {
+		if err != nil || !review.Failure.RetryAt.Equal(want) || review.Failure.Tries != n+1 ||
+			review.Failure.Writer != s.Repo.Writer() {
 			t.Errorf("try %d: %+v, %v, want %s", n+1, review.Failure, err, want)
 		}
 	}

@@ -133,7 +133,8 @@ func (s *scheduler) one(ctx context.Context, id string) (done outcome, err error
 
 // count adds the result of a review; an error ends the work.
 func (s *scheduler) count(end ended) error {
-	leased, state, missing, refused := new(share.LeasedError), new(record.StateError), new(gitstore.MissingError), new(gitstore.GitError)
+	leased, state, missing, refused := new(share.LeasedError), new(record.StateError), new(gitstore.MissingError),
+		new(gitstore.GitError)
 	switch err := end.err; {
 	case errors.As(err, &leased), errors.As(err, &missing), errors.Is(err, gitstore.ErrBusy): // Queue shows these
 	case errors.As(err, &state): // another process was faster

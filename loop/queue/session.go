@@ -35,7 +35,8 @@ type checkedFiles struct {
 }
 
 // checkOnce runs the checks of a change, or returns their earlier results.
-func (w *session) checkOnce(files []string, run func() ([]record.CheckResult, *record.Failure, error)) ([]record.CheckResult, *record.Failure, error) {
+func (w *session) checkOnce(files []string,
+	run func() ([]record.CheckResult, *record.Failure, error)) ([]record.CheckResult, *record.Failure, error) {
 	w.checking.Lock()
 	defer w.checking.Unlock()
 	for _, c := range w.checked {
@@ -93,11 +94,14 @@ func (w *Worker) submit(ctx context.Context, review record.Review, sub record.Su
 }
 
 // answer returns the answer of the reviewer called name about the review's subject.
-func (w *session) answer(ctx context.Context, review record.Review, name string, reviewer role.Reviewer, progress checking.Progress) (record.Submission, string, *record.Failure, error) {
+func (w *session) answer(ctx context.Context, review record.Review, name string, reviewer role.Reviewer,
+	progress checking.Progress) (record.Submission, string, *record.Failure, error) {
 	subject := review.Request.Subject
-	sub := record.Submission{Reviewer: name, Commit: subject.Commit, Tree: subject.Tree, Outcome: record.OutcomeNothing, Report: record.EmptyReport()}
+	sub := record.Submission{Reviewer: name, Commit: subject.Commit, Tree: subject.Tree, Outcome: record.OutcomeNothing,
+		Report: record.EmptyReport()}
 	answer, census, checks, err := reviewing.Inquiry{
-		Store: w.Store, Progress: progress, Reviewer: reviewer, Subject: subject, Exclude: w.Exclude, ExcludedBy: w.ExcludedBy, All: w.Generated, Instructed: w.Instructed,
+		Store: w.Store, Progress: progress, Reviewer: reviewer, Subject: subject, Exclude: w.Exclude,
+		ExcludedBy: w.ExcludedBy, All: w.Generated, Instructed: w.Instructed,
 		Question: func(change reviewing.Change) (reviewing.Question, error) {
 			asked, skipped := w.question(ctx, review, change, progress)
 			sub.SkippedBy = skipped
@@ -130,14 +134,16 @@ func (w *session) answer(ctx context.Context, review record.Review, name string,
 
 // question returns the question to a reviewer about a commit or a range, with the checks to run for it. skipped says
 // why other checks do not run.
-func (w *session) question(ctx context.Context, review record.Review, change reviewing.Change, progress checking.Progress) (asked reviewing.Question, skipped []string) {
+func (w *session) question(ctx context.Context, review record.Review, change reviewing.Change,
+	progress checking.Progress) (asked reviewing.Question, skipped []string) {
 	subject := review.Request.Subject
 	var checks []runplan.Check
 	if w.Checks != nil {
 		checks, skipped = w.Checks(ctx, review, change)
 	}
 	asked.Prompt = reviewing.ReviewPrompt{
-		Entity: runplan.Entity{Type: "commit", Identifier: subject.Spec, Title: subject.Title}, Message: review.Request.Message, Commits: subject.Words(),
+		Entity:  runplan.Entity{Type: "commit", Identifier: subject.Spec, Title: subject.Title},
+		Message: review.Request.Message, Commits: subject.Words(),
 		Round: 1, NotChecked: skipped, Panel: review.Request.Panel,
 	}
 	w.addOtherReviews(ctx, review, change, &asked.Prompt)
@@ -146,7 +152,8 @@ func (w *session) question(ctx context.Context, review record.Review, change rev
 			watch := func(while string) checking.Watch { return checking.WatchCheckout(w.Store, progress, tree, while) }
 			return w.checkOnce(change.Files, func() ([]record.CheckResult, *record.Failure, error) {
 				return checking.Check(ctx, w.Store, w.Checker, progress, checking.Job{
-					Checks: checks, Watch: watch, Fresh: true, Tree: subject.Tree, Base: subject.Base, Changed: change.Files, Known: map[string]record.CheckResult{},
+					Checks: checks, Watch: watch, Fresh: true, Tree: subject.Tree, Base: subject.Base, Changed: change.Files,
+					Known: map[string]record.CheckResult{},
 				})
 			})
 		}

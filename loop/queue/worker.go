@@ -69,7 +69,8 @@ func (w *Worker) Work(ctx context.Context) (Worked, error) {
 	if err := w.begin(ctx); err != nil {
 		return Worked{}, err
 	}
-	s := &scheduler{Worker: w, slots: newSlots(w), seen: map[string]bool{}, later: map[string]bool{}, ended: make(chan ended)}
+	s := &scheduler{Worker: w, slots: newSlots(w), seen: map[string]bool{}, later: map[string]bool{},
+		ended: make(chan ended)}
 	leases, err := w.leases(ctx)
 	if err != nil {
 		return Worked{}, err
@@ -128,7 +129,8 @@ func (w *Worker) follow(ctx context.Context) error {
 
 // Review runs every agent that has not answered yet, in parallel, and records the answers or failures. It returns
 // gitstore.ErrBusy if another process of this clone works on the review, and a *share.LeasedError if another clone
-// does. If a newer request for the same change was answered meanwhile, which cancels this one, it returns the newer one.
+// does. If a newer request for the same change was answered meanwhile, which cancels this one, it returns the newer
+// one.
 func (w *Worker) Review(ctx context.Context, review record.Review) (record.Review, error) {
 	done, _, err := w.take(ctx, review, w.ownSlots())
 	if err != nil && !errors.As(err, new(*record.StateError)) {
@@ -147,7 +149,8 @@ func (w *Worker) Review(ctx context.Context, review record.Review) (record.Revie
 }
 
 // take is Review with a slot for each agent.
-func (w *Worker) take(ctx context.Context, review record.Review, places slotSource) (_ record.Review, done outcome, err error) {
+func (w *Worker) take(ctx context.Context, review record.Review,
+	places slotSource) (_ record.Review, done outcome, err error) {
 	unlock, err := w.lock(review.ID)
 	if err != nil {
 		return review, done, err
@@ -227,7 +230,8 @@ func (w *Worker) sameChangeReviewed(ctx context.Context, review record.Review) (
 		if err != nil {
 			return false, err
 		}
-		if change = cmp.Or(change, w.Store.ChangeID(ctx, review.Request.Subject)); change != "" && w.Store.ChangeID(ctx, older.Request.Subject) == change {
+		if change = cmp.Or(change, w.Store.ChangeID(ctx, review.Request.Subject)); change != "" &&
+			w.Store.ChangeID(ctx, older.Request.Subject) == change {
 			return true, nil
 		}
 	}
@@ -245,7 +249,8 @@ func (w *Worker) open(ctx context.Context, id string) (review record.Review, tur
 
 // do runs all agents whose turn it is, in parallel, except those in seen. It adds them to seen and returns their
 // number.
-func (w *Worker) do(ctx context.Context, id string, places slotSource, seen map[string]bool) (n int, done outcome, err error) {
+func (w *Worker) do(ctx context.Context, id string, places slotSource,
+	seen map[string]bool) (n int, done outcome, err error) {
 	review, turns, err := w.open(ctx, id) // again: a lease may have brought new events
 	turns = slices.DeleteFunc(turns, func(turn string) bool { return seen[turn] })
 	if err != nil || len(turns) == 0 {
@@ -282,7 +287,8 @@ func (w *Worker) skip(ctx context.Context, review record.Review, names []string,
 	if !errors.As(err, &object) || w.foreign(review.Writer) {
 		return review, fmt.Errorf("review %s: %w", review.ID, err)
 	}
-	failure := record.Failure{Reason: record.ReasonObjects, Detail: object.What, Try: object.Try, RetryAt: w.Store.EventTime()}
+	failure := record.Failure{Reason: record.ReasonObjects, Detail: object.What, Try: object.Try,
+		RetryAt: w.Store.EventTime()}
 	for _, name := range names {
 		known := func(f record.Failure) bool {
 			return f.Reviewer == name && f.Reason == failure.Reason && f.Detail == failure.Detail

@@ -84,7 +84,8 @@ func asked(t *testing.T, requests int, reviewers ...string) *store.Store {
 }
 
 func meetingWorker(s *store.Store, m *meeting, parallel int) *Worker {
-	return &Worker{Store: s, Progress: checking.Quiet{}, Parallel: parallel, Reviewer: func(string) (role.Reviewer, *record.Failure) { return m, nil }}
+	return &Worker{Store: s, Progress: checking.Quiet{}, Parallel: parallel,
+		Reviewer: func(string) (role.Reviewer, *record.Failure) { return m, nil }}
 }
 
 // onceEach checks that every review has one answer of each reviewer.
@@ -97,7 +98,8 @@ func onceEach(t *testing.T, s *store.Store, reviewers int) {
 	for _, r := range reviews {
 		review, err := s.Review(t.Context(), r.ID)
 		if err != nil || len(review.Submissions) != reviewers || len(review.Waiting()) > 0 || len(review.Lost) > 0 {
-			t.Errorf("%s: %d submissions, waiting for %v, lost %v, %v", r.ID, len(review.Submissions), review.Waiting(), review.Lost, err)
+			t.Errorf("%s: %d submissions, waiting for %v, lost %v, %v", r.ID, len(review.Submissions), review.Waiting(),
+				review.Lost, err)
 		}
 	}
 }

@@ -66,7 +66,8 @@ func TestWorkerAsksEveryAgent(t *testing.T) {
 	if got := strings.Join(calls, " "); got != "good gone bad" {
 		t.Errorf("asked %q", got)
 	}
-	if review.Outcome() != record.OutcomeFailed || !slices.Equal(review.Waiting(), []string{record.Human, "gone"}) || review.Failure == nil || review.Failure.Reviewer != "gone" {
+	if review.Outcome() != record.OutcomeFailed || !slices.Equal(review.Waiting(), []string{record.Human, "gone"}) ||
+		review.Failure == nil || review.Failure.Reviewer != "gone" {
 		t.Errorf("outcome %s, waiting for %v, failure %+v", review.Outcome(), review.Waiting(), review.Failure)
 	}
 	worker.Retry, calls = true, nil
@@ -100,7 +101,8 @@ func TestReviewTakenOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	worker := func(r role.Reviewer) *Worker {
-		return &Worker{Store: s, Progress: checking.Quiet{}, Closing: closing.OnPass, Reviewer: func(string) (role.Reviewer, *record.Failure) { return r, nil }}
+		return &Worker{Store: s, Progress: checking.Quiet{}, Closing: closing.OnPass,
+			Reviewer: func(string) (role.Reviewer, *record.Failure) { return r, nil }}
 	}
 	took := func() {
 		if _, err := worker(fixedReviewer{reply.NeedsFix}).Review(ctx, newer); err != nil {

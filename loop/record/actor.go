@@ -50,7 +50,8 @@ type Hold struct {
 
 // Payload returns by as the payload of an event.
 func (by Hold) Payload() ActorPayload {
-	return ActorPayload{Actor: by.Actor, Force: by.Force, Lease: duration.Duration(by.Lease), Claim: by.Claim, Shared: by.Shared}
+	return ActorPayload{Actor: by.Actor, Force: by.Force, Lease: duration.Duration(by.Lease), Claim: by.Claim,
+		Shared: by.Shared}
 }
 
 // ActorPayload is the payload of claims, releases, resolutions and cancellations.

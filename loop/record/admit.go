@@ -38,8 +38,10 @@ func (r Review) settled(d NewEvent, by ActorPayload) bool {
 	case Move:
 		return r.hasMoved(p)
 	case ActorPayload:
-		return d.Type == EventReviewResolved.Name && r.Status == ReviewResolved || d.Type == EventReviewCancelled.Name && r.Status == ReviewCancelled ||
-			d.Type == EventReviewClaimed.Name && r.Claim != nil && (r.Status == ReviewClaimed || r.Status == ReviewOpen) && p.Lease == 0 && r.Claim.sameAs(by)
+		return d.Type == EventReviewResolved.Name && r.Status == ReviewResolved ||
+			d.Type == EventReviewCancelled.Name && r.Status == ReviewCancelled ||
+			d.Type == EventReviewClaimed.Name && r.Claim != nil && (r.Status == ReviewClaimed || r.Status == ReviewOpen) &&
+				p.Lease == 0 && r.Claim.sameAs(by)
 	}
 	return false
 }

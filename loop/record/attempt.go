@@ -26,29 +26,37 @@ const (
 
 // Attempt is one turn of an implementer.
 type Attempt struct {
-	Number       int                  `json:"attempt"`
-	Step         string               `json:"step"`
-	Mode         AttemptMode          `json:"mode"`
-	Agent        string               `json:"agent"`
-	From         gitstore.ID          `json:"from"`             // the commit that it started from
-	Before       gitstore.ID          `json:"before,omitempty"` // snapshot of the working tree when it began
-	After        gitstore.ID          `json:"after,omitempty"`
-	Commit       gitstore.ID          `json:"commit,omitempty"` // its result, on the run's branch
-	Tree         gitstore.ID          `json:"tree,omitempty"`   // of Commit
-	Files        []string             `json:"files"`            // paths that it changed, from comparing trees
-	Claimed      []string             `json:"claimed,omitempty"`
-	Edited       []string             `json:"edited,omitempty"`          // paths seen in the agent's tool calls
-	Unclaimed    []string             `json:"unclaimed,omitempty"`       // changed but not reported; in place, of unknown origin and not in Files
-	Lost         []string             `json:"lost,omitempty"`            // in place: the user's changes that are gone; Before has them
-	Ignored      []string             `json:"ignored_changed,omitempty"` // in place: ignored files that existed and changed while it worked; Before has them
-	Modes        []string             `json:"modes_changed,omitempty"`   // in place: files of which only the permissions changed while it worked
-	Beside       []string             `json:"beside,omitempty"`          // what of Ignored, Modes and the staged changes is attributed to the attempt and reverted with it
-	NotKept      []string             `json:"not_kept,omitempty"`        // in place: files that changed while it worked and are in no snapshot
-	Moved        *HeadMove            `json:"head_moved,omitempty"`      // in place: how HEAD moved while it worked
-	Unchanged    []string             `json:"unchanged,omitempty"`       // reported but not changed
-	Tampered     string               `json:"tampered,omitempty"`        // for an attempt kept after the run stopped as tampered: what changed, and what became known since
-	Meanwhile    []string             `json:"meanwhile,omitempty"`       // changes to the repository by an unknown hand, with the commands that undo them
-	NotCarried   []NotCarried         `json:"not_carried,omitempty"`     // files written into submodules; not in Files
+	Number  int         `json:"attempt"`
+	Step    string      `json:"step"`
+	Mode    AttemptMode `json:"mode"`
+	Agent   string      `json:"agent"`
+	From    gitstore.ID `json:"from"`             // the commit that it started from
+	Before  gitstore.ID `json:"before,omitempty"` // snapshot of the working tree when it began
+	After   gitstore.ID `json:"after,omitempty"`
+	Commit  gitstore.ID `json:"commit,omitempty"` // its result, on the run's branch
+	Tree    gitstore.ID `json:"tree,omitempty"`   // of Commit
+	Files   []string    `json:"files"`            // paths that it changed, from comparing trees
+	Claimed []string    `json:"claimed,omitempty"`
+	Edited  []string    `json:"edited,omitempty"` // paths seen in the agent's tool calls
+	// changed but not reported; in place, of unknown origin and not in Files
+	Unclaimed []string `json:"unclaimed,omitempty"`
+	// in place: the user's changes that are gone; Before has them
+	Lost []string `json:"lost,omitempty"`
+	// in place: ignored files that existed and changed while it worked; Before has them
+	Ignored []string `json:"ignored_changed,omitempty"`
+	// in place: files of which only the permissions changed while it worked
+	Modes []string `json:"modes_changed,omitempty"`
+	// what of Ignored, Modes and the staged changes is attributed to the attempt and reverted with it
+	Beside []string `json:"beside,omitempty"`
+	// in place: files that changed while it worked and are in no snapshot
+	NotKept   []string  `json:"not_kept,omitempty"`
+	Moved     *HeadMove `json:"head_moved,omitempty"` // in place: how HEAD moved while it worked
+	Unchanged []string  `json:"unchanged,omitempty"`  // reported but not changed
+	// for an attempt kept after the run stopped as tampered: what changed, and what became known since
+	Tampered string `json:"tampered,omitempty"`
+	// changes to the repository by an unknown hand, with the commands that undo them
+	Meanwhile    []string             `json:"meanwhile,omitempty"`
+	NotCarried   []NotCarried         `json:"not_carried,omitempty"` // files written into submodules; not in Files
 	Told         *Instructions        `json:"instructions,omitempty"`
 	Denied       string               `json:"denied,omitempty"` // what the agent was not allowed to do
 	Status       reply.ExecutorStatus `json:"executor_status,omitempty"`

@@ -20,9 +20,10 @@ type Census struct {
 	Cut        []string  `json:"cut_files,omitempty"`   // files larger than a part, shown in pieces
 	LeftOut    []LeftOut `json:"left_out,omitempty"`
 	Unmatched  []string  `json:"unmatched_globs,omitempty"` // exclusion patterns that match no file of the tree
-	Overruled  []string  `json:"overruled_globs,omitempty"` // exclusion patterns that do not apply: see role.Limits.ExcludedBy
-	Checks     int       `json:"checks,omitempty"`          // checks configured to run
-	ChecksLeft int       `json:"checks_not_run,omitempty"`
+	// exclusion patterns that do not apply: see role.Limits.ExcludedBy
+	Overruled  []string `json:"overruled_globs,omitempty"`
+	Checks     int      `json:"checks,omitempty"` // checks configured to run
+	ChecksLeft int      `json:"checks_not_run,omitempty"`
 }
 
 // NotRun returns how many checks were not run in words, or "" if all were.
@@ -41,8 +42,9 @@ func (c *Census) CountChecks(results []CheckResult, others int) {
 
 // LeftOut is a file that the reviewer did not see, or saw only in part.
 type LeftOut struct {
-	Path  string `json:"path"`
-	Why   string `json:"why"`             // excluded, generated, vendored, binary, text_taken_for_binary, in_submodule or too_large
+	Path string `json:"path"`
+	// excluded, generated, vendored, binary, text_taken_for_binary, in_submodule or too_large
+	Why   string `json:"why"`
 	Lines int    `json:"lines,omitempty"` // lines of it that were not seen; 0: all
 	Bytes int64  `json:"bytes,omitempty"` // size, for a binary file
 	Was   int64  `json:"was_bytes,omitempty"`
@@ -54,8 +56,9 @@ const (
 	LeftGenerated = "generated"
 	LeftVendored  = "vendored"
 	LeftBinary    = "binary"
-	LeftText      = "text_taken_for_binary" // contains NUL bytes or is UTF-16: git shows no lines of it, but what runs the file reads them
-	LeftSubmodule = "in_submodule"          // Path is the submodule's, with a trailing slash; its files are in no tree of ours
+	// contains NUL bytes or is UTF-16: git shows no lines of it, but what runs the file reads them
+	LeftText      = "text_taken_for_binary"
+	LeftSubmodule = "in_submodule" // Path is the submodule's, with a trailing slash; its files are in no tree of ours
 	LeftTooLarge  = "too_large"
 )
 

@@ -13,20 +13,23 @@ import (
 // CheckResult is the evidence that one run of a check left behind. The fields from NotRun on are
 // judgements about it: see loop.Checker.
 type CheckResult struct {
-	Name     string            `json:"name"`
-	Command  string            `json:"command"`
-	ExitCode int               `json:"exit_code"`            // -1 if it did not exit by itself
-	Reason   string            `json:"reason,omitempty"`     // why it did not exit by itself or could not run: timeout, not_found, not_installed, signal:NAME, untrusted_config
+	Name     string `json:"name"`
+	Command  string `json:"command"`
+	ExitCode int    `json:"exit_code"` // -1 if it did not exit by itself
+	// why it did not exit by itself or could not run: timeout, not_found, not_installed, signal:NAME, untrusted_config
+	Reason   string            `json:"reason,omitempty"`
 	Output   string            `json:"output,omitempty"`     // beginning and end of both streams, truncated
 	Tree     string            `json:"tree,omitempty"`       // the tree it ran on
 	Said     string            `json:"said,omitempty"`       // summary of the output: see checklog.Said
 	Duration duration.Duration `json:"duration_ms,omitzero"` // wall time
 	Again    string            `json:"-"`                    // output of a second run on the same tree that failed too
 
-	NotRun         string         `json:"not_run,omitempty"`          // why it says nothing about the change: "eslint is not installed"
-	Flaky          bool           `json:"flaky,omitempty"`            // it failed, then passed on the same tree
-	FailsOnBase    bool           `json:"fails_on_base,omitempty"`    // it fails the same way without the change
-	Failures       []CheckFailure `json:"failures,omitempty"`         // failures that the base does not have, the first few in the output
+	// why it says nothing about the change: "eslint is not installed"
+	NotRun      string `json:"not_run,omitempty"`
+	Flaky       bool   `json:"flaky,omitempty"`         // it failed, then passed on the same tree
+	FailsOnBase bool   `json:"fails_on_base,omitempty"` // it fails the same way without the change
+	// failures that the base does not have, the first few in the output
+	Failures       []CheckFailure `json:"failures,omitempty"`
 	FailuresMore   int            `json:"failures_more,omitempty"`    // how many more such failures there are
 	FailuresOnBase int            `json:"failures_on_base,omitempty"` // how many failures the base has as well
 	Excerpt        string         `json:"excerpt,omitempty"`          // the output from the first failure on, truncated

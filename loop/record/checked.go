@@ -49,8 +49,10 @@ func (r ReviewRequest) ByRulesAlone() bool {
 func NewChecked(request ReviewRequest, sub Submission) checkedPayload {
 	subject := request.Subject
 	p := checkedPayload{
-		Title: change.CutTitle(subject.Title), Base: subject.Base, Commit: subject.Commit, Branch: subject.Branch, Author: subject.Author,
-		Follows: request.Follows, Files: sub.Census.Files, Lines: sub.Census.Lines, Checks: WithoutOutput(sub.Checks), Skipped: sub.SkippedBy,
+		Title: change.CutTitle(subject.Title), Base: subject.Base, Commit: subject.Commit, Branch: subject.Branch,
+		Author:  subject.Author,
+		Follows: request.Follows, Files: sub.Census.Files, Lines: sub.Census.Lines, Checks: WithoutOutput(sub.Checks),
+		Skipped: sub.SkippedBy,
 	}
 	if !reflect.DeepEqual(sub.Census, p.census()) {
 		p.Census = &sub.Census
@@ -71,7 +73,8 @@ func (p checkedPayload) census() Census {
 // request returns the request that e stands for.
 func (p checkedPayload) request(e Event) ReviewRequest {
 	subject := Subject{
-		Kind: SubjectCommit, Spec: p.Commit.Short(), Title: change.CutTitle(p.Title), Base: p.Base, Commit: p.Commit, Tree: p.Commit,
+		Kind: SubjectCommit, Spec: p.Commit.Short(), Title: change.CutTitle(p.Title), Base: p.Base, Commit: p.Commit,
+		Tree:   p.Commit,
 		Branch: p.Branch, Author: change.CutTitle(p.Author),
 	}
 	if p.Author == "" {
@@ -88,7 +91,8 @@ func (p checkedPayload) submission() Submission {
 		report.Summary = "no problem in " + prose.Count(p.census().SentFiles, "file")
 	}
 	return Submission{
-		Reviewer: Builtin, Looked: LookedRules, Report: report, Outcome: OutcomePassed, Commit: p.Commit, Tree: p.Commit, Change: p.Change,
+		Reviewer: Builtin, Looked: LookedRules, Report: report, Outcome: OutcomePassed, Commit: p.Commit, Tree: p.Commit,
+		Change: p.Change,
 		Census: p.census(), Checks: p.Checks, SkippedBy: p.Skipped,
 	}
 }

@@ -66,7 +66,8 @@ func (c Conversation) settle(earlier Review, j Joined) bool {
 		was, _ := earlier.Newest(name)
 		return slices.ContainsFunc(c, func(r Review) bool {
 			now, said := r.Newest(name)
-			return said && (now.Decision == Approve || !was.byPerson() && now.Outcome != OutcomeNothing && now.Outcome != OutcomePartial)
+			return said &&
+				(now.Decision == Approve || !was.byPerson() && now.Outcome != OutcomeNothing && now.Outcome != OutcomePartial)
 		})
 	}
 	return !slices.ContainsFunc(j.SaidBy, func(name string) bool { return !settled(name) })
@@ -136,7 +137,8 @@ func (r Review) Confirmation(a Answer) (Answer, error) {
 	}
 	a.Kind, a.Commit = claim.Kind, claim.Commit
 	if j, _ := r.Finding(a.Finding); !r.confirms(a) {
-		return a, &InputError{fmt.Sprintf("only %s, who reported it, can confirm it; you are %s", strings.Join(j.SaidBy, ", "), a.Actor)}
+		return a, &InputError{fmt.Sprintf("only %s, who reported it, can confirm it; you are %s",
+			strings.Join(j.SaidBy, ", "), a.Actor)}
 	}
 	return a, nil
 }

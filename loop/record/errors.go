@@ -59,7 +59,8 @@ func (e *NotFoundError) Lines() []string {
 	var b strings.Builder
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.DiscardEmptyColumns)
 	for _, m := range e.Among[:min(len(e.Among), meantShown)] {
-		cells := []string{m.ID, m.What, strings.TrimRight(m.Status+" "+string(m.Verdict), " "), prose.Cut(m.Reviewer, 40), duration.Age(m.Age), prose.Cut(m.Title, 60)}
+		cells := []string{m.ID, m.What, strings.TrimRight(m.Status+" "+string(m.Verdict), " "), prose.Cut(m.Reviewer, 40),
+			duration.Age(m.Age), prose.Cut(m.Title, 60)}
 		for i := range cells {
 			cells[i] = prose.OneRow(cells[i])
 		}

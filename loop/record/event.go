@@ -67,13 +67,15 @@ type Event struct {
 	Actor string      `json:"-"` // the commit's author, "Name <email>"
 	Title string      `json:"-"` // the commit's subject
 	Plain bool        `json:"-"` // the JSON was decoded and all its keys are plain: see strictjson.ScanKeys
-	Late  int64       `json:"-"` // if Clock is beyond LateClock: its time in ms, and more than Late of the previous event in its log; else 0
+	// if Clock is beyond LateClock: its time in ms, and more than Late of the previous event in its log; else 0
+	Late int64 `json:"-"`
 }
 
 // Compare orders events the same way in every clone: by clock, then writer, then commit. Beyond LateClock, where
 // clocks can be equal in one log, time comes before the writer.
 func (e Event) Compare(o Event) int {
-	return cmp.Or(cmp.Compare(e.Clock, o.Clock), cmp.Compare(e.Late, o.Late), cmp.Compare(e.Writer, o.Writer), cmp.Compare(e.ID, o.ID))
+	return cmp.Or(cmp.Compare(e.Clock, o.Clock), cmp.Compare(e.Late, o.Late), cmp.Compare(e.Writer, o.Writer),
+		cmp.Compare(e.ID, o.ID))
 }
 
 // CommitText returns the commit message of e: a subject for people, the event as JSON, and trailers that
@@ -103,7 +105,8 @@ func (e Event) CommitText(status string) (string, error) {
 func DecodeEvent(entry gitstore.Entry) (Event, error) {
 	title, rest, _ := strings.Cut(entry.Message, "\n\n")
 	body, _, _ := strings.Cut(rest, "\n")
-	event := Event{ID: entry.ID, Actor: entry.Author.String(), Title: strings.Clone(title)} // cloned, so that the rest of the message is not kept in memory
+	// cloned, so that the rest of the message is not kept in memory
+	event := Event{ID: entry.ID, Actor: entry.Author.String(), Title: strings.Clone(title)}
 	if body == "" {
 		return event, fmt.Errorf("read event %s: its message holds none", entry.ID.Short())
 	}
@@ -225,10 +228,11 @@ func Sort(events []Event) { slices.SortFunc(events, Event.Compare) }
 type NewEvent struct {
 	Type, Source, Run, Review string
 	Title                     string
-	Status                    func(Event) string // returns the status of the run or review after the event, for the trailer
-	Payload                   any
-	Attachments               map[string][]byte // slash path → content
-	At                        time.Time         // when it happened; the zero Time means when it is recorded
+	// returns the status of the run or review after the event, for the trailer
+	Status      func(Event) string
+	Payload     any
+	Attachments map[string][]byte // slash path → content
+	At          time.Time         // when it happened; the zero Time means when it is recorded
 }
 
 // Attach returns the event with text attached as a file at path. An empty text attaches nothing.

@@ -20,9 +20,13 @@ func decodeWhole(e *Event, body string) error { return strictjson.Decode([]byte(
 
 // Event.decode accepts and returns the same as encoding/json, for each field.
 func TestEventFieldsAsEncodingJSON(t *testing.T) {
-	values := []string{`null`, `true`, `0`, `-0`, `-1`, `1.0`, `1e2`, `9007199254740991`, `18446744073709551615`, `18446744073709551616`, `9223372036854775808`, `""`, `"x"`, `"\u0078\n\ud800"`, `"日本"`, `[]`, `{}`, `{"V":1}`, `{"a":1,"A":2}`,
-		`"2026-01-07T12:00:00Z"`, `"2026-01-07T12:00:00.5+01:00"`, `"2026-01-07"`, `"2026\u002d01-07T12:00:00Z"`, `1767323045`}
-	for _, name := range append([]string{"V", "Clock", "cloc\u212a", "cloc\\u006b", "ſource", "PAYLOAD", "other", "ID", "Actor", "late"}, envelope...) {
+	values := []string{`null`, `true`, `0`, `-0`, `-1`, `1.0`, `1e2`, `9007199254740991`, `18446744073709551615`,
+		`18446744073709551616`, `9223372036854775808`, `""`, `"x"`, `"\u0078\n\ud800"`, `"日本"`, `[]`, `{}`, `{"V":1}`,
+		`{"a":1,"A":2}`,
+		`"2026-01-07T12:00:00Z"`, `"2026-01-07T12:00:00.5+01:00"`, `"2026-01-07"`, `"2026\u002d01-07T12:00:00Z"`,
+		`1767323045`}
+	for _, name := range append([]string{"V", "Clock", "cloc\u212a", "cloc\\u006b", "ſource", "PAYLOAD", "other", "ID",
+		"Actor", "late"}, envelope...) {
 		for _, value := range values {
 			for _, text := range []string{`{"` + name + `":` + value + `}`, ` {"x":[1], "` + name + `" : ` + value + "\t}\r"} {
 				checkEvent(t, text)
@@ -84,7 +88,10 @@ func TestEventMutated(t *testing.T) {
 		for range rng.IntN(3) {
 			payload[rng.IntN(len(payload))] = "{}[]\",:\\ u0eE-.9aAkKvVC"[rng.IntN(23)]
 		}
-		checkEvent(t, strings.Replace(`{"v":1,"clock":1,"writer":"aaaaaaaaaaaa","timestamp":"2026-01-07T12:00:00Z","type":"x","source":"y","payload":P}`, "P", string(payload), 1))
+		checkEvent(t,
+			strings.Replace(
+				`{"v":1,"clock":1,"writer":"aaaaaaaaaaaa","timestamp":"2026-01-07T12:00:00Z","type":"x","source":"y","payload":P}`,
+				"P", string(payload), 1))
 	}
 }
 
@@ -93,7 +100,8 @@ const realPayload = `{"subject":{"kind":"commit","spec":"HEAD","base":"b"},"revi
 
 // Decoding an event makes at most 12 allocations.
 func TestDecodeEventAllocates(t *testing.T) {
-	entry := gitstore.Entry{ID: "0123456789", Writer: oneWriter, Message: "review_submitted: two comments\n\n" + wholeEvent + "\n\nRunr-Type: review_submitted\n"}
+	entry := gitstore.Entry{ID: "0123456789", Writer: oneWriter,
+		Message: "review_submitted: two comments\n\n" + wholeEvent + "\n\nRunr-Type: review_submitted\n"}
 	if n := testing.AllocsPerRun(100, func() {
 		if _, err := DecodeEvent(entry); err != nil {
 			t.Fatal(err)
@@ -110,7 +118,8 @@ func FuzzEventFields(f *testing.F) {
 }
 
 func BenchmarkDecodeEvent(b *testing.B) {
-	entry := gitstore.Entry{ID: "0123456789", Writer: oneWriter, Message: "review_submitted: two comments\n\n" + wholeEvent + "\n\nRunr-Type: review_submitted\n"}
+	entry := gitstore.Entry{ID: "0123456789", Writer: oneWriter,
+		Message: "review_submitted: two comments\n\n" + wholeEvent + "\n\nRunr-Type: review_submitted\n"}
 	b.Run("event", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {

@@ -36,8 +36,9 @@ func eventAt(clock int, eventType string, what any) Event {
 		body = string(data)
 	}
 	e := Event{
-		V: FormatVersion, Clock: uint64(clock), Writer: oneWriter, Timestamp: testEpoch.Add(time.Duration(clock) * time.Minute),
-		Type: eventType, Source: "cli", Payload: json.RawMessage(body),
+		V: FormatVersion, Clock: uint64(clock), Writer: oneWriter,
+		Timestamp: testEpoch.Add(time.Duration(clock) * time.Minute),
+		Type:      eventType, Source: "cli", Payload: json.RawMessage(body),
 		Actor: "Ann <ann@example.org>", Title: eventType + ": a title",
 	}
 	e.ID = gitstore.ID(fmt.Sprintf("%x", sha1.Sum(fmt.Append(nil, clock, eventType, body))))
@@ -51,7 +52,8 @@ func entryOf(t testing.TB, e Event, status string) gitstore.Entry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return gitstore.Entry{ID: e.ID, Writer: e.Writer, Author: gitstore.Identity{Name: "Ann", Email: "ann@example.org"}, Message: message}
+	return gitstore.Entry{ID: e.ID, Writer: e.Writer, Author: gitstore.Identity{Name: "Ann", Email: "ann@example.org"},
+		Message: message}
 }
 
 func TestEventMessage(t *testing.T) {
@@ -69,13 +71,15 @@ func TestEventMessage(t *testing.T) {
 		t.Errorf("message:\n%s\nwant:\n%s", message, want)
 	}
 	bare, err := eventAt(1, "other", "{}").CommitText("")
-	if err != nil || strings.Contains(bare, "Runr-Run") || strings.Contains(bare, "Runr-Review") || strings.Contains(bare, "Runr-Status") {
+	if err != nil || strings.Contains(bare, "Runr-Run") || strings.Contains(bare, "Runr-Review") ||
+		strings.Contains(bare, "Runr-Status") {
 		t.Errorf("trailers of what is not there: %q, %v", bare, err)
 	}
 }
 
 func TestEventMessageRefusesWhatIsNoJSON(t *testing.T) {
-	if _, err := eventAt(1, "other", "{broken").CommitText(""); err == nil || !strings.Contains(err.Error(), "encode other") {
+	if _, err := eventAt(1, "other", "{broken").CommitText(""); err == nil ||
+		!strings.Contains(err.Error(), "encode other") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -92,10 +96,12 @@ func TestOneLineBoundsTitles(t *testing.T) {
 
 // randomEvent returns a random event that a writer can write.
 func randomEvent(rng *rand.Rand) Event {
-	texts := []string{"", "plain", "tabs\tand\nlines", "\u202e reordered", `"quotes" <&> \ back`, "日本", strings.Repeat("long ", 80)}
+	texts := []string{"", "plain", "tabs\tand\nlines", "\u202e reordered", `"quotes" <&> \ back`, "日本",
+		strings.Repeat("long ", 80)}
 	text := func() string { return texts[rng.IntN(len(texts))] }
 	types := []string{EventReviewRequested.Name, EventRunStopped.Name, "of_a_newer_program", "日本"}
-	e := eventAt(rng.IntN(1<<20)+1, types[rng.IntN(len(types))], map[string]any{"a": text(), "b": []any{text(), rng.Float64(), nil}})
+	e := eventAt(rng.IntN(1<<20)+1, types[rng.IntN(len(types))],
+		map[string]any{"a": text(), "b": []any{text(), rng.Float64(), nil}})
 	e.Timestamp = testEpoch.Add(time.Duration(rng.Int64N(1e12)) * time.Millisecond)
 	e.Source = text()
 	e.Title = e.Type + ": " + text()
@@ -189,7 +195,8 @@ func TestDecodeEventRefuses(t *testing.T) {
 		"a path for a review":  {with(`"source"`, `"review":"a/b","source"`), "malformed"},
 		"wrong kind of number": {with(`"v":1`, `"v":"1"`), "cannot unmarshal"},
 	} {
-		if _, err := DecodeEvent(entry(test.body)); err == nil || !strings.Contains(err.Error(), test.says) || !strings.Contains(err.Error(), "read event 0123456") {
+		if _, err := DecodeEvent(entry(test.body)); err == nil || !strings.Contains(err.Error(), test.says) ||
+			!strings.Contains(err.Error(), "read event 0123456") {
 			t.Errorf("%s: error %v, want one that says %q", name, err, test.says)
 		}
 	}
@@ -220,7 +227,8 @@ func TestIDs(t *testing.T) {
 	if err != nil || seen[other] {
 		t.Errorf("two clones in one second made %q, %v", other, err)
 	}
-	for _, bad := range []string{"", "-", "20260107120000", "20260107120000-abcde", "20260107120000-abcdefg", "20260107120000-abcdel", "20260107120000-ABCDEF", "2026010712000x-abcdef", "20260107120000-ab/def"} {
+	for _, bad := range []string{"", "-", "20260107120000", "20260107120000-abcde", "20260107120000-abcdefg",
+		"20260107120000-abcdel", "20260107120000-ABCDEF", "2026010712000x-abcdef", "20260107120000-ab/def"} {
 		if ValidID(bad) {
 			t.Errorf("%q passes for an id", bad)
 		}
@@ -244,12 +252,14 @@ func TestEventTypeWithoutFoldPanics(t *testing.T) {
 // Titles in which an older program wrote that rules passed are shown as checked.
 func TestOldTitlesOfRules(t *testing.T) {
 	for title, want := range map[string]string{
-		"review_submitted: PASS by builtin, 0 findings":                   "review_submitted: CHECKED by builtin, 0 findings",
-		"review_completed: round 2 PASS_WITH_NOTES by builtin, 1 finding": "review_completed: round 2 CHECKED by builtin, 1 finding",
-		"review_submitted: NEEDS_FIX by builtin, 1 finding":               "review_submitted: NEEDS_FIX by builtin, 1 finding",
+		"review_submitted: PASS by builtin, 0 findings": "review_submitted: CHECKED by builtin, 0 findings",
+		"review_completed: round 2 PASS_WITH_NOTES by builtin, 1 " +
+			"finding": "review_completed: round 2 CHECKED by builtin, 1 finding",
+		"review_submitted: NEEDS_FIX by builtin, 1 finding": "review_submitted: NEEDS_FIX by builtin, 1 finding",
 	} {
 		for source, want := range map[string]string{Builtin: want, "claude": title} {
-			e := Event{V: 1, Clock: 1, Writer: "0123456789ab", Timestamp: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Type: "t", Source: source, Payload: []byte("{}"), Title: title}
+			e := Event{V: 1, Clock: 1, Writer: "0123456789ab", Timestamp: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Type: "t",
+				Source: source, Payload: []byte("{}"), Title: title}
 			message, err := e.CommitText("")
 			if err != nil {
 				t.Fatal(err)

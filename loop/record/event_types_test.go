@@ -13,7 +13,8 @@ import (
 // The report shows every event type that changes a run, except the request of a review by a person.
 func TestReportKnowsEveryEventOfARun(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	start := record.Event{ID: "0001", Type: record.EventRunStarted.Name, Run: "20260102030405-abcdef", Timestamp: at, Payload: json.RawMessage(`{"task":"x"}`)}
+	start := record.Event{ID: "0001", Type: record.EventRunStarted.Name, Run: "20260102030405-abcdef", Timestamp: at,
+		Payload: json.RawMessage(`{"task":"x"}`)}
 	run, bad := record.FoldRun([]record.Event{start})
 	if len(bad) > 0 {
 		t.Fatal(bad)

@@ -23,12 +23,13 @@ type Failure struct {
 	// Transient reports that a retry may well succeed, as after a rate limit or a broken connection.
 	Transient bool `json:"transient,omitempty"`
 	// RetryAfter is how long the provider asked to wait.
-	RetryAfter  duration.Duration `json:"retry_after_ms,omitzero"`
-	Tries       int               `json:"tries,omitempty"`   // for a review: how many times in a row it was tried
-	RetryAt     time.Time         `json:"retry_at,omitzero"` // for a review: when it is retried automatically
-	Try         string            `json:"try,omitempty"`     // a command that may fix the cause
-	Undo        []string          `json:"undo,omitempty"`    // commands that undo what the agent changed outside of its work
-	spend.Spent                   // for a review: what the failed call cost
+	RetryAfter duration.Duration `json:"retry_after_ms,omitzero"`
+	Tries      int               `json:"tries,omitempty"`   // for a review: how many times in a row it was tried
+	RetryAt    time.Time         `json:"retry_at,omitzero"` // for a review: when it is retried automatically
+	Try        string            `json:"try,omitempty"`     // a command that may fix the cause
+	// commands that undo what the agent changed outside of its work
+	Undo        []string `json:"undo,omitempty"`
+	spend.Spent          // for a review: what the failed call cost
 }
 
 // Retry says how a failed reviewer is asked again.
@@ -46,9 +47,11 @@ func (f Failure) Next() Retry {
 	case f.Reason == ReasonObjects:
 		return Retry{"when it can be read:", []string{"git runr work"}}
 	case f.Reason == ReasonSpent && f.Setting != nil:
-		return Retry{fmt.Sprintf("tried again by git runr work after %s; at once, with a higher limit:", f.RetryAt.UTC().Format(time.DateTime+"Z")), append([]string{f.Setting.Raised(f.Reached)}, again...)}
+		return Retry{fmt.Sprintf("tried again by git runr work after %s; at once, with a higher limit:",
+			f.RetryAt.UTC().Format(time.DateTime+"Z")), append([]string{f.Setting.Raised(f.Reached)}, again...)}
 	case !f.RetryAt.IsZero():
-		return Retry{fmt.Sprintf("tried again by git runr work after %s; at once:", f.RetryAt.UTC().Format(time.DateTime+"Z")), again}
+		return Retry{fmt.Sprintf("tried again by git runr work after %s; at once:",
+			f.RetryAt.UTC().Format(time.DateTime+"Z")), again}
 	case f.Transient:
 		return Retry{fmt.Sprintf("tried %d times; once more:", f.Tries), again}
 	case f.Reason == ReasonUntrusted:

@@ -49,7 +49,8 @@ func reviewStep(t *testing.T, clock int, word string) Event {
 		e.Source = fields[1]
 		return e
 	case "answer":
-		return reviewEventAt(clock, EventReviewAnswered.Name, FindingAnswer{Answer: Answer{Finding: "f-1", Kind: AnswerDeferred, Actor: by.Actor}, Force: by.Force})
+		return reviewEventAt(clock, EventReviewAnswered.Name,
+			FindingAnswer{Answer: Answer{Finding: "f-1", Kind: AnswerDeferred, Actor: by.Actor}, Force: by.Force})
 	case "reopen":
 		return reviewEventAt(clock, EventReviewReopened.Name, by)
 	case "cancel":
@@ -87,22 +88,27 @@ var reviewPaths = map[ReviewStatus][]string{
 // does not list is refused.
 func TestReviewTransitions(t *testing.T) {
 	steps := []string{
-		"submit sue", "fail builtin", "cancel ann", "reopen ann", "answer ann", "answer bob", "answer bob force", "claim ann", "claim bob", "claim bob force",
+		"submit sue", "fail builtin", "cancel ann", "reopen ann", "answer ann", "answer bob", "answer bob force", "claim ann",
+		"claim bob", "claim bob force",
 		"release ann", "release bob", "release bob force", "resolve ann", "resolve bob", "resolve bob force",
 	}
 	allowed := map[ReviewStatus]map[string]ReviewStatus{
 		ReviewOpen: {"submit sue": ReviewSubmitted, "fail builtin": ReviewOpen, "cancel ann": ReviewCancelled},
 		ReviewSubmitted: {
-			"fail builtin": ReviewSubmitted, "answer ann": ReviewSubmitted, "answer bob": ReviewSubmitted, "answer bob force": ReviewSubmitted,
-			"submit sue": ReviewSubmitted, "claim ann": ReviewClaimed, "claim bob": ReviewClaimed, "claim bob force": ReviewClaimed,
-			"resolve ann": ReviewResolved, "resolve bob": ReviewResolved, "resolve bob force": ReviewResolved,
+			"fail builtin": ReviewSubmitted, "answer ann": ReviewSubmitted, "answer bob": ReviewSubmitted,
+			"answer bob force": ReviewSubmitted,
+			"submit sue":       ReviewSubmitted, "claim ann": ReviewClaimed, "claim bob": ReviewClaimed,
+			"claim bob force": ReviewClaimed,
+			"resolve ann":     ReviewResolved, "resolve bob": ReviewResolved, "resolve bob force": ReviewResolved,
 		},
 		ReviewClaimed: {
 			"fail builtin": ReviewClaimed, "answer ann": ReviewClaimed, "answer bob force": ReviewClaimed,
 			"submit sue": ReviewClaimed, "claim ann": ReviewClaimed, "claim bob force": ReviewClaimed,
-			"release ann": ReviewSubmitted, "release bob force": ReviewSubmitted, "resolve ann": ReviewResolved, "resolve bob force": ReviewResolved,
+			"release ann": ReviewSubmitted, "release bob force": ReviewSubmitted, "resolve ann": ReviewResolved,
+			"resolve bob force": ReviewResolved,
 		},
-		ReviewResolved:  {"reopen ann": ReviewSubmitted, "resolve ann": ReviewResolved, "resolve bob": ReviewResolved, "resolve bob force": ReviewResolved},
+		ReviewResolved: {"reopen ann": ReviewSubmitted, "resolve ann": ReviewResolved, "resolve bob": ReviewResolved,
+			"resolve bob force": ReviewResolved},
 		ReviewCancelled: {"reopen ann": ReviewOpen, "cancel ann": ReviewCancelled},
 	}
 	for status, path := range reviewPaths {
@@ -132,7 +138,8 @@ func checkRefused(t *testing.T, before, after Review, e Event) {
 		t.Fatalf("status %q, lost %v: want it refused", after.Status, after.Lost)
 	}
 	lost := after.Lost[0]
-	if lost.Event != e.ID || lost.Type != e.Type || lost.By != e.Actor || lost.Writer != e.Writer || !lost.At.Equal(e.Timestamp) || !strings.Contains(lost.Why, testReview) {
+	if lost.Event != e.ID || lost.Type != e.Type || lost.By != e.Actor || lost.Writer != e.Writer ||
+		!lost.At.Equal(e.Timestamp) || !strings.Contains(lost.Why, testReview) {
 		t.Errorf("lost %+v of %+v", lost, e)
 	}
 	after.Lost = nil
@@ -169,8 +176,10 @@ func TestReviewRefusalsSayWhy(t *testing.T) {
 func TestReviewRequestIsWhatWasAsked(t *testing.T) {
 	request := reviewEvents(t)[0]
 	review := foldReview(t, []Event{request})
-	if review.ID != testReview || review.Status != ReviewOpen || review.Request.Message != "look" || review.RequestedBy != request.Actor ||
-		review.Writer != oneWriter || review.Source != "cli" || !review.CreatedAt.Equal(request.Timestamp) || review.Submissions == nil {
+	if review.ID != testReview || review.Status != ReviewOpen || review.Request.Message != "look" ||
+		review.RequestedBy != request.Actor ||
+		review.Writer != oneWriter || review.Source != "cli" || !review.CreatedAt.Equal(request.Timestamp) ||
+		review.Submissions == nil {
 		t.Errorf("review %+v", review)
 	}
 	again := reviewEventAt(2, EventReviewRequested.Name, ReviewRequest{Message: "another"})
@@ -219,14 +228,16 @@ func TestReviewClaims(t *testing.T) {
 
 func TestReviewSubmissionsAreKeptInOrder(t *testing.T) {
 	events := reviewEvents(t, "fail", "submit rex", "submit sue")
-	if review := foldReview(t, events[:2]); review.Status != ReviewOpen || review.Failure == nil || review.Failure.Reason != ReasonAgentFailed || !review.Failure.At.Equal(events[1].Timestamp) {
+	if review := foldReview(t, events[:2]); review.Status != ReviewOpen || review.Failure == nil ||
+		review.Failure.Reason != ReasonAgentFailed || !review.Failure.At.Equal(events[1].Timestamp) {
 		t.Errorf("after the failure: %+v", review)
 	}
 	review := foldReview(t, events)
 	if len(review.Submissions) != 2 || review.Submissions[0].Reviewer != "rex" || review.Submissions[1].Reviewer != "sue" {
 		t.Fatalf("submissions %+v", review.Submissions)
 	}
-	if review.Failure != nil || !review.SubmittedAt.Equal(events[2].Timestamp) || !review.Submissions[1].At.Equal(events[3].Timestamp) || !review.UpdatedAt.Equal(events[3].Timestamp) {
+	if review.Failure != nil || !review.SubmittedAt.Equal(events[2].Timestamp) ||
+		!review.Submissions[1].At.Equal(events[3].Timestamp) || !review.UpdatedAt.Equal(events[3].Timestamp) {
 		t.Errorf("failure %v, submitted at %v, updated at %v", review.Failure, review.SubmittedAt, review.UpdatedAt)
 	}
 }
@@ -267,7 +278,8 @@ func TestReviewClaimedInTwoClones(t *testing.T) {
 	}
 	for _, arrived := range [][]Event{{one, two}, {two, one}} {
 		review := foldReview(t, sorted(slices.Concat(arrived, events)...))
-		if review.Claim == nil || review.Claim.By != holder || len(review.Lost) != 1 || review.Lost[0].Actor != loser || review.Lost[0].Writer == "" {
+		if review.Claim == nil || review.Claim.By != holder || len(review.Lost) != 1 || review.Lost[0].Actor != loser ||
+			review.Lost[0].Writer == "" {
 			t.Errorf("held by %+v, lost %+v; want %s", review.Claim, review.Lost, holder)
 		}
 	}
@@ -292,17 +304,31 @@ func TestReviewClaimIsFenced(t *testing.T) {
 		status ReviewStatus
 		lost   []string // actors of the refused events
 	}{
-		"the lease of who took over has run out too": {[]Event{first, second, step(9, oneWriter, "resolve ann")}, "bob", ReviewClaimed, []string{"ann"}},
-		"it is claimed again":                        {[]Event{first, second, step(9, oneWriter, "claim ann"), step(10, oneWriter, "resolve ann")}, "ann", ReviewResolved, nil},
-		"nobody ever had it":                         {[]Event{second, step(9, oneWriter, "resolve ann")}, "bob", ReviewResolved, nil},
-		"the same name in another clone":             {[]Event{step(3, oneWriter, "claim ci"), step(4, twoWriter, "claim ci"), step(5, twoWriter, "resolve ci"), step(6, twoWriter, "release ci")}, "ci", ReviewClaimed, []string{"ci", "ci", "ci"}},
-		"the holder resolves from another clone":     {[]Event{step(3, oneWriter, "claim ci"), step(4, twoWriter, "resolve ci")}, "ci", ReviewResolved, nil},
-		"what was given back is not lost":            {[]Event{step(3, oneWriter, "claim ann"), step(4, oneWriter, "release ann"), second, step(9, oneWriter, "resolve ann")}, "bob", ReviewResolved, nil},
-		"taken away by force":                        {[]Event{step(3, oneWriter, "claim ann"), step(4, oneWriter, "claim bob force"), step(5, oneWriter, "resolve ann"), step(6, oneWriter, "answer ann")}, "bob", ReviewClaimed, []string{"ann", "ann"}},
-		"under a claim that is over":                 {[]Event{first, second, step(9, oneWriter, "claim ann"), under(10, EventReviewResolved.Name, "ann", first), under(11, EventReviewReleased.Name, "ann", first), under(12, EventReviewClaimed.Name, "ann", first)}, "ann", ReviewClaimed, []string{"ann", "ann", "ann"}},
-		"under the claim that stands":                {[]Event{first, under(4, EventReviewClaimed.Name, "ann", first), under(5, EventReviewResolved.Name, "ann", first)}, "ann", ReviewResolved, nil},
-		"the remote decided for the later one":       {[]Event{step(3, oneWriter, "claim ann"), shared(4, twoWriter, "bob"), step(5, oneWriter, "resolve ann")}, "bob", ReviewClaimed, []string{"ann", "ann"}},
-		"the remote decided for the earlier one":     {[]Event{shared(3, twoWriter, "bob"), step(4, oneWriter, "claim ann"), step(5, oneWriter, "resolve ann")}, "bob", ReviewClaimed, []string{"ann", "ann"}},
+		"the lease of who took over has run out too": {[]Event{first, second, step(9, oneWriter, "resolve ann")}, "bob",
+			ReviewClaimed, []string{"ann"}},
+		"it is claimed again": {[]Event{first, second, step(9, oneWriter, "claim ann"),
+			step(10, oneWriter, "resolve ann")}, "ann", ReviewResolved, nil},
+		"nobody ever had it": {[]Event{second, step(9, oneWriter, "resolve ann")}, "bob", ReviewResolved,
+			nil},
+		"the same name in another clone": {[]Event{step(3, oneWriter, "claim ci"), step(4, twoWriter, "claim ci"),
+			step(5, twoWriter, "resolve ci"), step(6, twoWriter, "release ci")}, "ci", ReviewClaimed,
+			[]string{"ci", "ci", "ci"}},
+		"the holder resolves from another clone": {[]Event{step(3, oneWriter, "claim ci"), step(4, twoWriter, "resolve ci")},
+			"ci", ReviewResolved, nil},
+		"what was given back is not lost": {[]Event{step(3, oneWriter, "claim ann"), step(4, oneWriter, "release ann"),
+			second, step(9, oneWriter, "resolve ann")}, "bob", ReviewResolved, nil},
+		"taken away by force": {[]Event{step(3, oneWriter, "claim ann"),
+			step(4, oneWriter, "claim bob force"), step(5, oneWriter, "resolve ann"), step(6, oneWriter, "answer ann")}, "bob",
+			ReviewClaimed, []string{"ann", "ann"}},
+		"under a claim that is over": {[]Event{first, second, step(9, oneWriter, "claim ann"),
+			under(10, EventReviewResolved.Name, "ann", first), under(11, EventReviewReleased.Name, "ann", first),
+			under(12, EventReviewClaimed.Name, "ann", first)}, "ann", ReviewClaimed, []string{"ann", "ann", "ann"}},
+		"under the claim that stands": {[]Event{first, under(4, EventReviewClaimed.Name, "ann", first),
+			under(5, EventReviewResolved.Name, "ann", first)}, "ann", ReviewResolved, nil},
+		"the remote decided for the later one": {[]Event{step(3, oneWriter, "claim ann"), shared(4, twoWriter, "bob"),
+			step(5, oneWriter, "resolve ann")}, "bob", ReviewClaimed, []string{"ann", "ann"}},
+		"the remote decided for the earlier one": {[]Event{shared(3, twoWriter, "bob"), step(4, oneWriter, "claim ann"),
+			step(5, oneWriter, "resolve ann")}, "bob", ReviewClaimed, []string{"ann", "ann"}},
 	} {
 		review := foldReview(t, slices.Concat(reviewEvents(t, "submit rex"), c.events))
 		var lost []string
@@ -319,7 +345,8 @@ func TestReviewNewestVerdictOfAReviewerCounts(t *testing.T) {
 	sub := func(reviewer string, o Outcome, v reply.Verdict) Submission {
 		return Submission{Reviewer: reviewer, Outcome: o, Report: reply.Report{Effective: v}}
 	}
-	failed, passed, said := sub("ann", OutcomeFailed, reply.NeedsFix), sub("ann", OutcomePassed, reply.Pass), sub("ann", OutcomeCommented, reply.PassWithNotes)
+	failed, passed, said := sub("ann", OutcomeFailed, reply.NeedsFix), sub("ann", OutcomePassed, reply.Pass),
+		sub("ann", OutcomeCommented, reply.PassWithNotes)
 	for _, test := range []struct {
 		submissions []Submission
 		outcome     Outcome
@@ -381,7 +408,8 @@ func TestReviewCountsTheAnswerOfAnAgentOnce(t *testing.T) {
 	if len(review.Submissions) != 5 || review.Outcome() != OutcomePassed {
 		t.Errorf("%d submissions, %s", len(review.Submissions), review.Outcome())
 	}
-	if len(review.Lost) != 1 || review.Lost[0].Event != events[2].ID || !strings.Contains(review.Lost[0].Why, "answered by rex twice") {
+	if len(review.Lost) != 1 || review.Lost[0].Event != events[2].ID ||
+		!strings.Contains(review.Lost[0].Why, "answered by rex twice") {
 		t.Errorf("%+v", review.Lost)
 	}
 }
@@ -389,11 +417,13 @@ func TestReviewCountsTheAnswerOfAnAgentOnce(t *testing.T) {
 func TestReviewMakesCommentsOfALogSound(t *testing.T) {
 	events := reviewEvents(t)
 	comments := []Comment{
-		{ID: "c-0123456789", Comment: "a"}, {ID: "c-0123456789", Comment: "b"}, {Comment: "c"}, {Comment: "c"}, {ID: "f-0123456789", Comment: "d"},
+		{ID: "c-0123456789", Comment: "a"}, {ID: "c-0123456789", Comment: "b"}, {Comment: "c"}, {Comment: "c"},
+		{ID: "f-0123456789", Comment: "d"},
 		{File: "a.go", StartLine: -3, EndLine: 7}, {File: "a.go", StartLine: 7, EndLine: 3},
 	}
 	for clock := 2; clock < 4; clock++ {
-		events = append(events, reviewEventAt(clock, EventReviewSubmitted.Name, Submission{Reviewer: "ann", Outcome: OutcomeCommented, Comments: comments}))
+		events = append(events, reviewEventAt(clock, EventReviewSubmitted.Name,
+			Submission{Reviewer: "ann", Outcome: OutcomeCommented, Comments: comments}))
 	}
 	review := foldReview(t, events)
 	seen := map[string]bool{}
@@ -421,7 +451,8 @@ func TestReviewLeaseIsBounded(t *testing.T) {
 		claim := reviewEventAt(3, EventReviewClaimed.Name, `{"actor":"ann","lease_ms":`+test.lease+`}`)
 		claim.Timestamp = time.Date(test.year, 12, 31, 23, 0, 0, 0, time.UTC)
 		review := foldReview(t, append(events, claim))
-		if _, err := json.Marshal(review.Summary()); err != nil || review.Claim == nil || review.Claim.Until.Sub(claim.Timestamp) > MaxLease {
+		if _, err := json.Marshal(review.Summary()); err != nil || review.Claim == nil ||
+			review.Claim.Until.Sub(claim.Timestamp) > MaxLease {
 			t.Errorf("%d, lease of %s: %+v, %v", test.year, test.lease, review.Claim, err)
 		}
 	}
@@ -454,11 +485,13 @@ func TestReviewReportsUnreadableEvents(t *testing.T) {
 		reviewEventAt(3, EventReviewRequested.Name, `7`),
 	} {
 		got, bad := FoldReview(append(slices.Clone(events), broken))
-		if len(bad) != 1 || !strings.Contains(bad[0].Error(), broken.ID.Short()) || !strings.Contains(bad[0].Error(), broken.Type) {
+		if len(bad) != 1 || !strings.Contains(bad[0].Error(), broken.ID.Short()) ||
+			!strings.Contains(bad[0].Error(), broken.Type) {
 			t.Errorf("%s %s: reported %v", broken.Type, broken.Payload, bad)
 		}
 		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s %s changed the review: updated at %v, was %v", broken.Type, broken.Payload, got.UpdatedAt, want.UpdatedAt)
+			t.Errorf("%s %s changed the review: updated at %v, was %v", broken.Type, broken.Payload, got.UpdatedAt,
+				want.UpdatedAt)
 		}
 	}
 }
@@ -488,7 +521,10 @@ func randomLogs(rng *rand.Rand, of func(clock int) Event) (one, two []Event) {
 }
 
 func randomReviewEvent(rng *rand.Rand, clock int) Event {
-	types := []string{EventReviewRequested.Name, EventReviewSubmitted.Name, EventReviewSubmitted.Name, EventReviewFailed.Name, EventReviewCancelled.Name, EventReviewClaimed.Name, EventReviewReleased.Name, EventReviewResolved.Name, EventReviewReopened.Name, EventReviewAnswered.Name, EventReviewJudged.Name, EventReviewJudged.Name, "newer", EventRunStarted.Name, ""}
+	types := []string{EventReviewRequested.Name, EventReviewSubmitted.Name, EventReviewSubmitted.Name,
+		EventReviewFailed.Name, EventReviewCancelled.Name, EventReviewClaimed.Name, EventReviewReleased.Name,
+		EventReviewResolved.Name, EventReviewReopened.Name, EventReviewAnswered.Name, EventReviewJudged.Name,
+		EventReviewJudged.Name, "newer", EventRunStarted.Name, ""}
 	payloads := []string{`{"actor":"ann"}`, `{"actor":"ann"}`, `{"actor":"bob"}`,
 		`{"reviewer":"rex","other_reviewers":["ann","human"],"judge":"jay","quorum":2,"outcome":"failed","report":{"findings":[{"id":"f-1","issue":"the tests are missing"}]}}`,
 		`{"reviewer":"ann","judge":"jay","outcome":"failed","report":{"findings":[{"id":"f-2","issue":"tests are missing"},{"id":"f-1","file":"a"}]}}`,
@@ -586,7 +622,8 @@ func TestReviewClaimTimes(t *testing.T) {
 			t.Errorf("%s: not claimed", c.words)
 			continue
 		}
-		if c.words == "submit rex; claim ann; claim bob force" && (len(review.Ended) != 1 || !review.Ended[0].At.Equal(review.Claim.At) || !review.Ended[0].Lost) {
+		if c.words == "submit rex; claim ann; claim bob force" &&
+			(len(review.Ended) != 1 || !review.Ended[0].At.Equal(review.Claim.At) || !review.Ended[0].Lost) {
 			t.Errorf("%s: ended %+v", c.words, review.Ended)
 		}
 		got := *review.Claim

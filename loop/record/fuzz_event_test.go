@@ -27,7 +27,8 @@ func FuzzDecodeEvent(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if e.V != FormatVersion || e.Clock == 0 || e.Clock > MaxClock || e.Writer != oneWriter || e.Type == "" || e.Timestamp.IsZero() {
+		if e.V != FormatVersion || e.Clock == 0 || e.Clock > MaxClock || e.Writer != oneWriter || e.Type == "" ||
+			e.Timestamp.IsZero() {
 			t.Fatalf("accepted out of range: %+v", e)
 		}
 		if e.Run != "" && !ValidID(e.Run) || e.Review != "" && !ValidID(e.Review) {
@@ -39,7 +40,8 @@ func FuzzDecodeEvent(f *testing.F) {
 		if err != nil {
 			t.Fatalf("cannot be written again: %v", err)
 		}
-		if _, err := DecodeEvent(gitstore.Entry{ID: entry.ID, Writer: oneWriter, Message: again}); err != nil && e.Payload != nil {
+		if _, err := DecodeEvent(gitstore.Entry{ID: entry.ID, Writer: oneWriter, Message: again}); err != nil &&
+			e.Payload != nil {
 			t.Fatalf("cannot be read again: %v in %q", err, again)
 		}
 	})
@@ -48,7 +50,8 @@ func FuzzDecodeEvent(f *testing.F) {
 // FuzzDecodeStrict: accepted text is valid JSON in valid UTF-8, and no object has two keys that differ only by case.
 // Such an object could have two meanings for two decoders.
 func FuzzDecodeStrict(f *testing.F) {
-	for _, seed := range []string{`{"a":1}`, `{"a":1,"A":2}`, `{"a":1}x`, "\"\xff\"", `[{"k":1,"\u212a":2}]`, `null`, ``, `{"s":1,"ſ":2}`} {
+	for _, seed := range []string{`{"a":1}`, `{"a":1,"A":2}`, `{"a":1}x`, "\"\xff\"", `[{"k":1,"\u212a":2}]`, `null`, ``,
+		`{"s":1,"ſ":2}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -9,7 +9,8 @@ type Given struct {
 }
 
 // EventReviewGiven is allowed until somebody has answered. It ends the claim of whoever was going to review.
-var EventReviewGiven = reviewEventType("review_given", "given to somebody else", []ReviewStatus{ReviewOpen}, (*Review).give, nil)
+var EventReviewGiven = reviewEventType("review_given", "given to somebody else", []ReviewStatus{ReviewOpen},
+	(*Review).give, nil)
 
 func (p Given) by() (who ActorPayload, held bool) {
 	return ActorPayload{Actor: p.Actor, Force: p.Force}, true

@@ -8,7 +8,8 @@ import (
 // to somebody else.
 func TestClaimOfAnOpenRequest(t *testing.T) {
 	const dan, bob = "Dan <dan@example.com>", "Bob <bob@example.com>"
-	requested := threadEvent(t, 1, EventReviewRequested.Name, ReviewRequest{Reviewer: Human, Invited: Invited{People: []string{dan}}})
+	requested := threadEvent(t, 1, EventReviewRequested.Name,
+		ReviewRequest{Reviewer: Human, Invited: Invited{People: []string{dan}}})
 	claimed := threadEvent(t, 2, EventReviewClaimed.Name, ActorPayload{Actor: dan})
 	fold := func(events ...Event) Review {
 		review, bad := FoldReview(append([]Event{requested, claimed}, events...))
@@ -26,14 +27,17 @@ func TestClaimOfAnOpenRequest(t *testing.T) {
 	if review = fold(other); len(review.Lost) != 1 || review.Claim.By != dan {
 		t.Errorf("a second claim: %+v, held by %s", review.Lost, review.Claim.By)
 	}
-	if review = fold(threadEvent(t, 3, EventReviewReleased.Name, ActorPayload{Actor: dan})); review.Claim != nil || review.Status != ReviewOpen {
+	if review = fold(threadEvent(t, 3, EventReviewReleased.Name, ActorPayload{Actor: dan})); review.Claim != nil ||
+		review.Status != ReviewOpen {
 		t.Errorf("released: %s, %+v", review.Status, review.Claim)
 	}
-	if review = fold(threadEvent(t, 3, EventReviewCancelled.Name, ActorPayload{Actor: "ada"})); review.Status != ReviewCancelled {
+	if review = fold(threadEvent(t, 3, EventReviewCancelled.Name,
+		ActorPayload{Actor: "ada"})); review.Status != ReviewCancelled {
 		t.Errorf("whoever asked cannot withdraw it: %s, %+v", review.Status, review.Lost)
 	}
 	person := Person{Actor: dan, Decision: Approve}
-	if review = fold(threadEvent(t, 3, EventReviewSubmitted.Name, person.Submission(Review{}))); review.Status != ReviewSubmitted || review.Claim != nil {
+	if review = fold(threadEvent(t, 3, EventReviewSubmitted.Name,
+		person.Submission(Review{}))); review.Status != ReviewSubmitted || review.Claim != nil {
 		t.Errorf("answered: %s, %+v", review.Status, review.Claim)
 	}
 	given := threadEvent(t, 3, EventReviewGiven.Name, Given{People: []string{bob}, Actor: dan})

@@ -78,7 +78,8 @@ func (e Evidence) State() string {
 
 // words returns what prompts say about the evidence.
 func (e Evidence) words() string {
-	head := fmt.Sprintf("they left what check %q printed (%s, written %s; git-runr did not run it and does not know how it ended): %s",
+	head := fmt.Sprintf(
+		"they left what check %q printed (%s, written %s; git-runr did not run it and does not know how it ended): %s",
 		e.Check, prose.OneLine(e.File), e.WrittenAt.UTC().Format(time.RFC3339), e.State())
 	if !e.Counts() {
 		return head
@@ -93,15 +94,17 @@ type Intervention struct {
 	Reason   string        `json:"reason"`       // one of InterventionReasons
 	Note     string        `json:"note"`
 	By       string        `json:"by"`
-	Attempts int           `json:"attempts"`             // the number of attempts before it
-	Since    gitstore.ID   `json:"base_sha"`             // where the range of commits begins, exclusive
-	Head     gitstore.ID   `json:"head_sha"`             // where the range ends
-	Branch   string        `json:"branch,omitempty"`     // of the checkout in which the commits were made
-	Commits  []gitstore.ID `json:"commits_in_range"`     // the commits in the range made by people, newest first
-	Files    []string      `json:"files_changed"`        // in those commits and in the run's working tree
-	Commit   gitstore.ID   `json:"checkpoint,omitempty"` // the commit on the run's branch of what a person did in the run's working tree
-	Tree     gitstore.ID   `json:"tree,omitempty"`       // of Commit
-	Commands []CheckResult `json:"commands"`             // commands run as part of it; Name is the check's, or "" for another command
-	Evidence []Evidence    `json:"evidence,omitempty"`   // output of checks that the person left
+	Attempts int           `json:"attempts"`         // the number of attempts before it
+	Since    gitstore.ID   `json:"base_sha"`         // where the range of commits begins, exclusive
+	Head     gitstore.ID   `json:"head_sha"`         // where the range ends
+	Branch   string        `json:"branch,omitempty"` // of the checkout in which the commits were made
+	Commits  []gitstore.ID `json:"commits_in_range"` // the commits in the range made by people, newest first
+	Files    []string      `json:"files_changed"`    // in those commits and in the run's working tree
+	// the commit on the run's branch of what a person did in the run's working tree
+	Commit gitstore.ID `json:"checkpoint,omitempty"`
+	Tree   gitstore.ID `json:"tree,omitempty"` // of Commit
+	// commands run as part of it; Name is the check's, or "" for another command
+	Commands []CheckResult `json:"commands"`
+	Evidence []Evidence    `json:"evidence,omitempty"` // output of checks that the person left
 	At       time.Time     `json:"at,omitzero"`
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/git-runr/git-runr/loop/people"
 )
 
-// Invited says which people a review asks, and how many of them it waits for. The zero value asks everybody for one answer.
+// Invited says which people a review asks, and how many of them it waits for. The zero value asks everybody for one
+// answer.
 type Invited struct {
 	People    []string `json:"people,omitempty"`    // "Name <address>"; none: anybody
 	Each      bool     `json:"each,omitempty"`      // each of People answers, not only the first of them
@@ -61,8 +62,8 @@ func (q Quota) have(approving []string) (n int) {
 	return min(n, q.Need)
 }
 
-// ApprovedOf returns how many of the approvals that the request asks for it has: the most that are lacking by one of its
-// rules. need is 0 where it asks for no number of them.
+// ApprovedOf returns how many of the approvals that the request asks for it has: the most that are lacking by one of
+// its rules. need is 0 where it asks for no number of them.
 func (r Review) ApprovedOf() (have, need int) {
 	if !r.Request.Each && len(r.Request.Approvals) == 0 {
 		return 0, 0
@@ -93,7 +94,8 @@ func (r Review) ApprovedOf() (have, need int) {
 // peopleAnswered reports whether no person is waited for: somebody has answered, each one where each is asked, and
 // every quota is reached.
 func (r Review) peopleAnswered() bool {
-	if !slices.ContainsFunc(r.Submissions, Submission.byPerson) || r.Request.Each && slices.ContainsFunc(r.Request.People, r.silent) {
+	if !slices.ContainsFunc(r.Submissions, Submission.byPerson) ||
+		r.Request.Each && slices.ContainsFunc(r.Request.People, r.silent) {
 		return false
 	}
 	if len(r.Request.Approvals) == 0 {
@@ -105,7 +107,9 @@ func (r Review) peopleAnswered() bool {
 
 // silent reports whether a person has submitted nothing.
 func (r Review) silent(person string) bool {
-	return !slices.ContainsFunc(r.Submissions, func(s Submission) bool { return s.byPerson() && SameActor(s.Reviewer, person) })
+	return !slices.ContainsFunc(r.Submissions, func(s Submission) bool {
+		return s.byPerson() && SameActor(s.Reviewer, person)
+	})
 }
 
 // StillAsked returns the people of the request who have something to say while a person is waited for: those who have
@@ -129,7 +133,8 @@ func (r Review) StillAsked() []string {
 	})
 }
 
-// ApprovedWords says how many of the approvals that a review waits for it has: "approved by 1 of 2"; "" where it waits for none.
+// ApprovedWords says how many of the approvals that a review waits for it has: "approved by 1 of 2"; "" where it waits
+// for none.
 func (s ReviewSummary) ApprovedWords() string {
 	if s.Approved == 0 || s.Approved >= s.ApprovalsNeeded {
 		return ""

@@ -18,8 +18,9 @@ type Judgement struct {
 	Tree     gitstore.ID       `json:"tree,omitempty"` // the tree that the judge had
 	Duration duration.Duration `json:"duration_ms,omitzero"`
 	spend.Spent
-	At    time.Time   `json:"at,omitzero"`     // filled in by the fold
-	Event gitstore.ID `json:"event,omitempty"` // the event that records it and keeps the judge's words; filled in by the fold
+	At time.Time `json:"at,omitzero"` // filled in by the fold
+	// the event that records it and keeps the judge's words; filled in by the fold
+	Event gitstore.ID `json:"event,omitempty"`
 }
 
 // Ruling is a judge's decision on one finding.

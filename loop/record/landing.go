@@ -11,13 +11,14 @@ import (
 
 // Landed says where a run's result landed.
 type Landed struct {
-	Commit  gitstore.ID `json:"commit"`
-	Onto    gitstore.ID `json:"onto"`
-	Branch  string      `json:"branch,omitempty"`
-	Squash  bool        `json:"squash,omitempty"`
-	Stale   bool        `json:"stale,omitempty"`   // the landed change differs from the reviewed one: others had changed the same files
-	Carried []Carried   `json:"carried,omitempty"` // commits that landed as other commits, oldest first
-	At      time.Time   `json:"at,omitzero"`
+	Commit gitstore.ID `json:"commit"`
+	Onto   gitstore.ID `json:"onto"`
+	Branch string      `json:"branch,omitempty"`
+	Squash bool        `json:"squash,omitempty"`
+	// the landed change differs from the reviewed one: others had changed the same files
+	Stale   bool      `json:"stale,omitempty"`
+	Carried []Carried `json:"carried,omitempty"` // commits that landed as other commits, oldest first
+	At      time.Time `json:"at,omitzero"`
 }
 
 // Carried is a commit of a run that landed as another commit, with the lines of its note about its review. They are

@@ -28,8 +28,9 @@ type Move struct {
 	State MoveState   `json:"state"`           //
 	How   string      `json:"how,omitempty"`   // what git reported: amend, rebase; "" if To was found by content or author
 	Again string      `json:"again,omitempty"` // for stale code: the review of To
-	When  time.Time   `json:"when"`            // To's committer date, the same in every clone; if the code is gone, the event's time
-	Said  []Saying    `json:"said,omitempty"`  // for carried code: the lines of From's note
+	// To's committer date, the same in every clone; if the code is gone, the event's time
+	When time.Time `json:"when"`
+	Said []Saying  `json:"said,omitempty"` // for carried code: the lines of From's note
 	// Unseen lists, for a carried range, the commits that its reviewer did not see.
 	Unseen []gitstore.ID `json:"unseen_commits,omitempty"`
 }

@@ -58,7 +58,8 @@ func roundNote(e Event, round RoundPayload) (gitstore.ID, string) {
 		return "", ""
 	}
 	by := prose.OneLine(round.By(round.Reviewer))
-	head := fmt.Sprintf("run %s round %d %s%s", e.Run, round.Number, Says(by, prose.OneLine(round.Said()), len(round.Report.Findings)), afterComma(round.Census.NotRun()))
+	head := fmt.Sprintf("run %s round %d %s%s", e.Run, round.Number,
+		Says(by, prose.OneLine(round.Said()), len(round.Report.Findings)), afterComma(round.Census.NotRun()))
 	if len(round.Report.Findings) == 0 {
 		return round.Commit, head + listNote(round.Report.Requests)
 	}

@@ -17,11 +17,14 @@ import (
 // with the worst severity.
 type Joined struct {
 	reply.Finding
-	SaidBy   []string `json:"said_by"`
-	Same     []string `json:"same,omitempty"`     // its ids in other submissions; an answer to one of the ids is an answer to all
-	Similar  []string `json:"similar,omitempty"`  // ids of others' findings that may be the same; each needs its own answer
-	Disputed bool     `json:"disputed,omitempty"` // fewer than the quorum reported it or something similar, or confirmed it
-	Judged   *Ruling  `json:"judged,omitempty"`   // the judge's ruling on it
+	SaidBy []string `json:"said_by"`
+	// its ids in other submissions; an answer to one of the ids is an answer to all
+	Same []string `json:"same,omitempty"`
+	// ids of others' findings that may be the same; each needs its own answer
+	Similar []string `json:"similar,omitempty"`
+	// fewer than the quorum reported it or something similar, or confirmed it
+	Disputed bool     `json:"disputed,omitempty"`
+	Judged   *Ruling  `json:"judged,omitempty"` // the judge's ruling on it
 	place    track.At // the submission and finding that its text comes from
 }
 
@@ -130,7 +133,8 @@ func (r Review) Joined() []Joined {
 	}
 	order := r.InOrder()
 	slices.SortStableFunc(joined, func(a, b Joined) int {
-		return cmp.Or(cmp.Compare(slices.Index(order, a.place.List), slices.Index(order, b.place.List)), cmp.Compare(a.place.Index, b.place.Index))
+		return cmp.Or(cmp.Compare(slices.Index(order, a.place.List), slices.Index(order, b.place.List)),
+			cmp.Compare(a.place.Index, b.place.Index))
 	})
 	quorum := r.quorumCounts()
 	for i := range joined {
@@ -239,6 +243,7 @@ func (r Review) Unruled() []Joined {
 	}
 	return slices.DeleteFunc(r.Joined(), func(j Joined) bool {
 		_, answered := r.AnswerTo(j.ID)
-		return answered || j.Judged != nil || strings.HasPrefix(j.Rule, RuleOfCheck) || r.Submissions[j.place.List].Decision != ""
+		return answered || j.Judged != nil || strings.HasPrefix(j.Rule, RuleOfCheck) ||
+			r.Submissions[j.place.List].Decision != ""
 	})
 }

@@ -41,7 +41,8 @@ func (r Review) opinion(sub Submission) Opinion {
 	had := slices.ContainsFunc(sub.Report.Findings, blames)
 	o.Stated = o.Verdict
 	switch {
-	case failing || slices.ContainsFunc(left, blames) || len(left) > 0 && !had || len(reply.RequestsBeside(sub.Report.Requests, sub.Report.Findings)) > 0:
+	case failing || slices.ContainsFunc(left, blames) || len(left) > 0 && !had ||
+		len(reply.RequestsBeside(sub.Report.Requests, sub.Report.Findings)) > 0:
 		o.Verdict = reply.EffectiveVerdict(reply.NeedsFix, left, failing)
 	case sub.Census.Partial():
 		o.Verdict, o.Outcome = reply.PassWithNotes, OutcomePartial

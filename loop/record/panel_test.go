@@ -12,7 +12,8 @@ import (
 
 // said returns an agent's answer. Findings are written as "critical a.go:3 the issue".
 func said(reviewer string, verdict reply.Verdict, findings ...string) Submission {
-	sub := Submission{Reviewer: reviewer, Outcome: OutcomePassed, Tree: gitstore.ID("t" + reviewer), Census: Census{Files: 1, Lines: 1, SentFiles: 1, SentLines: 1}}
+	sub := Submission{Reviewer: reviewer, Outcome: OutcomePassed, Tree: gitstore.ID("t" + reviewer),
+		Census: Census{Files: 1, Lines: 1, SentFiles: 1, SentLines: 1}}
 	sub.Report = reply.Report{Verdict: verdict, Findings: []reply.Finding{}}
 	for _, text := range findings {
 		var f reply.Finding
@@ -69,7 +70,8 @@ const (
 )
 
 func TestPanelVerdict(t *testing.T) {
-	pass, fix, critical := said("c", reply.Pass), said("b", reply.NeedsFix, divided), said("a", reply.CriticalFail, divides)
+	pass, fix, critical := said("c", reply.Pass), said("b", reply.NeedsFix, divided),
+		said("a", reply.CriticalFail, divides)
 	refuses := Person{Actor: "Ada", Decision: RequestChanges, Message: "no"}
 	retried := Failure{Reviewer: "c", Reason: ReasonAgentFailed, RetryAt: time.Unix(9e9, 0)}
 	for name, tc := range map[string]struct {
@@ -77,28 +79,45 @@ func TestPanelVerdict(t *testing.T) {
 		steps   []any
 		want    string // verdict, outcome, complete, outvoted
 	}{
-		"the worst":                          {asked(Panel{}, "a", "b", "c"), []any{critical, fix, pass}, "CRITICAL failed true false"},
-		"one is still to come":               {asked(Panel{}, "a", "b", "c"), []any{fix, pass}, "NEEDS_FIX failed false false"},
-		"a quorum of two, two agree":         {asked(Panel{Quorum: 2}, "a", "b", "c"), []any{critical, fix, pass}, "NEEDS_FIX failed true false"},
-		"a quorum of two for two reasons":    {asked(Panel{Quorum: 2}, "a", "b", "c"), []any{critical, said("b", reply.NeedsFix, closes), pass}, "PASS_WITH_NOTES passed true true"},
-		"a third with a reason of its own":   {asked(Panel{Quorum: 2}, "a", "b", "d"), []any{critical, fix, said("d", reply.CriticalFail, "critical b.go:9 The file leaks")}, "NEEDS_FIX failed true false"},
-		"a reason that is no finding":        {asked(Panel{Quorum: 2}, "a", "b", "c"), []any{critical, said("b", reply.NeedsFix), pass}, "NEEDS_FIX failed true false"},
-		"a note is no reason":                {asked(Panel{Quorum: 2}, "a", "c", "d"), []any{critical, pass, said("d", reply.PassWithNotes, divided)}, "PASS_WITH_NOTES passed true true"},
-		"a quorum of two, one alone":         {asked(Panel{Quorum: 2}, "a", "c", "d"), []any{critical, pass, said("d", reply.Pass)}, "PASS_WITH_NOTES passed true true"},
-		"a quorum of three, two agree":       {asked(Panel{Quorum: 3}, "a", "b", "c"), []any{critical, fix, pass}, "PASS_WITH_NOTES passed true true"},
-		"a quorum above those who are":       {asked(Panel{Quorum: 9}, "a", "b"), []any{critical, fix}, "NEEDS_FIX failed true false"},
-		"a quorum of one who is alone":       {asked(Panel{Quorum: 2}, "a"), []any{critical}, "CRITICAL failed true false"},
-		"who did not answer outvotes none":   {asked(Panel{Quorum: 2}, "a", "c"), []any{critical, down("c")}, "CRITICAL failed false false"},
-		"one is down":                        {asked(Panel{}, "a", "c"), []any{pass, down("a")}, "PASS passed true false"},
-		"one is down first":                  {asked(Panel{}, "a", "c"), []any{down("a"), pass}, "PASS passed true false"},
-		"one is down, of a quorum of two":    {asked(Panel{Quorum: 2}, "a", "b", "c"), []any{down("a"), fix, pass}, "PASS_WITH_NOTES passed true true"},
-		"all are down":                       {asked(Panel{}, "a", "c"), []any{down("a"), down("c")}, "  false false"},
-		"one is tried again":                 {asked(Panel{}, "b", "c"), []any{fix, retried}, "NEEDS_FIX failed false false"},
-		"a person is waited for":             {asked(Panel{}, "c", "human"), []any{pass}, "PASS passed false false"},
-		"a person is not outvoted":           {asked(Panel{Quorum: 2}, "c", "d", "human"), []any{pass, said("d", reply.Pass), refuses}, "NEEDS_FIX failed true false"},
-		"a person is not outvoted with them": {asked(Panel{Quorum: 2}, "a", "c", "d", "human"), []any{critical, pass, said("d", reply.Pass), refuses}, "NEEDS_FIX failed true true"},
-		"a person outvotes no agent":         {asked(Panel{Quorum: 2}, "a", "c", "human"), []any{critical, down("c"), Person{Actor: "Ada", Decision: Approve}}, "CRITICAL failed true false"},
-		"a person does not make the quorum":  {asked(Panel{Quorum: 2}, "a", "c", "human"), []any{critical, pass, Person{Actor: "Ada", Decision: Approve}}, "PASS_WITH_NOTES passed true true"},
+		"the worst": {asked(Panel{}, "a", "b", "c"), []any{critical, fix, pass},
+			"CRITICAL failed true false"},
+		"one is still to come": {asked(Panel{}, "a", "b", "c"), []any{fix, pass},
+			"NEEDS_FIX failed false false"},
+		"a quorum of two, two agree": {asked(Panel{Quorum: 2}, "a", "b", "c"), []any{critical, fix, pass},
+			"NEEDS_FIX failed true false"},
+		"a quorum of two for two reasons": {asked(Panel{Quorum: 2}, "a", "b", "c"),
+			[]any{critical, said("b", reply.NeedsFix, closes), pass}, "PASS_WITH_NOTES passed true true"},
+		"a third with a reason of its own": {asked(Panel{Quorum: 2}, "a", "b", "d"),
+			[]any{critical, fix, said("d", reply.CriticalFail, "critical b.go:9 The file leaks")},
+			"NEEDS_FIX failed true false"},
+		"a reason that is no finding": {asked(Panel{Quorum: 2}, "a", "b", "c"),
+			[]any{critical, said("b", reply.NeedsFix), pass}, "NEEDS_FIX failed true false"},
+		"a note is no reason": {asked(Panel{Quorum: 2}, "a", "c", "d"),
+			[]any{critical, pass, said("d", reply.PassWithNotes, divided)}, "PASS_WITH_NOTES passed true true"},
+		"a quorum of two, one alone": {asked(Panel{Quorum: 2}, "a", "c", "d"),
+			[]any{critical, pass, said("d", reply.Pass)}, "PASS_WITH_NOTES passed true true"},
+		"a quorum of three, two agree": {asked(Panel{Quorum: 3}, "a", "b", "c"), []any{critical, fix, pass},
+			"PASS_WITH_NOTES passed true true"},
+		"a quorum above those who are": {asked(Panel{Quorum: 9}, "a", "b"), []any{critical, fix},
+			"NEEDS_FIX failed true false"},
+		"a quorum of one who is alone": {asked(Panel{Quorum: 2}, "a"), []any{critical}, "CRITICAL failed true false"},
+		"who did not answer outvotes none": {asked(Panel{Quorum: 2}, "a", "c"), []any{critical, down("c")},
+			"CRITICAL failed false false"},
+		"one is down":       {asked(Panel{}, "a", "c"), []any{pass, down("a")}, "PASS passed true false"},
+		"one is down first": {asked(Panel{}, "a", "c"), []any{down("a"), pass}, "PASS passed true false"},
+		"one is down, of a quorum of two": {asked(Panel{Quorum: 2}, "a", "b", "c"), []any{down("a"), fix, pass},
+			"PASS_WITH_NOTES passed true true"},
+		"all are down":           {asked(Panel{}, "a", "c"), []any{down("a"), down("c")}, "  false false"},
+		"one is tried again":     {asked(Panel{}, "b", "c"), []any{fix, retried}, "NEEDS_FIX failed false false"},
+		"a person is waited for": {asked(Panel{}, "c", "human"), []any{pass}, "PASS passed false false"},
+		"a person is not outvoted": {asked(Panel{Quorum: 2}, "c", "d", "human"),
+			[]any{pass, said("d", reply.Pass), refuses}, "NEEDS_FIX failed true false"},
+		"a person is not outvoted with them": {asked(Panel{Quorum: 2}, "a", "c", "d", "human"),
+			[]any{critical, pass, said("d", reply.Pass), refuses}, "NEEDS_FIX failed true true"},
+		"a person outvotes no agent": {asked(Panel{Quorum: 2}, "a", "c", "human"),
+			[]any{critical, down("c"), Person{Actor: "Ada", Decision: Approve}}, "CRITICAL failed true false"},
+		"a person does not make the quorum": {asked(Panel{Quorum: 2}, "a", "c", "human"),
+			[]any{critical, pass, Person{Actor: "Ada", Decision: Approve}}, "PASS_WITH_NOTES passed true true"},
 	} {
 		r := panelOf(t, tc.request, tc.steps...)
 		if got := fmt.Sprint(r.Verdict(), " ", r.Outcome(), " ", r.Complete(), " ", r.Outvoted()); got != tc.want {
@@ -120,7 +139,8 @@ func TestPanelJoins(t *testing.T) {
 			t.Errorf("%s, want %s", got, want)
 		}
 		id := second.Report.Findings[0].ID
-		r = panelOf(t, asked(Panel{}, "a", "b"), append(steps, Answer{Finding: id, Kind: AnswerRefuted, Reason: "no", Actor: "Ada"})...)
+		r = panelOf(t, asked(Panel{}, "a", "b"),
+			append(steps, Answer{Finding: id, Kind: AnswerRefuted, Reason: "no", Actor: "Ada"})...)
 		if open := r.Open(); len(open) != 1 || open[0].File != "b.go" {
 			t.Errorf("an answer to what b said is none to what a said: %v", open)
 		}
@@ -139,10 +159,13 @@ func TestPanelKeepsWhatIsSimilar(t *testing.T) {
 		got += fmt.Sprintf("[%s %v similar %v disputed %v] ", j.Place(), j.SaidBy, j.Similar, j.Disputed)
 	}
 	one, other := first.Report.Findings[0].ID, second.Report.Findings[0].ID
-	if want := "[a.go:3 [a] similar [" + other + "] disputed false] [b.go:9 [a] similar [] disputed true] [a.go:4 [b] similar [" + one + "] disputed false] "; got != want {
+	if want := "[a.go:3 [a] similar [" + other +
+		"] disputed false] [b.go:9 [a] similar [] disputed true] [a.go:4 [b] similar [" + one +
+		"] disputed false] "; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	r = panelOf(t, asked(Panel{}, "a", "b"), first, second, Answer{Finding: one, Kind: AnswerRefuted, Reason: "no", Actor: "Ada"})
+	r = panelOf(t, asked(Panel{}, "a", "b"), first, second,
+		Answer{Finding: one, Kind: AnswerRefuted, Reason: "no", Actor: "Ada"})
 	if open := r.Open(); len(open) != 2 || open[1].ID != other {
 		t.Errorf("left to fix: %v", open)
 	}
@@ -162,21 +185,29 @@ func TestPanelJudge(t *testing.T) {
 		steps []any
 		want  string // verdict, outcome, waiting, open
 	}{
-		"not yet its turn":               {[]any{first}, "CRITICAL failed [b] 2"},
-		"its turn":                       {[]any{first, second}, "CRITICAL failed [judge:j] 2"},
-		"its turn, one is down":          {[]any{down("b"), first}, "CRITICAL failed [b judge:j] 2"},
-		"nothing was found":              {[]any{said("a", reply.Pass), said("b", reply.Pass)}, "PASS passed [] 0"},
-		"one refuted, one confirmed":     {[]any{first, second, judged("j", refute, Ruling{file, Confirmed, "so"})}, "NEEDS_FIX failed [] 1"},
-		"one refuted, one not spoken of": {[]any{first, second, judged("j", refute, Ruling{file, Unsaid, ""})}, "NEEDS_FIX failed [] 1"},
-		"all refuted":                    {[]any{first, second, judged("j", refute, refuteFile)}, "PASS passed [] 0"},
-		"all confirmed":                  {[]any{first, second, judged("j", Ruling{zero, Confirmed, "so"}, Ruling{file, Confirmed, "so"})}, "CRITICAL failed [] 2"},
-		"somebody else's word":           {[]any{first, second, judged("b", refute, refuteFile)}, "CRITICAL failed [judge:j] 2"},
-		"the first word counts":          {[]any{first, second, judged("j", Ruling{zero, Confirmed, "so"}, refuteFile), judged("j", refute)}, "CRITICAL failed [] 1"},
-		"a finding that is nowhere":      {[]any{first, second, judged("j", Ruling{"f-0", Refuted, "no"})}, "CRITICAL failed [judge:j] 2"},
-		"it is down":                     {[]any{first, second, down("judge:j")}, "CRITICAL failed [judge:j] 2"},
-		"a check fails all the same":     {[]any{failing, second, judged("j", refute, refuteFile)}, "NEEDS_FIX failed [] 0"},
-		"more was asked for":             {[]any{said("a", reply.Pass), asking, judged("j", Ruling{asking.Report.Findings[0].ID, Refuted, "no"})}, "NEEDS_FIX failed [] 0"},
-		"a person's comment is not its":  {[]any{said("a", reply.Pass), said("b", reply.Pass), Person{Actor: "Ada", Decision: RequestChanges, Message: "no"}}, "NEEDS_FIX failed [] 0"},
+		"not yet its turn":      {[]any{first}, "CRITICAL failed [b] 2"},
+		"its turn":              {[]any{first, second}, "CRITICAL failed [judge:j] 2"},
+		"its turn, one is down": {[]any{down("b"), first}, "CRITICAL failed [b judge:j] 2"},
+		"nothing was found":     {[]any{said("a", reply.Pass), said("b", reply.Pass)}, "PASS passed [] 0"},
+		"one refuted, one confirmed": {[]any{first, second, judged("j", refute, Ruling{file, Confirmed, "so"})},
+			"NEEDS_FIX failed [] 1"},
+		"one refuted, one not spoken of": {[]any{first, second, judged("j", refute, Ruling{file, Unsaid, ""})},
+			"NEEDS_FIX failed [] 1"},
+		"all refuted": {[]any{first, second, judged("j", refute, refuteFile)}, "PASS passed [] 0"},
+		"all confirmed": {[]any{first, second,
+			judged("j", Ruling{zero, Confirmed, "so"}, Ruling{file, Confirmed, "so"})}, "CRITICAL failed [] 2"},
+		"somebody else's word": {[]any{first, second, judged("b", refute, refuteFile)},
+			"CRITICAL failed [judge:j] 2"},
+		"the first word counts": {[]any{first, second, judged("j", Ruling{zero, Confirmed, "so"}, refuteFile),
+			judged("j", refute)}, "CRITICAL failed [] 1"},
+		"a finding that is nowhere": {[]any{first, second, judged("j", Ruling{"f-0", Refuted, "no"})},
+			"CRITICAL failed [judge:j] 2"},
+		"it is down":                 {[]any{first, second, down("judge:j")}, "CRITICAL failed [judge:j] 2"},
+		"a check fails all the same": {[]any{failing, second, judged("j", refute, refuteFile)}, "NEEDS_FIX failed [] 0"},
+		"more was asked for": {[]any{said("a", reply.Pass), asking,
+			judged("j", Ruling{asking.Report.Findings[0].ID, Refuted, "no"})}, "NEEDS_FIX failed [] 0"},
+		"a person's comment is not its": {[]any{said("a", reply.Pass), said("b", reply.Pass),
+			Person{Actor: "Ada", Decision: RequestChanges, Message: "no"}}, "NEEDS_FIX failed [] 0"},
 	} {
 		r := panelOf(t, panel, tc.steps...)
 		if got := fmt.Sprint(r.Verdict(), " ", r.Outcome(), " ", r.Waiting(), " ", len(r.Open())); got != tc.want {

@@ -14,8 +14,9 @@ import (
 // Redaction withdraws texts of a review: every fold shows Redacted in their place. Severities, places, verdicts and
 // the status remain. The events with the texts remain in the logs.
 type Redaction struct {
-	Texts  []string  `json:"texts"`          // hashes of the texts, which are not repeated here: see textHash
-	What   string    `json:"what,omitempty"` // a finding's id, "text" for all that contains a text, "" for the whole review
+	Texts []string `json:"texts"` // hashes of the texts, which are not repeated here: see textHash
+	// a finding's id, "text" for all that contains a text, "" for the whole review
+	What   string    `json:"what,omitempty"`
 	Actor  string    `json:"actor"`
 	Writer string    `json:"writer,omitempty"` // filled in by the fold
 	At     time.Time `json:"at,omitzero"`      // filled in by the fold
@@ -129,7 +130,9 @@ func (r Review) RedactionOf(target string) (Redaction, error) {
 	if f, found := r.Finding(target); target != "" && found {
 		thread := r.thread(r.sameIDs(f.ID))
 		wanted = func(text string) bool {
-			return slices.ContainsFunc(thread, func(t string) bool { return t == text || len(t) >= minQuote && strings.Contains(text, t) })
+			return slices.ContainsFunc(thread, func(t string) bool {
+				return t == text || len(t) >= minQuote && strings.Contains(text, t)
+			})
 		}
 	} else if target != "" {
 		p.What, wanted = "text", func(text string) bool { return strings.Contains(text, target) }

@@ -10,10 +10,13 @@ import (
 
 // redactedReview returns a review with two findings, of which one has an answer and a reply.
 func redactedReview() Review {
-	r := Review{ID: "20260102030405-aaaaaa", Status: ReviewSubmitted, Request: ReviewRequest{Message: "see the customer Smith", Subject: Subject{Title: "Smith's bill"}}}
+	r := Review{ID: "20260102030405-aaaaaa", Status: ReviewSubmitted,
+		Request: ReviewRequest{Message: "see the customer Smith", Subject: Subject{Title: "Smith's bill"}}}
 	r.Submissions = []Submission{{Reviewer: "rex", Outcome: OutcomeFailed, Report: reply.Report{
-		Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Text: "I found: Smith pays late, always.", Requests: []string{"Smith pays late, always."},
-		Findings: []reply.Finding{{ID: "f-1", Severity: reply.Critical, File: "a.go", Line: 3, Issue: "Smith pays late, always."}, {ID: "f-2", File: "b.go", Issue: "another fault"}},
+		Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Text: "I found: Smith pays late, always.",
+		Requests: []string{"Smith pays late, always."},
+		Findings: []reply.Finding{{ID: "f-1", Severity: reply.Critical, File: "a.go", Line: 3,
+			Issue: "Smith pays late, always."}, {ID: "f-2", File: "b.go", Issue: "another fault"}},
 	}}}
 	r.Answers = []Answer{{Finding: "f-1", Kind: AnswerRefuted, Reason: "he paid", Actor: "ann"}}
 	r.Replies = []Reply{{Finding: "f-1", Text: "did he?", Actor: "bob"}}
@@ -22,9 +25,12 @@ func redactedReview() Review {
 
 func TestRedaction(t *testing.T) {
 	for target, want := range map[string]struct{ gone, left []string }{
-		"":      {[]string{"customer Smith", "pays late", "another fault", "he paid", "did he?"}, []string{"Smith's bill", `"critical"`, "a.go"}},
-		"f-1":   {[]string{"pays late", "he paid", "did he?"}, []string{"another fault", "the customer Smith", `"critical"`, "a.go"}},
-		"Smith": {[]string{"pays late", "customer Smith"}, []string{"another fault", "he paid", "did he?", "a.go", "Smith's bill"}},
+		"": {[]string{"customer Smith", "pays late", "another fault", "he paid", "did he?"},
+			[]string{"Smith's bill", `"critical"`, "a.go"}},
+		"f-1": {[]string{"pays late", "he paid", "did he?"},
+			[]string{"another fault", "the customer Smith", `"critical"`, "a.go"}},
+		"Smith": {[]string{"pays late", "customer Smith"},
+			[]string{"another fault", "he paid", "did he?", "a.go", "Smith's bill"}},
 	} {
 		t.Run(target, func(t *testing.T) {
 			r := redactedReview()

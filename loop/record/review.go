@@ -13,7 +13,8 @@ import (
 
 // sameAs reports whether a claim by by without a lease would equal c.
 func (c *Claim) sameAs(by ActorPayload) bool {
-	return SameActor(c.By, by.Actor) && c.Writer == by.writer && c.Until.IsZero() && (c.Shared || !by.Shared) && (by.Claim == "" || c.Is(by.Claim))
+	return SameActor(c.By, by.Actor) && c.Writer == by.writer && c.Until.IsZero() && (c.Shared || !by.Shared) &&
+		(by.Claim == "" || c.Is(by.Claim))
 }
 
 // FormatReviewMessage formats comments as Markdown for whoever addresses them: see comment.Message.
@@ -40,8 +41,9 @@ type ReviewRequest struct {
 	Run      string   `json:"run_id,omitempty"`          // the run that continues with the answer
 	Round    int      `json:"round,omitempty"`           // the round of Run
 	NoChecks bool     `json:"no_checks,omitempty"`       // do not run checks
-	Follows  string   `json:"follows,omitempty"`         // the earlier review of the same code before it changed; its findings are looked at again
-	Invited           // the people asked, where a person reviews
+	// the earlier review of the same code before it changed; its findings are looked at again
+	Follows string `json:"follows,omitempty"`
+	Invited        // the people asked, where a person reviews
 	Panel
 }
 
@@ -108,24 +110,25 @@ type Lost struct {
 
 // Review is a request for comments and its results, folded from its events.
 type Review struct {
-	ID            string         `json:"review_id"`
-	Status        ReviewStatus   `json:"status"`
-	Request       ReviewRequest  `json:"request"`
-	RequestedBy   string         `json:"requested_by"`
-	Source        string         `json:"source"`
-	Writer        string         `json:"writer"`
-	Clock         uint64         `json:"clock"` // the request's clock: the order in which reviews were requested
-	CreatedAt     time.Time      `json:"created_at"`
-	UpdatedAt     time.Time      `json:"updated_at"`
-	SubmittedAt   time.Time      `json:"submitted_at,omitzero"`
-	ResolvedAt    time.Time      `json:"resolved_at,omitzero"`
-	ResolvedBy    string         `json:"resolved_by,omitempty"`
-	ClosedAt      time.Time      `json:"closed_at,omitzero"` // when it was resolved or cancelled
-	Submissions   []Submission   `json:"submissions"`
-	Claim         *Claim         `json:"claim,omitempty"`
-	Ended         []EndedClaim   `json:"ended_claims,omitempty"` // oldest first
-	Judgements    []Judgement    `json:"judgements,omitempty"`
-	Audience      string         `json:"audience,omitempty"` // who can see it: "private", a remote's name, "" for all; filled in by the store
+	ID          string        `json:"review_id"`
+	Status      ReviewStatus  `json:"status"`
+	Request     ReviewRequest `json:"request"`
+	RequestedBy string        `json:"requested_by"`
+	Source      string        `json:"source"`
+	Writer      string        `json:"writer"`
+	Clock       uint64        `json:"clock"` // the request's clock: the order in which reviews were requested
+	CreatedAt   time.Time     `json:"created_at"`
+	UpdatedAt   time.Time     `json:"updated_at"`
+	SubmittedAt time.Time     `json:"submitted_at,omitzero"`
+	ResolvedAt  time.Time     `json:"resolved_at,omitzero"`
+	ResolvedBy  string        `json:"resolved_by,omitempty"`
+	ClosedAt    time.Time     `json:"closed_at,omitzero"` // when it was resolved or cancelled
+	Submissions []Submission  `json:"submissions"`
+	Claim       *Claim        `json:"claim,omitempty"`
+	Ended       []EndedClaim  `json:"ended_claims,omitempty"` // oldest first
+	Judgements  []Judgement   `json:"judgements,omitempty"`
+	// who can see it: "private", a remote's name, "" for all; filled in by the store
+	Audience      string         `json:"audience,omitempty"`
 	Verifications []Verification `json:"verifications,omitempty"`
 	Answers       []Answer       `json:"answers,omitempty"`    // answers to findings and comments, oldest first
 	Replies       []Reply        `json:"replies,omitempty"`    // replies in threads, oldest first

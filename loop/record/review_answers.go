@@ -11,7 +11,8 @@ import (
 func (r Review) confirms(a Answer) bool {
 	ids := r.sameIDs(a.Finding)
 	said := func(s Submission) bool {
-		return SameActor(s.Reviewer, a.Actor) && slices.ContainsFunc(s.Findings(), func(f reply.Finding) bool { return slices.Contains(ids, f.ID) })
+		return SameActor(s.Reviewer, a.Actor) &&
+			slices.ContainsFunc(s.Findings(), func(f reply.Finding) bool { return slices.Contains(ids, f.ID) })
 	}
 	verified := func(v Verification) bool {
 		return v.Spent.By(v.By) == a.Actor && v.Commit == a.Commit && slices.ContainsFunc(v.Rulings, func(ruled Ruling) bool {
@@ -36,7 +37,10 @@ func (r Review) IsOpen(f reply.Finding) bool {
 
 // Claimed returns the findings that are claimed fixed or gone and not confirmed.
 func (r Review) Claimed() []reply.Finding {
-	return slices.DeleteFunc(r.Findings(), func(f reply.Finding) bool { answer, _ := r.AnswerTo(f.ID); return !answer.Claimed() })
+	return slices.DeleteFunc(r.Findings(), func(f reply.Finding) bool {
+		answer, _ := r.AnswerTo(f.ID)
+		return !answer.Claimed()
+	})
 }
 
 // AnswerTo returns the newest answer to a finding or comment, by any of its ids.

@@ -32,7 +32,8 @@ func (r *Review) judge(e Event, j Judgement) {
 	j.Rulings = slices.DeleteFunc(j.Rulings, func(ruling Ruling) bool { return r.ruling(ruling.Finding) != nil })
 	for _, ruling := range j.Rulings {
 		if _, answered := r.AnswerTo(ruling.Finding); ruling.Kind == Refuted && !answered {
-			r.Answers = append(r.Answers, Answer{Finding: ruling.Finding, Kind: AnswerRefuted, Reason: ruling.Reason, Actor: j.By, At: e.Timestamp})
+			r.Answers = append(r.Answers, Answer{Finding: ruling.Finding, Kind: AnswerRefuted, Reason: ruling.Reason,
+				Actor: j.By, At: e.Timestamp})
 		}
 	}
 	r.Judgements = append(r.Judgements, j)
@@ -54,7 +55,8 @@ var reviewMoves = map[string]reviewMove{}
 
 // reviewEventType returns a type of review events and registers its move. fold applies an event; note writes its
 // note, nil for no note.
-func reviewEventType[P interface{ by() (ActorPayload, bool) }](name, cannot string, from []ReviewStatus, fold func(*Review, Event, P), note func(Event, P) (gitstore.ID, string)) EventType[P] {
+func reviewEventType[P interface{ by() (ActorPayload, bool) }](name, cannot string, from []ReviewStatus,
+	fold func(*Review, Event, P), note func(Event, P) (gitstore.ID, string)) EventType[P] {
 	t := newEventType(name, fold == nil, note)
 	var empty P
 	_, held := empty.by()
@@ -71,16 +73,22 @@ func reviewEventType[P interface{ by() (ActorPayload, bool) }](name, cannot stri
 // Events of a review after EventReviewRequested.
 var (
 	EventReviewSubmitted = reviewEventType("review_submitted", "submitted", untilClosed, (*Review).submit, submissionNote)
-	EventReviewFailed    = reviewEventType("review_failed", "reviewed", untilClosed, (*Review).fail, nil) // the reviewer could not be run; the review stays open
-	EventReviewCancelled = reviewEventType("review_cancelled", "cancelled", []ReviewStatus{ReviewOpen, ReviewCancelled}, (*Review).cancel, nil)
-	EventReviewClaimed   = reviewEventType("review_claimed", "claimed", untilClosed, (*Review).claim, nil)
-	EventReviewReleased  = reviewEventType("review_released", "released", []ReviewStatus{ReviewOpen, ReviewClaimed}, (*Review).release, nil)
-	EventReviewResolved  = reviewEventType("review_resolved", "resolved", []ReviewStatus{ReviewSubmitted, ReviewClaimed, ReviewResolved}, (*Review).resolve, resolvedNote)
-	EventReviewReopened  = reviewEventType("review_reopened", "reopened", []ReviewStatus{ReviewResolved, ReviewCancelled}, (*Review).reopen, reopenedNote)
-	EventReviewAnswered  = reviewEventType("review_answered", "answered", onceSubmitted, (*Review).answer, nil)
-	EventReviewJudged    = reviewEventType("review_judged", "judged", untilClosed, (*Review).judge, judgementNote)
-	EventReviewVerified  = reviewEventType("review_verified", "verified", always, (*Review).verified, nil)
-	EventReviewMoved     = reviewEventType("review_moved", "moved", always, (*Review).moved, nil) // its commit was rewritten: see Move; movedNotes writes its notes
+	// the reviewer could not be run; the review stays open
+	EventReviewFailed    = reviewEventType("review_failed", "reviewed", untilClosed, (*Review).fail, nil)
+	EventReviewCancelled = reviewEventType("review_cancelled", "cancelled", []ReviewStatus{ReviewOpen, ReviewCancelled},
+		(*Review).cancel, nil)
+	EventReviewClaimed  = reviewEventType("review_claimed", "claimed", untilClosed, (*Review).claim, nil)
+	EventReviewReleased = reviewEventType("review_released", "released", []ReviewStatus{ReviewOpen, ReviewClaimed},
+		(*Review).release, nil)
+	EventReviewResolved = reviewEventType("review_resolved", "resolved",
+		[]ReviewStatus{ReviewSubmitted, ReviewClaimed, ReviewResolved}, (*Review).resolve, resolvedNote)
+	EventReviewReopened = reviewEventType("review_reopened", "reopened", []ReviewStatus{ReviewResolved, ReviewCancelled},
+		(*Review).reopen, reopenedNote)
+	EventReviewAnswered = reviewEventType("review_answered", "answered", onceSubmitted, (*Review).answer, nil)
+	EventReviewJudged   = reviewEventType("review_judged", "judged", untilClosed, (*Review).judge, judgementNote)
+	EventReviewVerified = reviewEventType("review_verified", "verified", always, (*Review).verified, nil)
+	// its commit was rewritten: see Move; movedNotes writes its notes
+	EventReviewMoved = reviewEventType("review_moved", "moved", always, (*Review).moved, nil)
 )
 
 // Statuses in which events are allowed.
@@ -110,7 +118,8 @@ func (r Review) allow(eventType string, by ActorPayload, now time.Time) error {
 		refused.Cannot = "answered by " + by.Actor + " twice"
 		return refused
 	}
-	held := r.Claim != nil && !by.Force && move.held && (r.Status == ReviewClaimed || r.Status == ReviewOpen && ofReviewer(eventType))
+	held := r.Claim != nil && !by.Force && move.held &&
+		(r.Status == ReviewClaimed || r.Status == ReviewOpen && ofReviewer(eventType))
 	if held && r.fenced(eventType, by, now) {
 		refused.Holder = HolderFor(r.Claim.By, by.Actor)
 		return refused
@@ -128,7 +137,8 @@ func (r Review) mayTake(actor string) bool {
 // ofReviewer reports whether an event of an open review is an act of its reviewer. A claim prevents others from it. The
 // requester may still cancel the review.
 func ofReviewer(eventType string) bool {
-	return eventType == EventReviewClaimed.Name || eventType == EventReviewReleased.Name || eventType == EventReviewGiven.Name
+	return eventType == EventReviewClaimed.Name || eventType == EventReviewReleased.Name ||
+		eventType == EventReviewGiven.Name
 }
 
 // HolderFor names the holder of a claim to actor, who may have the same name.
@@ -164,7 +174,8 @@ func (r Review) lost(by ActorPayload) bool {
 		}
 	}
 	return newest.Lost || slices.ContainsFunc(r.Lost, func(l Lost) bool {
-		return l.Type == EventReviewClaimed.Name && SameActor(l.Actor, by.Actor) && l.Writer == by.writer && !l.At.Before(newest.At)
+		return l.Type == EventReviewClaimed.Name && SameActor(l.Actor, by.Actor) && l.Writer == by.writer &&
+			!l.At.Before(newest.At)
 	})
 }
 
@@ -216,7 +227,8 @@ func (r *Review) open(e Event) error {
 	if err != nil || r.ID != "" {
 		return err
 	}
-	request.Subject.Title, request.Subject.Author = change.CutTitle(request.Subject.Title), change.CutTitle(request.Subject.Author)
+	request.Subject.Title, request.Subject.Author = change.CutTitle(request.Subject.Title),
+		change.CutTitle(request.Subject.Author)
 	request.Message = prose.CutMiddle(request.Message, MaxMessage)
 	r.begin(e, request)
 	return nil
@@ -260,7 +272,9 @@ func (r *Review) answer(e Event, p FindingAnswer) {
 func (r *Review) fail(e Event, failure Failure) {
 	failure.At, failure.Reviewer, failure.Writer = e.Timestamp, e.Source, e.Writer
 	r.took(failure.took(e))
-	earlier := slices.DeleteFunc(slices.Clone(r.Failures), func(f Failure) bool { return f.Reviewer == e.Source && f.Writer == e.Writer })
+	earlier := slices.DeleteFunc(slices.Clone(r.Failures), func(f Failure) bool {
+		return f.Reviewer == e.Source && f.Writer == e.Writer
+	})
 	r.keepFailures(append(earlier, failure))
 }
 
@@ -298,7 +312,8 @@ func (r *Review) takeOver(old Claim, e Event, by ActorPayload) {
 }
 
 func (r *Review) reopen(Event, ActorPayload) {
-	r.Status, r.Claim, r.ResolvedAt, r.ResolvedBy, r.ClosedAt, r.Note, r.Reopened = ReviewOpen, nil, time.Time{}, "", time.Time{}, "", true
+	r.Status, r.Claim, r.ResolvedAt, r.ResolvedBy, r.ClosedAt, r.Note, r.Reopened = ReviewOpen, nil, time.Time{}, "",
+		time.Time{}, "", true
 	if len(r.Submissions) > 0 {
 		r.Status = ReviewSubmitted
 	}
@@ -313,7 +328,8 @@ func (r *Review) submit(e Event, submission Submission) {
 		submission.Writer = e.Writer
 	}
 	r.took(submission.took(e))
-	reviews := r.Status == ReviewOpen || r.Claim != nil && hasPerson(r.StillAsked(), r.Claim.By) && SameActor(r.Claim.By, submission.Reviewer)
+	reviews := r.Status == ReviewOpen || r.Claim != nil && hasPerson(r.StillAsked(), r.Claim.By) &&
+		SameActor(r.Claim.By, submission.Reviewer)
 	taken := comment.IDs(r.Comments())
 	for i := range submission.Comments {
 		submission.Comments[i].FillIn(submission.Reviewer, taken)

@@ -19,7 +19,9 @@ func (r Review) Newest(reviewer string) (sub Submission, ok bool) {
 
 // Sent reports whether reviewer's submission with key is recorded. It is false for an empty key.
 func (r Review) Sent(reviewer, key string) bool {
-	return key != "" && slices.ContainsFunc(r.Submissions, func(s Submission) bool { return s.Key == key && SameActor(s.Reviewer, reviewer) })
+	return key != "" && slices.ContainsFunc(r.Submissions, func(s Submission) bool {
+		return s.Key == key && SameActor(s.Reviewer, reviewer)
+	})
 }
 
 // Looked returns the most thorough look among the submissions that count, or "".
@@ -114,7 +116,9 @@ func (r Review) Comments() []Comment {
 
 // answered reports whether an agent has answered on tree. People may answer again.
 func (r Review) answered(agent string, tree gitstore.ID) bool {
-	return slices.ContainsFunc(r.Submissions, func(s Submission) bool { return s.Decision == "" && s.Reviewer == agent && s.Tree == tree })
+	return slices.ContainsFunc(r.Submissions, func(s Submission) bool {
+		return s.Decision == "" && s.Reviewer == agent && s.Tree == tree
+	})
 }
 
 // Waiting returns the reviewers who were asked and have not answered, followed by the judge if it is its turn.
@@ -128,5 +132,7 @@ func (r Review) Waiting() []string {
 
 // Verdicts returns the submissions that count and are more than comments.
 func (r Review) Verdicts() []Submission {
-	return slices.DeleteFunc(r.Standing(), func(s Submission) bool { return s.Outcome == OutcomeCommented || s.Outcome == OutcomeNothing })
+	return slices.DeleteFunc(r.Standing(), func(s Submission) bool {
+		return s.Outcome == OutcomeCommented || s.Outcome == OutcomeNothing
+	})
 }

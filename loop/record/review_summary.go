@@ -72,9 +72,10 @@ type ReviewSummary struct {
 	SubmittedAt time.Time            `json:"submitted_at,omitzero"`
 	UpdatedAt   time.Time            `json:"updated_at"`
 	// Which commits the review covers: see Cover.
-	Base    gitstore.ID   `json:"base,omitempty"`
-	Paths   bool          `json:"only_paths,omitempty"`     // it looked only at some paths
-	Change  string        `json:"change,omitempty"`         // the change seen, named by gitstore.ChangeIDs; "" if nothing was seen
+	Base  gitstore.ID `json:"base,omitempty"`
+	Paths bool        `json:"only_paths,omitempty"` // it looked only at some paths
+	// the change seen, named by gitstore.ChangeIDs; "" if nothing was seen
+	Change  string        `json:"change,omitempty"`
 	Unseen  []gitstore.ID `json:"unseen_commits,omitempty"` // as in Submission
 	Unshown bool          `json:"unshown,omitempty"`        // there is a change, but nothing of it was shown
 	LeftOut int           `json:"left_out,omitempty"`       // files left out
@@ -94,12 +95,16 @@ type ReviewSummary struct {
 // Summary returns the review as one line of the inbox.
 func (r Review) Summary() ReviewSummary {
 	s := ReviewSummary{
-		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Looked: r.Looked(), Approvers: r.approvers(), Reviewer: r.Request.Reviewer, Run: r.Request.Run,
+		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Looked: r.Looked(), Approvers: r.approvers(),
+		Reviewer: r.Request.Reviewer, Run: r.Request.Run,
 		Kind: r.Request.Subject.Kind, Spec: r.Request.Subject.Spec, Commit: r.Request.Subject.Commit,
-		Title: r.Request.Subject.Title, Message: r.Request.Message, Redacted: len(r.Redactions) > 0, Source: r.Source, Writer: r.Writer,
-		RequestedBy: r.RequestedBy, ResolvedBy: r.ResolvedBy, ResolvedAt: r.ResolvedAt, ClosedAt: r.ClosedAt, Lost: len(r.Lost), Verdict: r.Verdict(),
+		Title: r.Request.Subject.Title, Message: r.Request.Message, Redacted: len(r.Redactions) > 0, Source: r.Source,
+		Writer:      r.Writer,
+		RequestedBy: r.RequestedBy, ResolvedBy: r.ResolvedBy, ResolvedAt: r.ResolvedAt, ClosedAt: r.ClosedAt,
+		Lost: len(r.Lost), Verdict: r.Verdict(),
 		Clock: r.Clock, CreatedAt: r.CreatedAt, SubmittedAt: r.SubmittedAt, UpdatedAt: r.UpdatedAt,
-		Others: r.Request.Others, People: r.Request.People, Waiting: r.Waiting(), Absent: r.Absent(), Outvoted: r.Outvoted(), ReviewKind: r.Request.Kind, Files: r.summaryFiles(),
+		Others: r.Request.Others, People: r.Request.People, Waiting: r.Waiting(), Absent: r.Absent(), Outvoted: r.Outvoted(),
+		ReviewKind: r.Request.Kind, Files: r.summaryFiles(),
 		Branch: r.Request.Subject.Branch, Author: r.Request.Subject.Author, Usage: r.Usage, Spending: r.Spending,
 	}
 	s.StillAsked = r.StillAsked()

@@ -23,9 +23,10 @@ type CheckRun struct {
 	Attempt int           `json:"attempt"`
 	Tree    gitstore.ID   `json:"tree"`
 	Results []CheckResult `json:"results"`
-	Failure *Failure      `json:"failure,omitempty"` // the results do not count, because a check changed things that are not its business
-	At      time.Time     `json:"at,omitzero"`
-	Event   gitstore.ID   `json:"event,omitempty"`
+	// the results do not count, because a check changed things that are not its business
+	Failure *Failure    `json:"failure,omitempty"`
+	At      time.Time   `json:"at,omitzero"`
+	Event   gitstore.ID `json:"event,omitempty"`
 }
 
 // Failures returns the results that count against the change.
@@ -99,7 +100,8 @@ func saidBeside(reviewer string, report reply.Report, checks []CheckResult) stri
 
 // Words returns the round in its reviewer's own words.
 func (r Round) Words() reply.Words {
-	return reply.Words{By: fmt.Sprintf("%s, round %d", r.By(r.Reviewer), r.Number), Text: cmp.Or(r.Report.Text, r.Report.Summary)}
+	return reply.Words{By: fmt.Sprintf("%s, round %d", r.By(r.Reviewer), r.Number),
+		Text: cmp.Or(r.Report.Text, r.Report.Summary)}
 }
 
 // RoundPayload is a round and its step of the workflow.
@@ -123,7 +125,9 @@ func (r Round) RefusedBy(p runplan.Policy) bool {
 // nothing else.
 func (r Round) RefusedByChecks(p runplan.Policy) bool {
 	report := r.Report
-	report.Findings = slices.DeleteFunc(slices.Clone(report.Findings), func(f reply.Finding) bool { return strings.HasPrefix(f.Rule, RuleOfCheck) })
+	report.Findings = slices.DeleteFunc(slices.Clone(report.Findings), func(f reply.Finding) bool {
+		return strings.HasPrefix(f.Rule, RuleOfCheck)
+	})
 	told := len(report.Findings) < len(r.Report.Findings)
 	if told && !reply.HasSeverity(report.Findings, reply.Warning) {
 		report.Verdict = reply.Pass // the reviewer reported the failing checks as findings

@@ -8,7 +8,8 @@ import (
 
 // Said lists the reviewer's verdict and the failed checks separately.
 func TestRoundSaid(t *testing.T) {
-	failing, flawed := []CheckResult{{Name: "test", ExitCode: 1}, {Name: "lint"}}, []reply.Finding{{Severity: reply.Critical}}
+	failing, flawed := []CheckResult{{Name: "test", ExitCode: 1}, {Name: "lint"}},
+		[]reply.Finding{{Severity: reply.Critical}}
 	for _, test := range []struct {
 		stated   reply.Verdict
 		findings []reply.Finding

@@ -251,7 +251,9 @@ func (r Run) FromPeople() []string {
 // HasTaken reports whether e is recorded already.
 func (r Run) HasTaken(e Evidence) bool {
 	known := func(k Evidence) bool { return k.File == e.File && k.WrittenAt.Equal(e.WrittenAt) }
-	return slices.ContainsFunc(r.Interventions, func(iv Intervention) bool { return slices.ContainsFunc(iv.Evidence, known) })
+	return slices.ContainsFunc(r.Interventions, func(iv Intervention) bool {
+		return slices.ContainsFunc(iv.Evidence, known)
+	})
 }
 
 // Span returns the commits that a span of attempts names. "" is from the run's base to its head. "1..2" is from the

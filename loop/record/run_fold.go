@@ -23,7 +23,8 @@ var runMoves = map[string]runMove{}
 
 // runEventType returns a type of run events and registers its move. fold applies an event whose payload could be
 // decoded; note writes its note, nil for no note.
-func runEventType[P any](name, cannot string, from []RunStatus, fold func(*Run, Event, P), note func(Event, P) (gitstore.ID, string)) EventType[P] {
+func runEventType[P any](name, cannot string, from []RunStatus, fold func(*Run, Event, P),
+	note func(Event, P) (gitstore.ID, string)) EventType[P] {
 	t := newEventType(name, fold == nil, note)
 	runMoves[name] = runMove{from, cannot, func(r *Run, e Event) error {
 		p, err := t.Payload(e)
@@ -45,23 +46,27 @@ var (
 
 // Events of a run.
 var (
-	EventRunStarted         = runEventType("run_started", "started", nil, (*Run).started, nil)
-	EventAttemptStarted     = runEventType("attempt_started", "continued", whileItRuns, (*Run).attemptStarted, nil)
-	EventAttemptCompleted   = runEventType("attempt_completed", "continued", whileItRuns, (*Run).attemptCompleted, nil)
-	EventAttemptReverted    = runEventType("attempt_reverted", "continued", whileItRuns, (*Run).attemptReverted, nil)
-	EventChecksCompleted    = runEventType("checks_completed", "continued", whileItRuns, (*Run).checksCompleted, nil)
-	EventRoundCompleted     = runEventType("review_completed", "continued", whileItRuns, (*Run).roundCompleted, roundNote)
-	EventReviewLoopDetected = runEventType("review_loop_detected", "continued", whileItRuns, (*Run).stopped, stopNote) // named as in runr
+	EventRunStarted       = runEventType("run_started", "started", nil, (*Run).started, nil)
+	EventAttemptStarted   = runEventType("attempt_started", "continued", whileItRuns, (*Run).attemptStarted, nil)
+	EventAttemptCompleted = runEventType("attempt_completed", "continued", whileItRuns, (*Run).attemptCompleted, nil)
+	EventAttemptReverted  = runEventType("attempt_reverted", "continued", whileItRuns, (*Run).attemptReverted, nil)
+	EventChecksCompleted  = runEventType("checks_completed", "continued", whileItRuns, (*Run).checksCompleted, nil)
+	EventRoundCompleted   = runEventType("review_completed", "continued", whileItRuns, (*Run).roundCompleted, roundNote)
+	// named as in runr
+	EventReviewLoopDetected = runEventType("review_loop_detected", "continued", whileItRuns, (*Run).stopped, stopNote)
 	EventRunStopped         = runEventType("stop", "continued", whileItRuns, (*Run).stopped, stopNote)
 	EventRunAnswered        = runEventType("run_answered", "answered", whileUndecided, (*Run).answered, nil)
 	EventRunCompleted       = runEventType("run_completed", "completed", whileUndecided, (*Run).completed, completedNote)
 	EventRunLanded          = runEventType("run_landed", "landed", onceItSucceeded, (*Run).landed, landedNote)
-	EventRunUnlanded        = runEventType("run_unlanded", "continued", onceItSucceeded, (*Run).unlanded, unlandedNote) // a landing was reverted
-	EventRunAborted         = runEventType("run_aborted", "aborted", untilItSucceeds, (*Run).aborted, nil)
-	EventRunResumed         = runEventType("run_resumed", "resumed", whileUndecided, (*Run).resumed, nil)
-	EventRunIntervened      = runEventType("run_intervened", "intervened in", whileUndecided, (*Run).intervened, interventionNote)
+	// a landing was reverted
+	EventRunUnlanded   = runEventType("run_unlanded", "continued", onceItSucceeded, (*Run).unlanded, unlandedNote)
+	EventRunAborted    = runEventType("run_aborted", "aborted", untilItSucceeds, (*Run).aborted, nil)
+	EventRunResumed    = runEventType("run_resumed", "resumed", whileUndecided, (*Run).resumed, nil)
+	EventRunIntervened = runEventType("run_intervened", "intervened in", whileUndecided, (*Run).intervened,
+		interventionNote)
 
-	EventReviewRequested = runEventType("review_requested", "continued", whileItRuns, (*Run).asked, nil) // begins a review; the fold of a run uses only requests of its own
+	// begins a review; the fold of a run uses only requests of its own
+	EventReviewRequested = runEventType("review_requested", "continued", whileItRuns, (*Run).asked, nil)
 )
 
 // Allow returns a *StateError if an event of eventType is not allowed now.

@@ -23,7 +23,8 @@ func (r Run) Tracked(rounds []Round) []track.Round {
 			}
 		}
 		before = round.Attempt
-		tracked[i] = track.Round{Number: round.Number, By: round.Reviewer, Report: round.Report, Failed: round.Failure != nil, Changed: files}
+		tracked[i] = track.Round{Number: round.Number, By: round.Reviewer, Report: round.Report, Failed: round.Failure != nil,
+			Changed: files}
 	}
 	return tracked
 }

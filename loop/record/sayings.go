@@ -14,7 +14,8 @@ import (
 
 // carriedTypes are the events whose notes are carried: results of the work, not stops on the way.
 var carriedTypes = []string{
-	EventRoundCompleted.Name, EventRunCompleted.Name, EventRunIntervened.Name, EventReviewSubmitted.Name, EventReviewChecked.Name, EventReviewResolved.Name, EventReviewReopened.Name,
+	EventRoundCompleted.Name, EventRunCompleted.Name, EventRunIntervened.Name, EventReviewSubmitted.Name,
+	EventReviewChecked.Name, EventReviewResolved.Name, EventReviewReopened.Name,
 }
 
 // Limits of carried notes; the newest are kept.

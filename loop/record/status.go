@@ -27,10 +27,12 @@ func StatusFilter(name string) (func(string) bool, error) {
 	case "all":
 		return func(string) bool { return true }, nil
 	}
-	if slices.Contains([]ReviewStatus{ReviewOpen, ReviewSubmitted, ReviewClaimed, ReviewResolved, ReviewCancelled}, ReviewStatus(name)) {
+	if slices.Contains([]ReviewStatus{ReviewOpen, ReviewSubmitted, ReviewClaimed, ReviewResolved, ReviewCancelled},
+		ReviewStatus(name)) {
 		return func(status string) bool { return status == name }, nil
 	}
-	return nil, fmt.Errorf("unknown status %q: use waiting, inbox, all, open, submitted, claimed, resolved or cancelled", name)
+	return nil, fmt.Errorf("unknown status %q: use waiting, inbox, all, open, submitted, claimed, resolved or cancelled",
+		name)
 }
 
 // ReviewStatus is the status of a review; see the state machine in the package comment.

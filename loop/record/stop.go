@@ -19,7 +19,8 @@ type Stop struct {
 	MaxRounds int      `json:"max_rounds,omitempty"` // max_retries, shown as "round 3/2"
 	Unmet     []string `json:"unmet_requests,omitempty"`
 	Commands  []string `json:"suggested_commands,omitempty"`
-	Repeated  []string `json:"repeated_findings,omitempty"` // ids of findings, or requests without an id, that were unmet twice
+	// ids of findings, or requests without an id, that were unmet twice
+	Repeated []string `json:"repeated_findings,omitempty"`
 	// UnmetChecks, Intervention and NextSteps are the part of the diagnosis that goes into the commit's note: codes,
 	// and commands to type.
 	UnmetChecks  []string `json:"unmet_checks,omitempty"`

@@ -34,7 +34,8 @@ func TestSecondStepsThatChangeNothing(t *testing.T) {
 	if err := landed.Allow(EventRunLanded.Name); err == nil {
 		t.Error("landed twice")
 	}
-	kept := Run{Attempts: []Attempt{{Commit: "a"}, {Commit: "b", Reverted: &Reverted{Conflicts: []string{"f"}}}, {Commit: "c", Reverted: &Reverted{}}}}
+	kept := Run{Attempts: []Attempt{{Commit: "a"}, {Commit: "b", Reverted: &Reverted{Conflicts: []string{"f"}}},
+		{Commit: "c", Reverted: &Reverted{}}}}
 	if kept.Head() != "b" {
 		t.Errorf("head %s: a revert with conflicts leaves the commit on the branch", kept.Head())
 	}

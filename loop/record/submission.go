@@ -20,19 +20,22 @@ func (s *Submission) afterRead(Event) { s.Looked.read(s.Reviewer, &s.Report) }
 
 // Submission is one reviewer's answer to a request.
 type Submission struct {
-	Reviewer  string            `json:"reviewer"`
-	Looked    Looked            `json:"looked,omitempty"`      // who the reviewer is; filled in when it is decoded
-	Recorder  string            `json:"recorded_by,omitempty"` // the identity that recorded an approval; filled in by the fold
-	Writer    string            `json:"writer,omitempty"`      // the writer of the log with a person's submission; filled in by the fold
-	Report    reply.Report      `json:"report"`
-	Outcome   Outcome           `json:"outcome"`
-	Decision  Decision          `json:"decision,omitempty"` // for a person
-	Key       string            `json:"key,omitempty"`      // identifies the submission if it is sent twice
-	Comments  []Comment         `json:"comments,omitempty"`
-	Commit    gitstore.ID       `json:"commit,omitempty"`
-	Tree      gitstore.ID       `json:"tree,omitempty"`           // the tree that the reviewer saw
-	Unseen    []gitstore.ID     `json:"unseen_commits,omitempty"` // for a range: commits with changes that are no longer visible at its end
-	Change    string            `json:"change,omitempty"`         // what was seen, named by gitstore.ChangeIDs
+	Reviewer string `json:"reviewer"`
+	Looked   Looked `json:"looked,omitempty"` // who the reviewer is; filled in when it is decoded
+	// the identity that recorded an approval; filled in by the fold
+	Recorder string `json:"recorded_by,omitempty"`
+	// the writer of the log with a person's submission; filled in by the fold
+	Writer   string       `json:"writer,omitempty"`
+	Report   reply.Report `json:"report"`
+	Outcome  Outcome      `json:"outcome"`
+	Decision Decision     `json:"decision,omitempty"` // for a person
+	Key      string       `json:"key,omitempty"`      // identifies the submission if it is sent twice
+	Comments []Comment    `json:"comments,omitempty"`
+	Commit   gitstore.ID  `json:"commit,omitempty"`
+	Tree     gitstore.ID  `json:"tree,omitempty"` // the tree that the reviewer saw
+	// for a range: commits with changes that are no longer visible at its end
+	Unseen    []gitstore.ID     `json:"unseen_commits,omitempty"`
+	Change    string            `json:"change,omitempty"` // what was seen, named by gitstore.ChangeIDs
 	Census    Census            `json:"census"`
 	Checks    []CheckResult     `json:"checks,omitempty"`
 	At        time.Time         `json:"at,omitzero"` // filled in by the fold
@@ -40,7 +43,8 @@ type Submission struct {
 	SkippedBy []string          `json:"not_checked,omitempty"` // checks that were not run, and why
 	Told      *Instructions     `json:"instructions,omitempty"`
 	spend.Spent
-	Event gitstore.ID `json:"event,omitempty"` // the event that records it and keeps its attachments; filled in by the fold
+	// the event that records it and keeps its attachments; filled in by the fold
+	Event gitstore.ID `json:"event,omitempty"`
 }
 
 // Said returns the reviewer's result, followed by the checks that keep the change from passing. Rules consider
@@ -86,7 +90,8 @@ const (
 )
 
 // outcomeRank orders outcomes from the best to the worst.
-var outcomeRank = map[Outcome]int{OutcomeNothing: 1, OutcomePassed: 2, OutcomeCommented: 3, OutcomePartial: 4, OutcomeFailed: 5}
+var outcomeRank = map[Outcome]int{OutcomeNothing: 1, OutcomePassed: 2, OutcomeCommented: 3, OutcomePartial: 4,
+	OutcomeFailed: 5}
 
 // Findings returns the report's findings and the comments.
 func (s Submission) Findings() []reply.Finding {

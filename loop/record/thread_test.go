@@ -59,7 +59,8 @@ func TestReplies(t *testing.T) {
 	if open := review.Unanswered(); !slices.Equal(open, []string{"c-0123456789"}) {
 		t.Errorf("a reply answers: %q are open", open)
 	}
-	for _, p := range []Reply{{Text: " ", Actor: "a"}, {Text: strings.Repeat("x", MaxMessage+1), Actor: "a"}, {Text: "x"}} {
+	for _, p := range []Reply{{Text: " ", Actor: "a"}, {Text: strings.Repeat("x", MaxMessage+1), Actor: "a"},
+		{Text: "x"}} {
 		if p.Check() == nil {
 			t.Errorf("%.20q by %q is accepted", p.Text, p.Actor)
 		}

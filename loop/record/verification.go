@@ -16,8 +16,9 @@ type Verification struct {
 	Rulings []Ruling    `json:"rulings,omitempty"`
 	Failure *Failure    `json:"failure,omitempty"` // why there is no decision
 	spend.Spent
-	At    time.Time   `json:"at,omitzero"`     // filled in by the fold
-	Event gitstore.ID `json:"event,omitempty"` // the event that records it and keeps the agent's words; filled in by the fold
+	At time.Time `json:"at,omitzero"` // filled in by the fold
+	// the event that records it and keeps the agent's words; filled in by the fold
+	Event gitstore.ID `json:"event,omitempty"`
 }
 
 func (v Verification) by() (who ActorPayload, held bool) { return ActorPayload{Actor: v.By}, false }

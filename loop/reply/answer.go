@@ -57,7 +57,8 @@ func (a *answer) isAnswer(from, to int, titled bool) bool {
 		l := a.md.Lines[above]
 		level, _ := l.HeadingOrBold()
 		told := l.Kind == markdown.LineText && level == 0 && endsInColon(l.Text) && !announces(l.Text)
-		joined := above == from-1 && level == 0 && (l.Kind == markdown.LineQuote || l.Kind == markdown.LineText && !endsSentence(l.Text))
+		joined := above == from-1 && level == 0 &&
+			(l.Kind == markdown.LineQuote || l.Kind == markdown.LineText && !endsSentence(l.Text))
 		if told || !titled && joined && !announces(l.Text) {
 			return false
 		}
@@ -78,20 +79,26 @@ func (a *answer) isAnswer(from, to int, titled bool) bool {
 // stop, is an item or has a label.
 func endsSentence(text string) bool {
 	_, _, listed := markdown.CutBullet(text)
-	last := lastRune(strings.TrimRightFunc(text, func(r rune) bool { return markdown.IsDecor(r) || strings.ContainsRune(")\"'", r) }))
+	last := lastRune(strings.TrimRightFunc(text, func(r rune) bool {
+		return markdown.IsDecor(r) || strings.ContainsRune(")\"'", r)
+	}))
 	return listed || strings.ContainsRune(".!?…", last) || markdown.Labelled(text) != "" || strings.TrimSpace(text) == ""
 }
 
 // answerWords and answerNouns are the words of a line that announces the answer: "Here is
 // my review of the change:", "BEGIN_JSON".
 var (
-	answerWords = prose.WordSet(`here is are my the this final full complete of as in and below follows following requested i structured change changes commit patch pr begin_json`)
-	answerNouns = prose.WordSet(`review report verdict result results answer json output summary decision conclusion assessment response begin_json`)
+	answerWords = prose.WordSet(
+		`here is are my the this final full complete of as in and below follows following requested i structured change changes commit patch pr begin_json`)
+	answerNouns = prose.WordSet(
+		`review report verdict result results answer json output summary decision conclusion assessment response begin_json`)
 )
 
 func announces(text string) bool {
 	words := wordsOf(text)
-	return hasWord(words, answerNouns) && !slices.ContainsFunc(words, func(w string) bool { return !answerWords.Has(w) && !answerNouns.Has(w) })
+	return hasWord(words, answerNouns) && !slices.ContainsFunc(words, func(w string) bool {
+		return !answerWords.Has(w) && !answerNouns.Has(w)
+	})
 }
 
 // maxSummary limits the summary taken from an answer, in bytes.

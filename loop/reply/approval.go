@@ -6,7 +6,8 @@ import (
 )
 
 // fillers are words that do not change the meaning of a verdict beside them.
-var fillers = prose.WordSet(`this the that it is are all everything overall i we now very ok okay great thanks thank you nice good job work well done change changes pr patch commit
+var fillers = prose.WordSet(
+	`this the that it is are all everything overall i we now very ok okay great thanks thank you nice good job work well done change changes pr patch commit
 	code to me us for merge merging into main from my side by with in respects and as so yes found were was have be can consider as a whole round review of
 	again here there comments nits notes suggestions remarks minor small optional perfect excellent happy finally`)
 
@@ -23,9 +24,11 @@ func (r *requestReader) hear(sentence string) {
 // saysUnread reports whether the reviewer could not read the change: "I was not able to read any of the files".
 func saysUnread(words []string) bool {
 	for _, who := range []string{"i", "we"} {
-		for _, could := range []string{"could not", "can not", "was not able to", "were not able to", "was unable to", "were unable to", "am unable to", "am not able to"} {
+		for _, could := range []string{"could not", "can not", "was not able to", "were not able to", "was unable to",
+			"were unable to", "am unable to", "am not able to"} {
 			_, what, ok := strings.Cut(strings.Join(words, " "), who+" "+could+" ")
-			if object := strings.Fields(what); ok && len(object) > 1 && lookVerbs.Has(object[0]) && hasWord(object[1:min(6, len(object))], reviewed) {
+			if object := strings.Fields(what); ok && len(object) > 1 && lookVerbs.Has(object[0]) &&
+				hasWord(object[1:min(6, len(object))], reviewed) {
 				return true
 			}
 		}
@@ -54,7 +57,8 @@ func saysRed(words []string) bool {
 // nowFailing are words for a failing check; elsewhere are words about another time or place.
 var (
 	nowFailing = prose.WordSet(`fail fails failing broken red`)
-	elsewhere  = prose.WordSet(`if when unless before without previously earlier base used would could should until unrelated same already flaky known expected never`)
+	elsewhere  = prose.WordSet(
+		`if when unless before without previously earlier base used would could should until unrelated same already flaky known expected never`)
 )
 
 // refusesMerge reports whether words forbid merging the change: "This must not be merged",
@@ -66,13 +70,16 @@ func refusesMerge(words []string) bool {
 	}
 	text := strings.Join(words, " ")
 	for _, verb := range []string{"not merge", "not ship", "not land", "not approve"} {
-		if strings.HasSuffix(text, verb) || says(words, verb+" this", verb+" it", verb+" yet", verb+" until", verb+" before", verb+" the change") {
+		if strings.HasSuffix(text, verb) || says(words, verb+" this", verb+" it", verb+" yet", verb+" until", verb+" before",
+			verb+" the change") {
 			return true
 		}
 	}
 	whole := len(words) <= 4 || hasWord(words, wholeWords)
-	return whole && says(words, "not be merged", "not be approved", "not be shipped", "not approved", "not approving", "not comfortable approving", "not lgtm",
-		"not ready to merge", "not ready to be merged", "not ready for merge", "not ready to ship", "not recommend merging", "not recommend approving",
+	return whole && says(words, "not be merged", "not be approved", "not be shipped", "not approved", "not approving",
+		"not comfortable approving", "not lgtm",
+		"not ready to merge", "not ready to be merged", "not ready for merge", "not ready to ship", "not recommend merging",
+		"not recommend approving",
 		"changes requested", "request changes", "requesting changes", "reject this", "i reject", "nack")
 }
 
@@ -92,6 +99,9 @@ func saysRefused(words []string) bool {
 	if wantsNoChanges(words) {
 		return false
 	}
-	return says(words, "not comfortable approving", "not approving", "not accept", "not recommend", "not approved", "not approve", "not lgtm", "not ready", "not merge", "not be merged", "changes requested", "request changes", "requesting changes",
-		"rejected", "reject this", "i reject", "needs work", "needs fix", "needs fixes", "not acceptable", "not good enough", "nack", "not pass", "not looks good")
+	return says(words, "not comfortable approving", "not approving", "not accept", "not recommend", "not approved",
+		"not approve", "not lgtm", "not ready", "not merge", "not be merged", "changes requested", "request changes",
+		"requesting changes",
+		"rejected", "reject this", "i reject", "needs work", "needs fix", "needs fixes", "not acceptable", "not good enough",
+		"nack", "not pass", "not looks good")
 }

@@ -69,7 +69,8 @@ func readBlockLine(l markdown.Line) block {
 	if title, ok := summaryOf(text); ok {
 		return block{kind: blockHeading, level: levelSummary, text: title}
 	}
-	if _, isVerdict := verdictLine(l); l.Kind != markdown.LineText || isVerdict || isTag(text) || isRule(text) || strings.Trim(text, "=") == "" {
+	if _, isVerdict := verdictLine(l); l.Kind != markdown.LineText || isVerdict || isTag(text) || isRule(text) ||
+		strings.Trim(text, "=") == "" {
 		return block{}
 	}
 	if level, title := (markdown.Line{Text: text}).HeadingOrBold(); level > 0 {

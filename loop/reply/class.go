@@ -96,7 +96,8 @@ func (c *classifier) line(i int) {
 		return
 	}
 	l.words(item, c.titles(i))
-	if l.role == roleLead && l.level == 0 && !l.listed && i > 0 && c.lines[i-1].role == roleText && goesOn(c.lines[i-1].Text) && !namesPlace(l.rest) {
+	if l.role == roleLead && l.level == 0 && !l.listed && i > 0 && c.lines[i-1].role == roleText &&
+		goesOn(c.lines[i-1].Text) && !namesPlace(l.rest) {
 		l.role = roleText // "… of which one is" / "critical - the lock"
 	}
 	if l.role == roleText && isTag(strings.TrimSpace(l.Text)) {

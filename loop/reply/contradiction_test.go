@@ -7,7 +7,8 @@ import (
 )
 
 const (
-	passingBlock  = "```runr-review " + fuzzNonce + "\n{\"verdict\": \"PASS\", \"summary\": \"All is met.\", \"findings\": []}\n```\n"
+	passingBlock = "```runr-review " + fuzzNonce +
+		"\n{\"verdict\": \"PASS\", \"summary\": \"All is met.\", \"findings\": []}\n```\n"
 	againstNotice = "the worse counts"
 )
 
@@ -27,7 +28,8 @@ func TestWordsAgainstABlock(t *testing.T) {
 		"### Verdict: PASS\n\n### Findings\n- Critical: token logged in a.go:1\n": CriticalFail,
 	} {
 		for _, answer := range []string{text + "\n" + passingBlock, passingBlock + "\n" + text} {
-			if r := ParseReview(answer, fuzzNonce); r.Effective != want || r.Format != formatTagged || r.Summary != "All is met." {
+			if r := ParseReview(answer, fuzzNonce); r.Effective != want || r.Format != formatTagged ||
+				r.Summary != "All is met." {
 				t.Errorf("%q: want %s: %+v", answer, want, r)
 			}
 		}

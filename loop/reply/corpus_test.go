@@ -129,13 +129,15 @@ func (n *figures) add(t *testing.T, s sample) {
 		t.Logf("%s: %s, want %s", s.name, got, s.verdict)
 	}
 	found, left, extra := pair(s.findings, r.Findings, func(w, g Finding) bool { return w.Place() == g.Place() })
-	n.findings, n.findingsMissed, n.findingsExtra = n.findings+found, n.findingsMissed+len(left), n.findingsExtra+len(extra)
+	n.findings, n.findingsMissed, n.findingsExtra = n.findings+found, n.findingsMissed+len(left),
+		n.findingsExtra+len(extra)
 	graded, _, _ := pair(s.findings, r.Findings, func(w, g Finding) bool {
 		return w.Place() == g.Place() && w.Severity == g.Severity
 	})
 	n.graded += graded
 	asked, missed, more := pair(s.wants(), r.Requests, func(w, g string) bool { return holds(g, w) })
-	n.requests, n.requestsMissed, n.requestsExtra = n.requests+asked, n.requestsMissed+len(missed), n.requestsExtra+len(more)
+	n.requests, n.requestsMissed, n.requestsExtra = n.requests+asked, n.requestsMissed+len(missed),
+		n.requestsExtra+len(more)
 	if len(missed)+len(more) == 0 {
 		n.exact++
 	} else {

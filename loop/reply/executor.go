@@ -36,7 +36,9 @@ func ParseExecutor(text string) ExecutorReport {
 // "### Verification Results" or "### Artifact Self-Check", "" if there is none.
 func verificationIn(md markdown.Text) string {
 	var parts []string
-	for _, s := range md.Sections(func(title string) bool { return markdown.TitleIs(title, "verification results", "artifact self-check") }, true) {
+	for _, s := range md.Sections(func(title string) bool {
+		return markdown.TitleIs(title, "verification results", "artifact self-check")
+	}, true) {
 		if text := md.Text(s); text != "" {
 			parts = append(parts, text)
 		}

@@ -180,9 +180,12 @@ func claimsPath(item string) bool {
 	case strings.Contains(words[0], "/") || place.HasExtension(words[0]):
 		return true
 	}
-	return place.HasExtension(item) && !slices.ContainsFunc(words, func(w string) bool { return proseWords.Has(strings.ToLower(w)) })
+	return place.HasExtension(item) && !slices.ContainsFunc(words, func(w string) bool {
+		return proseWords.Has(strings.ToLower(w))
+	})
 }
 
 // proseWords are words of sentences, such as "none" and "done", that name no file.
-var proseWords = prose.WordSet(`a the in to of and for with from as is was were are no not see none nothing updated added changed modified created
+var proseWords = prose.WordSet(
+	`a the in to of and for with from as is was were are no not see none nothing updated added changed modified created
 	removed deleted renamed fixed implemented refactored done unchanged pending unknown empty todo tbd yes total all above`)

@@ -16,7 +16,8 @@ func reasonIn(md markdown.Text) string {
 		}
 	}
 	wanted := func(title string) bool {
-		return markdown.TitleIs(title, "reason", "awaiting", "blocked by", "blocker", "blockers", "checkpoint details", "what i need", "what is needed", "refuted", "refutation")
+		return markdown.TitleIs(title, "reason", "awaiting", "blocked by", "blocker", "blockers", "checkpoint details",
+			"what i need", "what is needed", "refuted", "refutation")
 	}
 	for _, s := range md.Sections(wanted, true) {
 		_, told := statedReason(md.Lines[s.From-1])

@@ -29,7 +29,8 @@ func TestVerificationSection(t *testing.T) {
 }
 
 func TestClaimOverTheLimit(t *testing.T) {
-	r := ParseExecutor("## SUBTASK COMPLETE\n### Files Modified\n- " + strings.Repeat("a", 4097) + "\n- " + strings.Repeat("b", 4096) + "\n")
+	r := ParseExecutor("## SUBTASK COMPLETE\n### Files Modified\n- " + strings.Repeat("a", 4097) + "\n- " +
+		strings.Repeat("b", 4096) + "\n")
 	if len(r.Files) != 1 || len(r.Files[0]) != 4096 || len(r.Warnings) != 1 {
 		t.Errorf("%d files, warnings %q", len(r.Files), r.Warnings)
 	}
@@ -37,9 +38,11 @@ func TestClaimOverTheLimit(t *testing.T) {
 
 func TestHostileExecutors(t *testing.T) {
 	for name, unit := range map[string]string{
-		"arrows": "a -> ", "braces": "{a => ", "tabs": "a\t", "backticks": "`", "quotes": `"\`, "bullets": "- ", "codes": "M ", "fences": "```\n",
-		"unsafe": "- ../x\n", "sections": "### Files Modified\n- a.go\n", "verifications": "### Verification Results\n", "statuses": "**Status:** ",
-		"bare": "Files modified:\n", "links": "[a](",
+		"arrows": "a -> ", "braces": "{a => ", "tabs": "a\t", "backticks": "`", "quotes": `"\`, "bullets": "- ",
+		"codes": "M ", "fences": "```\n",
+		"unsafe": "- ../x\n", "sections": "### Files Modified\n- a.go\n", "verifications": "### Verification Results\n",
+		"statuses": "**Status:** ",
+		"bare":     "Files modified:\n", "links": "[a](",
 	} {
 		text := "### Files Modified\n- " + strings.Repeat(unit, 200_000/len(unit))
 		if r := ParseExecutor(text); r.Files == nil || r.Warnings == nil {

@@ -27,7 +27,8 @@ func FindingID(f Finding) string {
 }
 
 // StopWords are words that may differ when a sentence is repeated. "not" and "no" are not among them.
-var StopWords = prose.WordSet(`a an the this that these those it its is are was were be been being has have of in on at to for from by with as and or there here line lines still also`)
+var StopWords = prose.WordSet(
+	`a an the this that these those it its is are was were be been being has have of in on at to for from by with as and or there here line lines still also`)
 
 // significantWords returns the words of an issue in lower case, sorted, each once. For an
 // issue without any it returns the issue's text.

@@ -46,7 +46,8 @@ func cutPlaceAtEnd(text string) (before, after string, ok bool) {
 // placeAmong returns the first place with a line among the words of a text.
 func placeAmong(text string) place.Place {
 	for word := range strings.FieldsSeq(prose.Cut(text, place.MaxPath)) {
-		if p := place.Read(strings.Trim(word, "*_`\"'()[],;.")); p.Line > 0 && strings.ContainsAny(p.File, "./") && place.HasExtension(p.File) {
+		if p := place.Read(strings.Trim(word, "*_`\"'()[],;.")); p.Line > 0 && strings.ContainsAny(p.File, "./") &&
+			place.HasExtension(p.File) {
 			return p
 		}
 	}
@@ -148,7 +149,8 @@ func (d *findingDraft) isEmpty() bool {
 // isTemplate reports whether the draft repeats the prompt's template.
 func (d *findingDraft) isTemplate() bool {
 	severity, issue := d.value(severityField), d.value(issueField)
-	filled := issue != "" && !place.IsPlaceholder(issue) && !(strings.HasPrefix(issue, "[") && strings.HasSuffix(issue, "]"))
+	filled := issue != "" && !place.IsPlaceholder(issue) &&
+		!(strings.HasPrefix(issue, "[") && strings.HasSuffix(issue, "]"))
 	return !filled && (issue != "" && severity == "" || place.IsPlaceholder(severity) || len(severitiesIn(severity)) > 1)
 }
 

@@ -56,7 +56,8 @@ func TestFindingIDShape(t *testing.T) {
 }
 
 func TestIdentifyNumbersTwins(t *testing.T) {
-	findings := []Finding{{File: "a.go", Issue: "leak"}, {File: "b.go", Issue: "leak"}, {File: "a.go", Issue: "Leak"}, {File: "a.go", Issue: "leak!"}}
+	findings := []Finding{{File: "a.go", Issue: "leak"}, {File: "b.go", Issue: "leak"}, {File: "a.go", Issue: "Leak"},
+		{File: "a.go", Issue: "leak!"}}
 	Identify(findings)
 	first := FindingID(findings[0])
 	if findings[0].ID != first || findings[2].ID != first+"-2" || findings[3].ID != first+"-3" {

@@ -199,7 +199,8 @@ func (r *findingReader) continued(i int, l readLine) {
 	next := r.draft.loose && l.listed
 	over := r.draft.short && (r.draft.blank || isLabel(l.Text)) && !l.listed
 	outer := r.draft.blank && l.indent < r.draft.indent
-	if r.draft.listed && l.indent <= r.draft.indent && (r.draft.blank || next) || over && l.indent <= r.draft.indent || outer {
+	if r.draft.listed && l.indent <= r.draft.indent && (r.draft.blank || next) || over && l.indent <= r.draft.indent ||
+		outer {
 		r.flush()
 		return
 	}
@@ -214,7 +215,8 @@ func (r *findingReader) title(i int, l readLine) {
 	if g.severity != "" && l.level == levelSummary && !g.used {
 		return
 	}
-	if g.severity != "" && l.level < levelSummary && (l.level > g.level || !g.used && l.level == markdown.LevelBold) && !isNone(l.title) {
+	if g.severity != "" && l.level < levelSummary && (l.level > g.level || !g.used && l.level == markdown.LevelBold) &&
+		!isNone(l.title) {
 		r.startLoose(i, readLine{}, g.severity, l.title)
 		r.group.used = true
 		return
@@ -319,7 +321,8 @@ func (r *findingReader) flush() {
 	if d == nil || d.isEmpty() {
 		return
 	}
-	if issue := d.value(issueField); d.value(severityField) == "" && !r.plain && (issue == "" || !r.inside && d.place() == (place.Place{}) && !namesPlace(issue)) {
+	if issue := d.value(issueField); d.value(severityField) == "" && !r.plain &&
+		(issue == "" || !r.inside && d.place() == (place.Place{}) && !namesPlace(issue)) {
 		return
 	}
 	if d.isTemplate() {
@@ -342,7 +345,9 @@ func (r *findingReader) flush() {
 // inFile matches a line that names the file of the findings below it; inLines matches "Around line 12-14: it leaks".
 var (
 	inFile  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^In `@?([^`\\s]+)`:\\s*$") })
-	inLines = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)^(?:around )?lines? (\d+(?:-\d+)?):(.+)$`) })
+	inLines = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?is)^(?:around )?lines? (\d+(?:-\d+)?):(.+)$`)
+	})
 )
 
 // findingScope is whether a line is in a section of findings.

@@ -96,9 +96,11 @@ func TestSeverityLeadsALine(t *testing.T) {
 	checkForms(t, "", "### Verdict: PASS\n\n", "\n", []formCase{
 		{"- Critical: the token is logged", "CRITICAL; critical the token is logged"},
 		{"Critical: no input is validated", "CRITICAL; critical no input is validated"},
-		{"- Critical: token logged\n- Critical: key in the source", "CRITICAL; critical token logged; critical key in the source"},
+		{"- Critical: token logged\n- Critical: key in the source",
+			"CRITICAL; critical token logged; critical key in the source"},
 		{"- Critical: SQL injection\n- Warning: a slow loop", "CRITICAL; critical SQL injection; warning a slow loop"},
-		{"P1: a.go:3 is slow\nP3: b.go:4 has a typing mistake", "PASS_WITH_NOTES; warning a.go:3 is slow; note b.go:4 has a typing mistake"},
+		{"P1: a.go:3 is slow\nP3: b.go:4 has a typing mistake",
+			"PASS_WITH_NOTES; warning a.go:3 is slow; note b.go:4 has a typing mistake"},
 		{"issue (non-blocking): a.go:3 is slow", "PASS_WITH_NOTES; note a.go:3 is slow"},
 		{"nitpick (non-blocking): rename x", "PASS_WITH_NOTES; note rename x"},
 		{"nitpick: rename x", "PASS_WITH_NOTES; note rename x"},
@@ -136,16 +138,19 @@ func TestSeverityAbove(t *testing.T) {
 		{"### Critical Issues (Must Fix)\n1. **token logged**\n   - File: a.go:1", a},
 		{"### Critical\n\n**token logged** (a.go:1)\n\nIt is there for everybody to read.", a},
 		{"_⚠️ Potential issue_ | _🔴 Critical_\n\n**token logged in a.go:1**\n\nIt is there for everybody to read.", a},
-		{"![critical](https://example.com/critical.svg)\n\ntoken logged in a.go:1\n\n```suggestion\nlog.Print(\"in\")\n```", a},
+		{"![critical](https://example.com/critical.svg)\n\ntoken logged in a.go:1\n\n```suggestion\nlog.Print(\"in\")\n```",
+			a},
 		{"### token logged in a.go:1\n\n**Critical Severity**\n\ntoken logged in a.go:1", a},
 		{"- Critical:\n  - token logged in a.go:1", a},
 		{"Critical\n--------\n- token logged in a.go:1", a},
 		{"Critical\n- token logged in a.go:1", a},
 		{"CRITICAL\n\n- token logged in a.go:1", a},
 		{"<details>\n<summary>🔴 Critical (1)</summary>\n\n- token logged in a.go:1\n\n</details>", a},
-		{"### Critical\n\nNo critical issues were identified in this review.\n\n### Warnings\n\nNo warnings were found during the review of the change.", "PASS"},
+		{"### Critical\n\nNo critical issues were identified in this review.\n\n### Warnings\n\n" +
+			"No warnings were found during the review of the change.", "PASS"},
 		{"### Critical\n\nNo errors are handled in the loop.", "CRITICAL; critical No errors are handled in the loop."},
-		{"### Critical\n\nNo issues found, but the token is logged.", "CRITICAL; critical No issues found, but the token is logged."},
+		{"### Critical\n\nNo issues found, but the token is logged.",
+			"CRITICAL; critical No issues found, but the token is logged."},
 		{"#### Critical\nNone.\n\n#### Warnings\nNo warnings found.", "PASS"},
 		{"#### Critical\n\n#### Nits\n- rename x", "PASS_WITH_NOTES; note rename x"},
 	})
@@ -155,12 +160,14 @@ func TestSeverityAbove(t *testing.T) {
 // says it is a key; it names each severity once and no place.
 func TestLegendIsNoFinding(t *testing.T) {
 	legends := []formCase{
-		{"Severity key:\n- **Critical** - stops the release\n- **Warning** - should be fixed\n- **Note** - nice to have", "PASS"},
+		{"Severity key:\n- **Critical** - stops the release\n- **Warning** - should be fixed\n- **Note** - nice to have",
+			"PASS"},
 		{"Severity key: - **Critical** - stops the release", "PASS"},
 		{"Severity key:\n- **Critical** - stops the release", "PASS"},
 		{"### Severity levels\n\n- Critical: data loss, a security hole\n- Warning: a bug\n- Note: style", "PASS"},
 		{"| Severity | Meaning |\n|---|---|\n| Critical | stops the release |\n| Warning | should be fixed |", "PASS"},
-		{"| Severity | Description |\n|---|---|\n| Critical | must be fixed before merge |\n| Warning | should be fixed |", "PASS"},
+		{"| Severity | Description |\n|---|---|\n| Critical | must be fixed before merge |\n| Warning | should be fixed |",
+			"PASS"},
 		{"Severity: Critical = stops the release, Warning = should be fixed", "PASS"},
 		{"Severity: Critical = stops the release", "PASS"},
 		{"- Severity: Critical means that it stops the release", "PASS"},
@@ -185,12 +192,17 @@ func TestLegendIsNoFinding(t *testing.T) {
 	checkForms(t, "", "### Verdict: PASS\n\n", "\n", []formCase{
 		// The same frame around text that is not a definition.
 		{"Severity key:\n- Critical: token logged in a.go:1", "CRITICAL; critical a.go:1 token logged"},
-		{"Severity key:\n- Critical: token logged\n- Critical: key in the source", "CRITICAL; critical token logged; critical key in the source"},
-		{"| Severity | Meaning |\n|---|---|\n| Critical | token logged in a.go:1 |", "CRITICAL; critical a.go:1 token logged"},
-		{"Severity levels: Note, a.go:1 logs the token, Critical (must fix)", "CRITICAL; critical a.go:1 Severity levels: Note, a.go:1 logs the token, Critical"},
+		{"Severity key:\n- Critical: token logged\n- Critical: key in the source",
+			"CRITICAL; critical token logged; critical key in the source"},
+		{"| Severity | Meaning |\n|---|---|\n| Critical | token logged in a.go:1 |",
+			"CRITICAL; critical a.go:1 token logged"},
+		{"Severity levels: Note, a.go:1 logs the token, Critical (must fix)",
+			"CRITICAL; critical a.go:1 Severity levels: Note, a.go:1 logs the token, Critical"},
 		{"- Critical: stops the release", "CRITICAL; critical stops the release"},
-		{"- Critical: must be fixed before merge\n- Warning: `a.go:3` should be fixed", "CRITICAL; critical must be fixed before merge; warning a.go:3 should be fixed"},
-		{"### Findings by severity level\n- Critical: token logged\n- Warning: a slow loop", "CRITICAL; critical token logged; warning a slow loop"},
+		{"- Critical: must be fixed before merge\n- Warning: `a.go:3` should be fixed",
+			"CRITICAL; critical must be fixed before merge; warning a.go:3 should be fixed"},
+		{"### Findings by severity level\n- Critical: token logged\n- Warning: a slow loop",
+			"CRITICAL; critical token logged; warning a slow loop"},
 	})
 }
 
@@ -248,16 +260,25 @@ func TestSeverityAsALabel(t *testing.T) {
 	checkForms(t, "", "### Verdict: PASS\n\n", "\n", labels)
 	checkForms(t, "", "", "\n\n### Verdict: PASS\n", labels)
 	checkForms(t, "", "### Verdict: PASS\n\n", "\n", passes(
-		"No critical issues.", "There are no SEV1 issues in a.go:1.", "Severity: none", "Severity rating: none", "Severity level: N/A", "Critical: none", "SEV1: none", "SEV0: 0, SEV1: 0",
-		"- `critical`: none", "- `critical` none", "- `critical` no issues found", "`critical` findings: none", "- `critical` (0)",
+		"No critical issues.", "There are no SEV1 issues in a.go:1.", "Severity: none", "Severity rating: none",
+		"Severity level: N/A", "Critical: none", "SEV1: none", "SEV0: 0, SEV1: 0",
+		"- `critical`: none", "- `critical` none", "- `critical` no issues found", "`critical` findings: none",
+		"- `critical` (0)",
 		"### SEV1\n\nNone.\n\n### SEV2\n\nNone.", "### SEV1\n\n### SEV2\n", "#### `critical`\n\nNone.",
-		"critical = must fix before merge", "`critical` = must fix before merge", "Severity rating: critical = must fix before merge",
-		"SEV1 = stops the release\nSEV2 = fix soon", "- SEV1: must be fixed before merge\n- SEV2: should be fixed", "Severity scale: SEV0, SEV1, SEV2, SEV3",
-		"- `critical` must be fixed before merge\n- `major` should be fixed\n- `minor` optional", "`critical` | `warning` | `note`",
-		"Severity level: critical, warning or note", "Severity rating: Critical | Warning | Note", "Severity levels: critical, warning, note",
-		"- `error` is returned by Foo and handled in a.go", "- `warn` logs a line in a.go:3", "- `high` and `low` are swapped nowhere", "- `blocking` mode is off",
-		"- `critical_path` is new", "- `Critical()` was renamed", "- `critical.go` covers it", "`critical` is the name of the level", "*Critical* path is covered",
-		"SEV-1 incidents are handled by the retry loop", "- [x] `critical` token logged", "The level `critical` is used in a.go:3.",
+		"critical = must fix before merge", "`critical` = must fix before merge",
+		"Severity rating: critical = must fix before merge",
+		"SEV1 = stops the release\nSEV2 = fix soon", "- SEV1: must be fixed before merge\n- SEV2: should be fixed",
+		"Severity scale: SEV0, SEV1, SEV2, SEV3",
+		"- `critical` must be fixed before merge\n- `major` should be fixed\n- `minor` optional",
+		"`critical` | `warning` | `note`",
+		"Severity level: critical, warning or note", "Severity rating: Critical | Warning | Note",
+		"Severity levels: critical, warning, note",
+		"- `error` is returned by Foo and handled in a.go", "- `warn` logs a line in a.go:3",
+		"- `high` and `low` are swapped nowhere", "- `blocking` mode is off",
+		"- `critical_path` is new", "- `Critical()` was renamed", "- `critical.go` covers it",
+		"`critical` is the name of the level", "*Critical* path is covered",
+		"SEV-1 incidents are handled by the retry loop", "- [x] `critical` token logged",
+		"The level `critical` is used in a.go:3.",
 	))
 }
 

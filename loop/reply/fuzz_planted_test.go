@@ -59,8 +59,10 @@ func answerIn(r Report) string {
 func FuzzQuotedAddsNothing(f *testing.F) {
 	addTexts(f)
 	quotes := []string{
-		"### Verdict: PASS", "### Verdict: CRITICAL", plantedJSON, "- **Critical** - stops the release\n- **Warning** - should be fixed",
-		"- Critical: token logged in a.go:1", "| Severity | Meaning |\n|---|---|\n| Critical | stops the release |", "LGTM", "Not approved",
+		"### Verdict: PASS", "### Verdict: CRITICAL", plantedJSON,
+		"- **Critical** - stops the release\n- **Warning** - should be fixed",
+		"- Critical: token logged in a.go:1", "| Severity | Meaning |\n|---|---|\n| Critical | stops the release |", "LGTM",
+		"Not approved",
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if strings.ContainsAny(text, "\r\ufeff") || strings.TrimSpace(text) == "" {
@@ -86,7 +88,8 @@ func FuzzFindingNeverPasses(f *testing.F) {
 	addTexts(f)
 	const finding = "Critical: x at a.go:1"
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, said := range []string{text + "\n\n" + finding + "\n", finding + "\n\n" + text, text + "\n\n- " + finding + "\n\nThat is all.\n"} {
+		for _, said := range []string{text + "\n\n" + finding + "\n", finding + "\n\n" + text,
+			text + "\n\n- " + finding + "\n\nThat is all.\n"} {
 			if r := ParseReview(said, ""); (r.Effective.Passed() || r.Approved) && !inAside(said, finding) {
 				t.Fatalf("%q passes: %+v", said, r)
 			}
@@ -101,6 +104,8 @@ func inAside(text, line string) bool {
 	clean, _ := markdown.Clean(text, log)
 	md := markdown.Read(markdown.Printable(clean))
 	scope := findingScopes(md)
-	return slices.ContainsFunc(md.Lines, func(l markdown.Line) bool { return strings.HasSuffix(l.Text, line) && l.Kind != markdown.LineText }) ||
+	return slices.ContainsFunc(md.Lines, func(l markdown.Line) bool {
+		return strings.HasSuffix(l.Text, line) && l.Kind != markdown.LineText
+	}) ||
 		slices.ContainsFunc(scope, func(s findingScope) bool { return s == scopeOut })
 }

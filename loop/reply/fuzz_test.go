@@ -46,7 +46,8 @@ func checkReport(t *testing.T, text string, report Report) {
 	}
 	ids := map[string]bool{}
 	for _, finding := range report.Findings {
-		if finding.ID == "" || ids[finding.ID] || finding.Issue == "" || finding.Line < 0 || finding.EndLine < 0 || finding.File == "" && finding.Line > 0 {
+		if finding.ID == "" || ids[finding.ID] || finding.Issue == "" || finding.Line < 0 || finding.EndLine < 0 ||
+			finding.File == "" && finding.Line > 0 {
 			t.Fatalf("finding %+v", finding)
 		}
 		ids[finding.ID] = true
@@ -85,7 +86,8 @@ func FuzzParseExecutor(f *testing.F) {
 func checkFiles(t *testing.T, files []string) {
 	seen := map[string]bool{}
 	for _, file := range files {
-		if file == "" || file == "." || path.IsAbs(file) || path.Clean(file) != file || len(file) > 4096 || !utf8.ValidString(file) || seen[file] {
+		if file == "" || file == "." || path.IsAbs(file) || path.Clean(file) != file || len(file) > 4096 ||
+			!utf8.ValidString(file) || seen[file] {
 			t.Fatalf("file %q of %q", file, files)
 		}
 		seen[file] = true

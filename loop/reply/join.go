@@ -50,6 +50,8 @@ func Join(reports []Report) Report {
 // newFindings returns the findings of more that are not in known, with the same place and issue.
 func newFindings(known, more []Finding) []Finding {
 	return slices.DeleteFunc(slices.Clone(more), func(f Finding) bool {
-		return slices.ContainsFunc(known, func(k Finding) bool { return k.File == f.File && k.Line == f.Line && k.Issue == f.Issue })
+		return slices.ContainsFunc(known, func(k Finding) bool {
+			return k.File == f.File && k.Line == f.Line && k.Issue == f.Issue
+		})
 	})
 }

@@ -84,7 +84,8 @@ func (o *jsonObject) list(key string) []json.RawMessage {
 }
 
 // findings reads each element of a list; the error names what could not be read.
-func (o *jsonObject) findings(key, what string, read func([]byte, *markdown.Warnings) (Finding, error), log *markdown.Warnings) []Finding {
+func (o *jsonObject) findings(key, what string, read func([]byte, *markdown.Warnings) (Finding, error),
+	log *markdown.Warnings) []Finding {
 	var findings []Finding
 	for _, raw := range o.list(key) {
 		f, err := read(raw, log)

@@ -47,13 +47,15 @@ var fieldLabels = []struct {
 	name  string
 	field field
 }{
-	{"severity", severityField}, {"severity rating", severityField}, {"severity level", severityField}, {"severity assessment", severityField},
+	{"severity", severityField}, {"severity rating", severityField}, {"severity level", severityField},
+	{"severity assessment", severityField},
 	{"issue severity", severityField}, {"priority", severityField}, {"priority level", severityField},
 	{"file:line", placeField}, {"file/line", placeField}, {"file, line", placeField}, {"file", placeField},
 	{"location", placeField}, {"path", placeField},
 	{"lines", lineField}, {"line", lineField},
 	{"issue", issueField}, {"problem", issueField}, {"description", issueField}, {"finding", issueField},
-	{"suggested fix", fixField}, {"fix", fixField}, {"suggestion", fixField}, {"recommendation", fixField}, {"resolution", fixField},
+	{"suggested fix", fixField}, {"fix", fixField}, {"suggestion", fixField}, {"recommendation", fixField},
+	{"resolution", fixField},
 }
 
 func readField(text string) (field, string) {
@@ -95,7 +97,9 @@ func isNone(text string) bool {
 	case key == "n a", key == "na", key == "no", key == "nil", key == "nothing to report", isNumber(key): // or empty
 		return true
 	case words[0] == "none", words[0] == "nothing":
-		return len(words) <= 2 || !slices.ContainsFunc(words, func(w string) bool { return !closingWords.Has(w) && !foundWords.Has(w) })
+		return len(words) <= 2 || !slices.ContainsFunc(words, func(w string) bool {
+			return !closingWords.Has(w) && !foundWords.Has(w)
+		})
 	case words[0] == "no" || words[0] == "zero" || words[0] == "0":
 		return saysNoFaults(words[1:])
 	}
@@ -106,7 +110,8 @@ func isNone(text string) bool {
 var (
 	foundWords   = prose.WordSet(`found detected identified reported seen remaining remain left observed noted spotted`)
 	beWords      = prose.WordSet(`were was is are have has been be`)
-	closingWords = prose.WordSet(`none nothing else fix of in this the change changes code diff patch pr commit review files file here at time to report all`)
+	closingWords = prose.WordSet(
+		`none nothing else fix of in this the change changes code diff patch pr commit review files file here at time to report all`)
 )
 
 // saysNoFaults reports whether words, after "no", say that there is no fault. "No errors
@@ -127,4 +132,5 @@ func saysNoFaults(words []string) bool {
 }
 
 // faultNouns are nouns for what a reviewer finds.
-var faultNouns = prose.WordSet(`finding issue problem concern bug blocker vulnerability vulnerabilitie defect flaw fault regression warning error comment note violation leak remark objection`)
+var faultNouns = prose.WordSet(
+	`finding issue problem concern bug blocker vulnerability vulnerabilitie defect flaw fault regression warning error comment note violation leak remark objection`)

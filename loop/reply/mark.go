@@ -19,16 +19,22 @@ import (
 // before the change may go in is critical, as is P0. P1 is a warning; P2 and below are notes,
 // as codex defines them. The worst level of incident scales is SEV1 or SEV0.
 var SeverityWords = map[string]Severity{
-	"critical": Critical, "blocker": Critical, "blocking": Critical, "severe": Critical, "fatal": Critical, "严重": Critical, "重大": Critical, "致命的": Critical, "kritisch": Critical, "crítico": Critical, "crítica": Critical, "critique": Critical,
+	"critical": Critical, "blocker": Critical, "blocking": Critical, "severe": Critical, "fatal": Critical, "严重": Critical,
+	"重大": Critical, "致命的": Critical, "kritisch": Critical, "crítico": Critical, "crítica": Critical, "critique": Critical,
 	"mustfix": Critical, "p0": Critical, "sev0": Critical, "sev1": Critical,
-	"warning": Warning, "警告": Warning, "warnung": Warning, "advertencia": Warning, "avertissement": Warning, "warn": Warning, "error": Warning, "high": Warning, "major": Warning, "medium": Warning, "shouldfix": Warning, "todo": Warning,
+	"warning": Warning, "警告": Warning, "warnung": Warning, "advertencia": Warning, "avertissement": Warning,
+	"warn": Warning, "error": Warning, "high": Warning, "major": Warning, "medium": Warning, "shouldfix": Warning,
+	"todo":     Warning,
 	"moderate": Warning, "important": Warning, "techdebt": Warning, "p1": Warning, "sev2": Warning,
-	"note": Note, "low": Note, "minor": Note, "info": Note, "informational": Note, "nit": Note, "nitpick": Note, "nicetohave": Note,
-	"trivial": Note, "suggestion": Note, "skippable": Note, "nonblocking": Note, "p2": Note, "p3": Note, "p4": Note, "sev3": Note, "sev4": Note, "sev5": Note,
+	"note": Note, "low": Note, "minor": Note, "info": Note, "informational": Note, "nit": Note, "nitpick": Note,
+	"nicetohave": Note,
+	"trivial":    Note, "suggestion": Note, "skippable": Note, "nonblocking": Note, "p2": Note, "p3": Note, "p4": Note,
+	"sev3": Note, "sev4": Note, "sev5": Note,
 }
 
 // markNouns may accompany such a word: "High severity", "Critical security issues".
-var markNouns = prose.WordSet(`sev severity priority issue finding problem bug item concern comment risk badge potential security`)
+var markNouns = prose.WordSet(
+	`sev severity priority issue finding problem bug item concern comment risk badge potential security`)
 
 // asideWords are severity words that often label a mere remark: outside a section of
 // findings they do not count.
@@ -222,7 +228,8 @@ func cutSign(item string) (m severityMark, rest string, ok bool) {
 		return severityMark{}, "", false
 	}
 	rest = strings.TrimLeftFunc(s[n:], isLoose)
-	return severityMark{severity: severity, word: string(sign)}, rest, len(wordsOf(rest)) > 0 && !strings.HasPrefix(rest, "=")
+	return severityMark{severity: severity, word: string(sign)}, rest,
+		len(wordsOf(rest)) > 0 && !strings.HasPrefix(rest, "=")
 }
 
 // saysFault reports whether text names a place or a fault, and is not merely a title.
@@ -230,7 +237,8 @@ func saysFault(text string) bool { return namesPlace(text) || hasFault(wordsOf(t
 
 // severitySigns are the emoji that agents use for a severity. Those for a note often mean
 // that all is well, so they are read only where findings are counted.
-var severitySigns = map[rune]Severity{'🔴': Critical, '🛑': Critical, '🚨': Critical, '🟠': Warning, '🟡': Warning, '🟢': Note, '🔵': Note, '⚪': Note}
+var severitySigns = map[rune]Severity{'🔴': Critical, '🛑': Critical, '🚨': Critical, '🟠': Warning, '🟡': Warning,
+	'🟢': Note, '🔵': Note, '⚪': Note}
 
 // leadingMark reads "[HIGH] text", "(critical) text", "**Critical:** text",
 // "**HIGH** - text", "`critical` text", "Critical — text", "issue (blocking): text", "CRITICAL a.go:1 text".
@@ -268,13 +276,16 @@ func leadingMark(item string) (m severityMark, rest string, ok bool) {
 // that is part of a sentence: "`high` and `low` are swapped", "*critical* path".
 var (
 	codeWords  = prose.WordSet(`error errors warning warnings warn fatal blocking note notes info todo suggestion`)
-	aboutWords = prose.WordSet(`and or is are was were has have be been as in to for of level levels severity field flag parameter path paths section sections`)
+	aboutWords = prose.WordSet(
+		`and or is are was were has have be been as in to for of level levels severity field flag parameter path paths section sections`)
 )
 
 // tagsLine reports whether a code span or italic word at the start of a line labels the rest,
 // and is neither a name in the code nor part of a sentence.
 func tagsLine(span, after string) bool {
-	named := strings.ContainsFunc(span, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != ' ' && r != '-' })
+	named := strings.ContainsFunc(span, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != ' ' && r != '-'
+	})
 	words := wordsOf(after)
 	defined := strings.HasPrefix(strings.TrimSpace(after), "=")
 	return !named && !defined && !codeWords.Has(strings.ToLower(span)) && len(words) > 0 && !aboutWords.Has(words[0])
@@ -359,7 +370,8 @@ func trimSeparator(s string) string {
 }
 
 // legendWords say how a fault is handled, without describing one.
-var legendWords = prose.WordSet(`a an the it its this that they these is are be to for of in on at by as with and or not no must should may can could will might need needs
+var legendWords = prose.WordSet(
+	`a an the it its this that they these is are be to for of in on at by as with and or not no must should may can could will might need needs
 	have has fix fixed fixes fixing resolve resolved address addressed block blocks blocking stop stops prevent prevents hold holds merge merged merging release released
 	releases ship shipping shipped commit commits land landing deploy deployed before after until first when if later next soon now immediately possible required optional
 	nice worth saying noting consider considered considering ignore ignored wait waits only cosmetic style stylistic informational information issue issues problem problems
@@ -380,7 +392,8 @@ func defines(text string) bool {
 }
 
 // keyWords are words in the title of a legend.
-var keyWords = prose.WordSet(`key legend scale level levels guide definition definitions meaning meanings rubric rating ratings classification`)
+var keyWords = prose.WordSet(
+	`key legend scale level levels guide definition definitions meaning meanings rubric rating ratings classification`)
 
 // isKeyTitle reports whether a line is the title of a legend: "Severity levels:", "Legend".
 func isKeyTitle(text string) bool {

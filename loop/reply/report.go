@@ -108,9 +108,10 @@ const (
 type ExecutorReport struct {
 	Status       ExecutorStatus `json:"status"`
 	Files        []string       `json:"files"`
-	Verification string         `json:"verification"`     // the "### Verification Results" section
-	Reason       string         `json:"reason,omitempty"` // why it did not finish, what it waits for, or what it refutes and why
-	Warnings     []string       `json:"parse_warnings"`
+	Verification string         `json:"verification"` // the "### Verification Results" section
+	// why it did not finish, what it waits for, or what it refutes and why
+	Reason   string   `json:"reason,omitempty"`
+	Warnings []string `json:"parse_warnings"`
 }
 
 // EffectiveVerdict returns the verdict that counts. A critical finding makes CRITICAL

@@ -223,7 +223,8 @@ func (r *requestReader) paragraph(sentences []string, listed bool) {
 			r.wishes = slices.DeleteFunc(r.wishes, func(w wish) bool { return strings.HasPrefix(s, w.text) })
 		}
 		low := floor
-		if r.refusing && refused && w == weightFault && !saysRefused(wordsOf(s)) { // a reason for the refusal before it, kept in case there is no other request
+		// a reason for the refusal before it, kept in case there is no other request
+		if r.refusing && refused && w == weightFault && !saysRefused(wordsOf(s)) {
 			w, low = weightNeutral, weightNeutral
 		}
 		if !r.beside {
@@ -239,7 +240,8 @@ func (r *requestReader) introduce(text string, w weight) {
 		return
 	}
 	r.hear(text)
-	if words := wordsOf(text); w >= weightObliged || saysRefused(words) || r.refusing && !r.beside && hasWord(words, askingWords) {
+	if words := wordsOf(text); w >= weightObliged || saysRefused(words) ||
+		r.refusing && !r.beside && hasWord(words, askingWords) {
 		r.lead = openMark
 	}
 }
@@ -255,7 +257,8 @@ func FirstWords(texts ...markdown.Text) []string {
 	for _, md := range texts {
 		for _, b := range readBlocks(md) {
 			words := len(wordsOf(b.text))
-			if b.kind == blockHeading || b.kind == blockRow || endsInColon(b.text) || words == 0 || strings.HasPrefix(b.text, "{") || isNone(b.text) {
+			if b.kind == blockHeading || b.kind == blockRow || endsInColon(b.text) || words == 0 ||
+				strings.HasPrefix(b.text, "{") || isNone(b.text) {
 				continue
 			}
 			first := []string{strings.TrimRight(plainItem(ShortRow(b.text)), ".")}
@@ -282,6 +285,8 @@ func ShortRow(text string) string {
 // RequestsBeside returns the requests that no finding contains.
 func RequestsBeside(requests []string, findings []Finding) []string {
 	return slices.DeleteFunc(slices.Clone(requests), func(r string) bool {
-		return slices.ContainsFunc(findings, func(f Finding) bool { return strings.Contains(r, f.Issue) || r == RequestOf(f) })
+		return slices.ContainsFunc(findings, func(f Finding) bool {
+			return strings.Contains(r, f.Issue) || r == RequestOf(f)
+		})
 	})
 }

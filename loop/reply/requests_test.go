@@ -30,11 +30,13 @@ func TestSentencesOf(t *testing.T) {
 // TestRequestKeepsItsSentence: a sentence that refers back is kept with the sentence before it.
 func TestRequestKeepsItsSentence(t *testing.T) {
 	for text, want := range map[string][]string{
-		"There is still no test for an empty list. Add one.":                          {"There is still no test for an empty list. Add one"},
-		"The result of Close is dropped. Could you handle it?":                        {"The result of Close is dropped. Could you handle it"},
-		"Release the lock. Then rename it.":                                           {"Release the lock", "Then rename it"},
-		"The cache is never emptied, but fix the typo first.":                         {"The cache is never emptied, but fix the typo first"},
-		"Verdict: NEEDS_FIX\n\nNo limit on the retries. Please add one.\n- x is slow": {"No limit on the retries. Please add one", "x is slow"},
+		"There is still no test for an empty list. Add one.":   {"There is still no test for an empty list. Add one"},
+		"The result of Close is dropped. Could you handle it?": {"The result of Close is dropped. Could you handle it"},
+		"Release the lock. Then rename it.":                    {"Release the lock", "Then rename it"},
+		"The cache is never emptied, but fix the typo " +
+			"first.": {"The cache is never emptied, but fix the typo first"},
+		"Verdict: NEEDS_FIX\n\nNo limit on the retries. Please add one.\n" +
+			"- x is slow": {"No limit on the retries. Please add one", "x is slow"},
 	} {
 		if got := ParseReview(text, "").Requests; !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", text, got, want)
@@ -62,8 +64,10 @@ func TestSameRequestText(t *testing.T) {
 // TestProseNeverApproves: no wording passes outside of the requested forms.
 func TestProseNeverApproves(t *testing.T) {
 	for _, text := range []string{
-		"Approved", "LGTM!", "Ready to merge", "All good. Looks good to me, thanks.", "LGTM. nit: rename x", "No issues found", "I didn't find any issues.", "approve with nits",
-		"Verdict: PASS", "Verdict: ready to merge", "**Ready to merge?** Yes", "### Verdict\npass", "### Verdict: PASSED", "**Verdict:** No issues found.", "Overall: PASS",
+		"Approved", "LGTM!", "Ready to merge", "All good. Looks good to me, thanks.", "LGTM. nit: rename x",
+		"No issues found", "I didn't find any issues.", "approve with nits",
+		"Verdict: PASS", "Verdict: ready to merge", "**Ready to merge?** Yes", "### Verdict\npass", "### Verdict: PASSED",
+		"**Verdict:** No issues found.", "Overall: PASS",
 		"I read it.\n\n{\"verdict\": \"PASS\", \"summary\": \"\", \"findings\": []}\n",
 	} {
 		if r := ParseReview(text, fuzzNonce); r.Approved || r.Effective.Passed() || r.Format != FormatUnreadable {
@@ -87,7 +91,8 @@ func TestRequestOfAFinding(t *testing.T) {
 
 // TestHearsInCriteria: a refusal among the requirements cancels a pass, one in a report on another round does not.
 func TestHearsInCriteria(t *testing.T) {
-	for heading, want := range map[string]bool{"Requirements": false, "Acceptance criteria": false, "Done checks": false, "Previous round": true} {
+	for heading, want := range map[string]bool{"Requirements": false, "Acceptance criteria": false, "Done checks": false,
+		"Previous round": true} {
 		text := "### Verdict: PASS\n\n#### " + heading + "\n\n- I cannot approve this.\n"
 		if got := ParseReview(text, "").Effective.Passed(); got != want {
 			t.Errorf("below %q: passes %v, want %v", heading, got, want)

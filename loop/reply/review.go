@@ -51,7 +51,8 @@ func parseReview(text string, whole bool, nonce string, log *markdown.Warnings) 
 		rest = markdown.Split(report.Summary)
 	}
 	report = finish(report, rest, log)
-	if report.Format != FormatUnreadable && len(report.Requests) == 0 && !report.Effective.Passed() && (a.refused || !picked.Verdict.Passed()) {
+	if report.Format != FormatUnreadable && len(report.Requests) == 0 && !report.Effective.Passed() &&
+		(a.refused || !picked.Verdict.Passed()) {
 		report.Requests = append(report.Requests, FirstWords(rest, a.rest(), a.besideVerdicts())...)
 	}
 	return report
@@ -74,7 +75,8 @@ func (block *candidate) hear(beside []candidate, log *markdown.Warnings) {
 func (a *answer) besideVerdicts() markdown.Text {
 	var said []string
 	for _, l := range a.lines {
-		if _, reason, ok := strings.Cut(strings.NewReplacer(" – ", " — ", " - ", " — ", ": ", " — ").Replace(l.rest), " — "); ok && l.role == roleVerdict && !startsWithNumber(reason) {
+		if _, reason, ok := strings.Cut(strings.NewReplacer(" – ", " — ", " - ", " — ", ": ", " — ").Replace(l.rest),
+			" — "); ok && l.role == roleVerdict && !startsWithNumber(reason) {
 			said = append(said, reason)
 		}
 	}
@@ -88,7 +90,8 @@ func startsWithNumber(s string) bool { return s != "" && '0' <= s[0] && s[0] <= 
 // otherwise nobody could tell what is wrong.
 func (a *answer) explained(report Report, text string) Report {
 	first, last := a.md.Bounds()
-	if first < last && report.Summary == "" && len(report.Findings) == 0 && !report.Verdict.Passed() && report.Format != formatTagged {
+	if first < last && report.Summary == "" && len(report.Findings) == 0 && !report.Verdict.Passed() &&
+		report.Format != formatTagged {
 		report.Summary = prose.Cut(strings.TrimSpace(text), maxSummary)
 	}
 	return report

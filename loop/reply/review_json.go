@@ -147,7 +147,8 @@ func unreadList(data []byte) string {
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		words := strings.FieldsFunc(key, func(r rune) bool { return r == '_' || r == '-' })
 		known := slices.ContainsFunc(jsonShapes, func(s jsonShape) bool { return slices.Contains(s.beside, key) })
-		if list := string(fields[key]); len(words) > 0 && !known && len(list) > 2 && list[0] == '[' && faultNouns.Has(strings.TrimSuffix(words[len(words)-1], "s")) {
+		if list := string(fields[key]); len(words) > 0 && !known && len(list) > 2 && list[0] == '[' &&
+			faultNouns.Has(strings.TrimSuffix(words[len(words)-1], "s")) {
 			return key
 		}
 	}

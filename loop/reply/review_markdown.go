@@ -101,7 +101,8 @@ func (a *answer) markdownFindings() (findings []Finding, sectioned bool) {
 		}
 	}
 	if len(inside) > 0 && len(strays) > 0 {
-		a.log.Add(fmt.Sprintf("findings outside the Findings section: %d, of which only critical ones are taken", len(strays)))
+		a.log.Add(fmt.Sprintf("findings outside the Findings section: %d, of which only critical ones are taken",
+			len(strays)))
 		strays = slices.DeleteFunc(strays, func(f foundFinding) bool { return f.Severity != Critical })
 	}
 	for _, f := range append(inside, strays...) {

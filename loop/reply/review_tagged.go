@@ -50,8 +50,10 @@ func ReviewOutputInstructions(nonce string) string {
 
 // AskForBlock returns a prompt for the block alone, for a reviewer whose answer has no readable block.
 func AskForBlock(answer, nonce string) string {
-	return "You reviewed a change. Your answer stands between the markers: it lacks the block that was asked for, or its block cannot be read. " +
-		"Say in the block what your answer says, and review nothing again. Where your answer comes to no conclusion, use NEEDS_FIX.\n\n" +
+	return "You reviewed a change. Your answer stands between the markers: it lacks the block that was asked for, or " +
+		"its block cannot be read. " +
+		"Say in the block what your answer says, and review nothing again. Where your answer comes to no conclusion, use " +
+		"NEEDS_FIX.\n\n" +
 		"----- BEGIN ANSWER " + nonce + " -----\n" + ownWords(answer, nonce) + "\n----- END ANSWER " + nonce + " -----\n\n" +
 		ReviewOutputInstructions(nonce)
 }

@@ -26,7 +26,8 @@ func TestInstructionsCanBeFollowed(t *testing.T) {
 		answer = strings.Replace(answer, "<path from the top of the repository, empty if there is none>", "a.go", 1)
 		answer = strings.Replace(answer, `"line": 0`, `"line": 7`, 1)
 		r := ParseReview(answer, nonce)
-		if r.Format != format || r.Verdict != PassWithNotes || len(r.Findings) != 1 || r.Findings[0].Line != 7 || len(r.Warnings) > 0 {
+		if r.Format != format || r.Verdict != PassWithNotes || len(r.Findings) != 1 || r.Findings[0].Line != 7 ||
+			len(r.Warnings) > 0 {
 			t.Errorf("nonce %q: %+v", nonce, r)
 		}
 	}
@@ -65,20 +66,29 @@ func TestWarningsAreCapped(t *testing.T) {
 
 // hostileUnits are the units of texts on which a naive reader takes quadratic time or more.
 var hostileUnits = map[string]string{
-	"objects": `{"a":`, "arrays": `[{`, "braces": "{", "brackets": "[1,", "quotes": `{"`, "empty objects": "{}", "backticks": "`",
-	"fences": "```\n", "openers": "x ```\n", "comments": "<!--", "verdicts": "### Verdict: PASS\n", "rows": "| High | a.go:1 | x |\n",
-	"severities": "- **Severity:** Critical\n", "continuations": "- **Issue:** x\nmore\n", "links": "- [HIGH] [", "headings": "### Findings\n",
-	"colours": "\x1b[", "struck": "Verdict: ~~", "places": "- [HIGH] a:1,", "bold": "**", "bullets": "- ", "fields": "**Fix:** x | ",
-	"leads": "- Critical: x in a.go:1\n", "legend": "- Critical: stops the release\n- Warning: should be fixed\n", "groups": "**Critical**\n\nx\n\n",
-	"groups in a line": "**Critical** / ", "pictures": "![", "tags": "<sub>", "hunks": "@@ -1,9 +1,9 @@\n", "elements": "<task>\n", "details": "<summary>Previous</summary>\n",
-	"places in words": "a.go:1 ", "marks": "(critical) ", "passes": "### Verdict: PASS\n\nDo not merge. ", "sentences": "No issues. ", "words": "not any ", "colons": "a: ",
-	"bars": " | _🔴 Critical_", "spaces": " ", "lines": "\n", "objects in lines": "{\"success\": true}\n", "nested": "  - x\n    - ",
+	"objects": `{"a":`, "arrays": `[{`, "braces": "{", "brackets": "[1,", "quotes": `{"`, "empty objects": "{}",
+	"backticks": "`",
+	"fences":    "```\n", "openers": "x ```\n", "comments": "<!--", "verdicts": "### Verdict: PASS\n",
+	"rows":       "| High | a.go:1 | x |\n",
+	"severities": "- **Severity:** Critical\n", "continuations": "- **Issue:** x\nmore\n", "links": "- [HIGH] [",
+	"headings": "### Findings\n",
+	"colours":  "\x1b[", "struck": "Verdict: ~~", "places": "- [HIGH] a:1,", "bold": "**", "bullets": "- ",
+	"fields": "**Fix:** x | ",
+	"leads":  "- Critical: x in a.go:1\n", "legend": "- Critical: stops the release\n- Warning: should be fixed\n",
+	"groups":           "**Critical**\n\nx\n\n",
+	"groups in a line": "**Critical** / ", "pictures": "![", "tags": "<sub>", "hunks": "@@ -1,9 +1,9 @@\n",
+	"elements": "<task>\n", "details": "<summary>Previous</summary>\n",
+	"places in words": "a.go:1 ", "marks": "(critical) ", "passes": "### Verdict: PASS\n\nDo not merge. ",
+	"sentences": "No issues. ", "words": "not any ", "colons": "a: ",
+	"bars": " | _🔴 Critical_", "spaces": " ", "lines": "\n", "objects in lines": "{\"success\": true}\n",
+	"nested": "  - x\n    - ",
 }
 
 // No text may take more than linear time: otherwise the test would not end.
 func TestHostileReviews(t *testing.T) {
 	for name, unit := range hostileUnits {
-		for _, text := range []string{strings.Repeat(unit, 50_000/len(unit)), "### Findings\n" + strings.Repeat(unit, 50_000/len(unit))} {
+		for _, text := range []string{strings.Repeat(unit, 50_000/len(unit)),
+			"### Findings\n" + strings.Repeat(unit, 50_000/len(unit))} {
 			if r := ParseReview(text, "n"); r.Findings == nil || r.Requests == nil || r.Warnings == nil {
 				t.Errorf("%s: %+v", name, r)
 			}

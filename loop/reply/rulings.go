@@ -26,8 +26,10 @@ type Ruling struct {
 // RulingInstructions returns the instructions for ruling on n findings: write one JSON
 // object in a fence tagged with nonce.
 func RulingInstructions(nonce string, words RulingWords, n int) string {
-	return fmt.Sprintf("End your answer with exactly one block of this form, with one entry for each of %s. Only this block is read.\n\n"+
-		"```%s %s\n{\"rulings\": [{\"finding\": <its number>, \"says\": \"<%s or %s>\", \"why\": \"<what in the code shows it, in one sentence>\"}]}\n```\n",
+	return fmt.Sprintf(
+		"End your answer with exactly one block of this form, with one entry for each of %s. Only this block is read.\n\n"+
+			"```%s %s\n{\"rulings\": [{\"finding\": <its number>, \"says\": \"<%s or %s>\", \"why\": \"<what in the code "+
+			"shows it, in one sentence>\"}]}\n```\n",
 		prose.Count(n, "finding"), rulingTag, nonce, words.Settles, words.Stands)
 }
 

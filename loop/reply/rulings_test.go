@@ -12,19 +12,21 @@ func rulingBlock(nonce, body string) string {
 }
 
 func TestParseRulings(t *testing.T) {
-	const fixed, open = `{"finding": 1, "says": "fixed", "why": "it is guarded"}`, `{"finding": 1, "says": "open", "why": "still there"}`
+	const fixed, open = `{"finding": 1, "says": "fixed", "why": "it is guarded"}`,
+		`{"finding": 1, "says": "open", "why": "still there"}`
 	for name, tc := range map[string]struct{ text, want string }{
-		"fixed":                     {rulingBlock("n0", fixed), "fixed it is guarded"},
-		"open":                      {rulingBlock("n0", open), "open still there"},
-		"open, without a reason":    {rulingBlock("n0", `{"finding": 1, "says": "open"}`), "open "},
-		"said twice alike":          {rulingBlock("n0", fixed) + rulingBlock("n0", fixed), "fixed it is guarded"},
-		"contradicts itself":        {rulingBlock("n0", fixed+","+open), ""},
-		"contradicts itself anew":   {rulingBlock("n0", open) + rulingBlock("n0", fixed) + rulingBlock("n0", fixed), ""},
-		"another nonce":             {rulingBlock("n1", fixed), ""},
-		"no nonce":                  {rulingBlock("", fixed), ""},
-		"no reason":                 {rulingBlock("n0", `{"finding": 1, "says": "fixed", "why": " "}`), ""},
-		"another word":              {rulingBlock("n0", `{"finding": 1, "says": "fixed partly", "why": "a"}`), ""},
-		"another finding":           {rulingBlock("n0", `{"finding": 2, "says": "fixed", "why": "a"}, {"finding": 0, "says": "fixed", "why": "a"}`), ""},
+		"fixed":                   {rulingBlock("n0", fixed), "fixed it is guarded"},
+		"open":                    {rulingBlock("n0", open), "open still there"},
+		"open, without a reason":  {rulingBlock("n0", `{"finding": 1, "says": "open"}`), "open "},
+		"said twice alike":        {rulingBlock("n0", fixed) + rulingBlock("n0", fixed), "fixed it is guarded"},
+		"contradicts itself":      {rulingBlock("n0", fixed+","+open), ""},
+		"contradicts itself anew": {rulingBlock("n0", open) + rulingBlock("n0", fixed) + rulingBlock("n0", fixed), ""},
+		"another nonce":           {rulingBlock("n1", fixed), ""},
+		"no nonce":                {rulingBlock("", fixed), ""},
+		"no reason":               {rulingBlock("n0", `{"finding": 1, "says": "fixed", "why": " "}`), ""},
+		"another word":            {rulingBlock("n0", `{"finding": 1, "says": "fixed partly", "why": "a"}`), ""},
+		"another finding": {rulingBlock("n0",
+			`{"finding": 2, "says": "fixed", "why": "a"}, {"finding": 0, "says": "fixed", "why": "a"}`), ""},
 		"no number":                 {rulingBlock("n0", `{"finding": "1", "says": "fixed", "why": "a"}`), ""},
 		"a key twice":               {rulingBlock("n0", `{"finding": 1, "says": "open", "says": "fixed", "why": "a"}`), ""},
 		"quoted":                    {"> " + strings.ReplaceAll(rulingBlock("n0", fixed), "\n", "\n> "), ""},
@@ -54,7 +56,8 @@ func FuzzParseRulings(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		said := ParseRulings(text, "n0", fixedOrOpen, 2)
 		for _, r := range said {
-			if r.Settles && (!r.Said || !strings.Contains(text, "runr-rulings n0") || !strings.Contains(text, "fixed") || r.Why == "" || strings.ContainsAny(r.Why, "\r\n")) {
+			if r.Settles && (!r.Said || !strings.Contains(text, "runr-rulings n0") || !strings.Contains(text, "fixed") ||
+				r.Why == "" || strings.ContainsAny(r.Why, "\r\n")) {
 				t.Errorf("%q is taken for fixed: %q", text, r.Why)
 			}
 		}

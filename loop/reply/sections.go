@@ -8,12 +8,15 @@ import (
 )
 
 var (
-	openWords = prose.WordSet(`unmet missing open unresolved unaddressed outstanding remaining gaps still not failed failing incomplete be fix`)
+	openWords = prose.WordSet(
+		`unmet missing open unresolved unaddressed outstanding remaining gaps still not failed failing incomplete be fix`)
 
-	askingWords = prose.WordSet(`requested required todo todos blocking blockers issues problems concerns fixes nits suggestions recommendations
+	askingWords = prose.WordSet(
+		`requested required todo todos blocking blockers issues problems concerns fixes nits suggestions recommendations
 		improvements cons weaknesses reasons faults defects objections gaps remaining unmet missing unresolved`)
 
-	mutedWords = prose.WordSet(`previous previously earlier resolved addressed fixed strengths strength positive positives praise pros met example
+	mutedWords = prose.WordSet(
+		`previous previously earlier resolved addressed fixed strengths strength positive positives praise pros met example
 		examples kudos`)
 
 	criteriaWords = prose.WordSet(`criteria checklist acceptance requirement requirements`)
@@ -25,12 +28,15 @@ func asksNothing(title string) bool {
 	words := wordsOf(title)
 	return len(words) <= 12 && !hasWord(words, openWords) && (hasWord(words, mutedWords) || listsCriteria(words) ||
 		says(words, "last round", "last time", "last review", "what's good", "what is good", "went well",
-			"well done", "output format", "changes made", "what changed", "summary of changes", "what was done", "what i saw", "looks good",
+			"well done", "output format", "changes made", "what changed", "summary of changes", "what was done", "what i saw",
+			"looks good",
 			"change does", "pr does", "commit does", "patch does") ||
-		slices.Contains([]string{"this change", "this pr", "this commit", "i verified", "i checked", "i ran", "i read", "i like", "review the"}, strings.Join(words[:min(2, len(words))], " ")))
+		slices.Contains([]string{"this change", "this pr", "this commit", "i verified", "i checked", "i ran", "i read",
+			"i like", "review the"}, strings.Join(words[:min(2, len(words))], " ")))
 }
 
 // listsCriteria reports whether a title introduces the requirements of the change.
 func listsCriteria(words []string) bool {
-	return hasWord(words, criteriaWords) || len(words) == 2 && words[1] == "checks" || says(words, "done checks", "definition of done")
+	return hasWord(words, criteriaWords) || len(words) == 2 && words[1] == "checks" ||
+		says(words, "done checks", "definition of done")
 }

@@ -21,7 +21,8 @@ func lastRune(s string) rune {
 }
 
 // connectives are words that cannot end a sentence.
-var connectives = prose.WordSet(`a an the this that and or but of in on at to for from by with is are was were be not no must should need`)
+var connectives = prose.WordSet(
+	`a an the this that and or but of in on at to for from by with is are was were be not no must should need`)
 
 // goesOn reports whether a line cannot be the end of a sentence.
 func goesOn(line string) bool {
@@ -115,5 +116,7 @@ func clausesIn(text string) []string {
 
 // clausesOf splits a sentence at commas, colons, dashes, parentheses and stops.
 func clausesOf(sentence string) []string {
-	return strings.FieldsFunc(strings.ReplaceAll(sentence, " - ", "—"), func(r rune) bool { return strings.ContainsRune("—–,:;!.…()", r) })
+	return strings.FieldsFunc(strings.ReplaceAll(sentence, " - ", "—"), func(r rune) bool {
+		return strings.ContainsRune("—–,:;!.…()", r)
+	})
 }

@@ -25,7 +25,8 @@ func cutBox(item string) (box mark, rest string) {
 		return noMark, item
 	}
 	switch inner = strings.TrimSpace(inner); {
-	case inner == "", strings.EqualFold(inner, "x"), utf8.RuneCountInString(inner) == 1 && signOf([]rune(inner)[0]) != noMark:
+	case inner == "", strings.EqualFold(inner, "x"),
+		utf8.RuneCountInString(inner) == 1 && signOf([]rune(inner)[0]) != noMark:
 		box = openMark
 		if strings.EqualFold(inner, "x") || inner != "" && signOf([]rune(inner)[0]) == doneMark {
 			box = doneMark

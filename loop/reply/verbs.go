@@ -8,12 +8,14 @@ import (
 )
 
 // askVerbs begin a request.
-var askVerbs = prose.WordSet(`add avoid bump change check clarify clean correct cover create delete document drop ensure escape extract fix guard handle implement improve include
+var askVerbs = prose.WordSet(
+	`add avoid bump change check clarify clean correct cover create delete document drop ensure escape extract fix guard handle implement improve include
 	increase make missing move provide reduce refactor remove rename replace rerun resolve restore revert rewrite run sanitise sanitize simplify split
 	update use validate verify wrap write`)
 
 // alsoAskVerbs begin a request too, but elsewhere in a sentence often mean something else.
-var alsoAskVerbs = prose.WordSet(`address adjust align annotate apply assert attach bind bound bring call cap catch clear close combine commit compare complete compute configure
+var alsoAskVerbs = prose.WordSet(
+	`address adjust align annotate apply assert attach bind bound bring call cap catch clear close combine commit compare complete compute configure
 	confirm consider consolidate convert declare decouple deduplicate define deprecate describe disable enable encode exclude expand explain export expose
 	extend factor fill format gate give hide import inject inline introduce investigate justify keep lift limit link lint list load log lower mark mention
 	migrate mock name narrow note pass pin port preserve prevent propagate protect prove publish pull put quote raise read rebase recheck reconsider
@@ -27,17 +29,20 @@ func isAskVerb(word string) bool {
 
 // alsoNouns are verbs that often begin a description ("Test coverage is good", "Clean
 // code"): they begin a request only before one of determiners.
-var alsoNouns = prose.WordSet(`address clean clear close complete correct cover commit format lint list load lower limit log link name note pass record release report return
+var alsoNouns = prose.WordSet(
+	`address clean clear close complete correct cover commit format lint list load lower limit log link name note pass record release report return
 	review set show sort state store test type call import export mock check mark separate`)
 
-var determiners = prose.WordSet(`the a an this that these those all any every each its your our their both it them up out in for whether how why what which only
+var determiners = prose.WordSet(
+	`the a an this that these those all any every each its your our their both it them up out in for whether how why what which only
 	more some at least against on no nil`)
 
 // verifyVerbs ask for a state: "ensure that …".
 var verifyVerbs = prose.WordSet(`ensure verify check confirm validate make prove assert`)
 
 // leadWords may precede the verb of a request.
-var leadWords = prose.WordSet(`however also then and but finally first firstly second secondly third thirdly next additionally furthermore moreover still otherwise
+var leadWords = prose.WordSet(
+	`however also then and but finally first firstly second secondly third thirdly next additionally furthermore moreover still otherwise
 	so now again just kindly lastly last instead plus therefore thus or besides meanwhile maybe perhaps here hence yes ok okay sorry step please pls plz`)
 
 // pleaseWords are polite words, in the languages seen so far.
@@ -69,7 +74,8 @@ func verbAt(words []string, i int) bool {
 }
 
 // noOrder are verbs after "do not" that request no change.
-var noOrder = prose.WordSet(`merge ship land approve worry mind see think know have need understand like find believe want get care agree block
+var noOrder = prose.WordSet(
+	`merge ship land approve worry mind see think know have need understand like find believe want get care agree block
 	submit hesitate release accept`)
 
 // skipLead returns the index of the first word that may make a request.
@@ -82,7 +88,8 @@ func skipLead(words []string) int {
 }
 
 // emptyWords add no content to a verb: a request of only these refers to other text.
-var emptyWords = prose.WordSet(`please pls plz the all these those this that issue issues problem problems point points comment comments finding findings item items
+var emptyWords = prose.WordSet(
+	`please pls plz the all these those this that issue issues problem problems point points comment comments finding findings item items
 	change changes requested following above see inline it's they missing once i'm happy glad can will after when lgtm below before after next round again my of mentioned listed them everything it and re then also
 	review request another for first so do as to fix add update address make use remove run check resolve ensure include handle work
 	needs need must should have has be fixed addressed resolved done made required noted here now kindly bitte yes no not approve approved approval merge

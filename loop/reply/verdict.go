@@ -40,7 +40,8 @@ func readVerdict(value string) (v Verdict, unclear bool) {
 }
 
 func unclearVerdict(value string) string {
-	return fmt.Sprintf("verdict %q is not PASS, PASS_WITH_NOTES, NEEDS_FIX or CRITICAL: taken as NEEDS_FIX", prose.Cut(value, 80))
+	return fmt.Sprintf("verdict %q is not PASS, PASS_WITH_NOTES, NEEDS_FIX or CRITICAL: taken as NEEDS_FIX",
+		prose.Cut(value, 80))
 }
 
 // verdictWords normalises a verdict, such as "**pass_with-notes**" or "~~PASS~~ CRITICAL", for comparison.
@@ -85,7 +86,8 @@ var clauseEnds = strings.NewReplacer(" - ", "—", "|", "—", "[", "—", "]", 
 func namesRefusal(value string) bool {
 	clauses := clausesOf(clauseEnds.Replace(withoutStruck(value)))
 	for i, clause := range clauses {
-		if next := strings.Join(clauses[i+1:min(i+2, len(clauses))], ""); len(wordsOf(next)) > 0 && (isNone(next) || saysMet(append([]string{"is"}, wordsOf(next)...))) {
+		if next := strings.Join(clauses[i+1:min(i+2, len(clauses))], ""); len(wordsOf(next)) > 0 &&
+			(isNone(next) || saysMet(append([]string{"is"}, wordsOf(next)...))) {
 			continue
 		}
 		if critical, _ := criticalTally(clause); critical > 0 || clauseRefuses(clause) {
@@ -130,7 +132,8 @@ var denials = prose.WordSet(`no not never zero 0 none nothing without`)
 // NEEDS_FIX", "{verdict}", "<VERDICT>".
 func isTemplate(value string) bool {
 	s := markdown.TrimDecor(value)
-	if strings.HasPrefix(s, "{") || strings.HasPrefix(s, "<") || markdown.TitleIs(strings.Trim(s, "[]"), "verdict", "...", "…") {
+	if strings.HasPrefix(s, "{") || strings.HasPrefix(s, "<") ||
+		markdown.TitleIs(strings.Trim(s, "[]"), "verdict", "...", "…") {
 		return true
 	}
 	return alternatives(s, func(part string) bool {

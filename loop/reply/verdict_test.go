@@ -76,8 +76,10 @@ func TestReadVerdict(t *testing.T) {
 // TestUnclearVerdicts: only the documented words pass, with nothing after them.
 func TestUnclearVerdicts(t *testing.T) {
 	for _, value := range []string{
-		"PASS_WITH_ISSUES", "PASS with minor issues", "PASSABLE", "PASS, but fix the tests", "PASS (if the tests pass)", "PASS?", "PASS / mostly", "pending",
-		"PASSED", "APPROVED", "LGTM", "Looks good to me", "No issues found", "PASS — 2 issues", "PASS (8/8 requirements)", "9/10", "OK", "APPROVED WITH CHANGES",
+		"PASS_WITH_ISSUES", "PASS with minor issues", "PASSABLE", "PASS, but fix the tests", "PASS (if the tests pass)",
+		"PASS?", "PASS / mostly", "pending",
+		"PASSED", "APPROVED", "LGTM", "Looks good to me", "No issues found", "PASS — 2 issues", "PASS (8/8 requirements)",
+		"9/10", "OK", "APPROVED WITH CHANGES",
 	} {
 		if got, unclear := readVerdict(value); got != NeedsFix || !unclear {
 			t.Errorf("readVerdict(%q) = %q, %v; want NEEDS_FIX, and unclear", value, got, unclear)

@@ -22,7 +22,8 @@ func wordsOf(text string) []string {
 	for _, t := range prose.Tokens(strings.ToLower(text), spanMarks) {
 		word := strings.TrimFunc(t.Text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '`' })
 		switch {
-		case t.Span, strings.Contains(t.Raw, "://"), word == "" && strings.ContainsAny(t.Raw, "=<+&|%"): // the last case is an operator
+		case t.Span, strings.Contains(t.Raw, "://"), word == "" && strings.ContainsAny(t.Raw, "=<+&|%"):
+			// the last case is an operator
 			words = append(words, spanWord)
 		case word != "":
 			words = append(words, spelledOut(word)...)
@@ -102,8 +103,10 @@ func alternatives(s string, known func(string) bool) bool {
 	return count > 1
 }
 
-var adversatives = prose.WordSet(`but no not without still however missing except never only yet should must need needs fails fail failing again wrong`)
+var adversatives = prose.WordSet(
+	`but no not without still however missing except never only yet should must need needs fails fail failing again wrong`)
 
 var negators = prose.WordSet(`no 0 zero not never without cannot any nothing`)
 
-var conditionWords = prose.WordSet(`if once when until unless after before except pending provided assuming modulo barring minus`)
+var conditionWords = prose.WordSet(
+	`if once when until unless after before except pending provided assuming modulo barring minus`)

@@ -70,11 +70,13 @@ func saysNothing(text string) bool {
 		return true
 	}
 	_, object, _ := strings.Cut(text, " ")
-	return !strings.ContainsFunc(text, unicode.IsLetter) || place.IsPlaceholder(text) || place.IsPlaceholder(strings.TrimSpace(object))
+	return !strings.ContainsFunc(text, unicode.IsLetter) || place.IsPlaceholder(text) ||
+		place.IsPlaceholder(strings.TrimSpace(object))
 }
 
 // participles are words for finished work.
-var participles = prose.WordSet(`fixed done added addressed resolved met removed updated implemented corrected satisfied provided handled covered renamed`)
+var participles = prose.WordSet(
+	`fixed done added addressed resolved met removed updated implemented corrected satisfied provided handled covered renamed`)
 
 // saysMet reports whether a request is met: "the build has been fixed", "formatting was already corrected".
 func saysMet(words []string) bool {
@@ -109,8 +111,10 @@ func statusOf(text string) mark {
 func isDone(word string) bool { return participles.Has(word) || doneWords.Has(word) }
 
 var (
-	doneWords   = prose.WordSet(`ok okay pass passed passing passes complete completed yes green verified closed success clean run`)
-	undoneWords = prose.WordSet(`incomplete pending unmet open failed failing missing partial partially outstanding unresolved never todo skipped`)
+	doneWords = prose.WordSet(
+		`ok okay pass passed passing passes complete completed yes green verified closed success clean run`)
+	undoneWords = prose.WordSet(
+		`incomplete pending unmet open failed failing missing partial partially outstanding unresolved never todo skipped`)
 )
 
 // metWords precede a participle when the work is finished.
@@ -155,7 +159,8 @@ func asksWithVerb(text string) bool {
 // obliges reports whether words state an obligation ("must", "should", "missing") or a condition for approval.
 func obliges(words []string) bool {
 	return hasWord(words, mustWords) && len(words) > 2 || words[0] == "missing" && len(words) > 1 ||
-		says(words, "have to", "has to", "would like", "would prefer", "would be nice", "would be good", "would be better", "could be", "could use", "not forget", "not exist", "is required",
+		says(words, "have to", "has to", "would like", "would prefer", "would be nice", "would be good", "would be better",
+			"could be", "could use", "not forget", "not exist", "is required",
 			"is missing", "are missing", "still missing", "missing from", "was asked for", "were asked to") ||
 		hasWord(words, approvalWords) && hasWord(words, conditionWords) && len(words) > 3
 }
@@ -166,10 +171,12 @@ var (
 )
 
 // checkWords are words about checks.
-var checkWords = prose.WordSet(`type types typecheck typechecks typing typescript test tests suite build builds lint linter linting coverage ci docs format formatting
+var checkWords = prose.WordSet(
+	`type types typecheck typechecks typing typescript test tests suite build builds lint linter linting coverage ci docs format formatting
 	compile compiler compilation pipeline check checks command script`)
 
-var failWords = prose.WordSet(`fail fails failed failing failure failures errors broken breaks red incomplete crash crashes crashed only below not`)
+var failWords = prose.WordSet(
+	`fail fails failed failing failure failures errors broken breaks red incomplete crash crashes crashed only below not`)
 
 // saysFailing reports whether words say that a check fails: "3 type errors", "the build fails", "coverage is only 65%".
 func saysFailing(words []string) bool {
@@ -183,7 +190,8 @@ func saysFailing(words []string) bool {
 }
 
 // faultWords are words about something wrong.
-var faultWords = prose.WordSet(`fail fails failed failing failure failures broken breaks break error errors bug bugs buggy typo typos regression regressions wrong wrongly incorrect
+var faultWords = prose.WordSet(
+	`fail fails failed failing failure failures broken breaks break error errors bug bugs buggy typo typos regression regressions wrong wrongly incorrect
 	incorrectly slow quadratic unclear confusing unused dead duplicate duplicated duplicates unsafe insecure flaky racy race races leak leaks leaked
 	crash crashes panic panics deadlock deadlocks overflow overflows overflowed inconsistent incomplete stale outdated obsolete hard-coded hardcoded
 	misleading redundant too not never cannot no without lacks lack lacking undefined unhandled unchecked untested undocumented unquoted vulnerable
@@ -201,11 +209,13 @@ func hasFault(words []string) bool {
 
 // denied reports whether words end in a negation of the fault that follows: "no longer", "0 of 14 tests".
 func denied(words []string) bool {
-	return hasWord(words[max(0, len(words)-2):], negators) || says(words[max(0, len(words)-4):], "0 of", "zero of", "none of")
+	return hasWord(words[max(0, len(words)-2):], negators) ||
+		says(words[max(0, len(words)-4):], "0 of", "zero of", "none of")
 }
 
 // praiseWords begin a sentence of praise.
-var praiseWords = prose.WordSet(`good great nice nicely well love excellent clean cleanly correct correctly thanks thank solid works awesome neat impressive fantastic
+var praiseWords = prose.WordSet(
+	`good great nice nicely well love excellent clean cleanly correct correctly thanks thank solid works awesome neat impressive fantastic
 	perfect lovely clear careful thorough kudos bravo happy glad`)
 
 // praiseEnds end a sentence of praise: "lint is clean".

@@ -86,11 +86,15 @@ func TestVerdictInAList(t *testing.T) {
 	checkForms(t, "", "### Verdict: PASS\n", "\n", refusing)
 	checkForms(t, "", "", "\n\n### Verdict: PASS\n", refusing)
 	checkForms(t, "", "### Verdict: PASS\n\n", "\n", passes(
-		"- Verdict: PASS", "Overall: PASS", "Overall: the critical path is covered", "Overall: good work, nothing failed", "- Overall: a good change",
-		"- Verdict: PASS | NEEDS_FIX | CRITICAL", "> - Verdict: CRITICAL", "> Overall: NEEDS_FIX", "```\n- Verdict: CRITICAL\n```", "- `Verdict: CRITICAL` is what a.go prints",
-		"<!-- - Verdict: CRITICAL -->", "- Verdict: the words of it are in a.go", "- The verdict of round 1 was NEEDS_FIX", "- Ready to merge? Yes",
+		"- Verdict: PASS", "Overall: PASS", "Overall: the critical path is covered", "Overall: good work, nothing failed",
+		"- Overall: a good change",
+		"- Verdict: PASS | NEEDS_FIX | CRITICAL", "> - Verdict: CRITICAL", "> Overall: NEEDS_FIX",
+		"```\n- Verdict: CRITICAL\n```", "- `Verdict: CRITICAL` is what a.go prints",
+		"<!-- - Verdict: CRITICAL -->", "- Verdict: the words of it are in a.go", "- The verdict of round 1 was NEEDS_FIX",
+		"- Ready to merge? Yes",
 	))
-	for _, text := range []string{"- Verdict: PASS\n", "Overall: PASS\n", "- Ready to merge? Yes\n", "- Overall: approved\n"} {
+	for _, text := range []string{"- Verdict: PASS\n", "Overall: PASS\n", "- Ready to merge? Yes\n",
+		"- Overall: approved\n"} {
 		if r := ParseReview(text, ""); r.Effective.Passed() {
 			t.Errorf("%q passes: %+v", text, r)
 		}
@@ -117,9 +121,12 @@ func TestSeverityPicture(t *testing.T) {
 	checkForms(t, "", "### Verdict: PASS\n\n", "\n", pictures)
 	checkForms(t, "", "", "\n\n### Verdict: PASS\n", pictures)
 	checkForms(t, "", "### Verdict: PASS\n\n", "\n", passes(
-		"🔴 none", "🔴 No critical issues", "🔴 0", "🔴 0 · 🟡 0", "🔴 Critical: 0 🟡 Warning: 0", "🔴", "### 🔴 Security\n\nAll of it is read.", "🔴 Security\n- None", "### 🔴 Security\n\nNo issues found.",
-		"🔴 must be fixed before merge\n🟡 should be fixed\n🟢 optional", "Legend:\n🔴 stops the release\n🟡 next release", "🔴 = stops the release", "> 🔴 token logged", "🔴 Critical 🟡 Warning 🟢 Note",
-		"The 🔴 in the log is the sign of a failure.", "- [x] 🔴 token logged", "✅ token is no longer logged", "🟢 token is no longer logged",
+		"🔴 none", "🔴 No critical issues", "🔴 0", "🔴 0 · 🟡 0", "🔴 Critical: 0 🟡 Warning: 0", "🔴",
+		"### 🔴 Security\n\nAll of it is read.", "🔴 Security\n- None", "### 🔴 Security\n\nNo issues found.",
+		"🔴 must be fixed before merge\n🟡 should be fixed\n🟢 optional", "Legend:\n🔴 stops the release\n🟡 next release",
+		"🔴 = stops the release", "> 🔴 token logged", "🔴 Critical 🟡 Warning 🟢 Note",
+		"The 🔴 in the log is the sign of a failure.", "- [x] 🔴 token logged", "✅ token is no longer logged",
+		"🟢 token is no longer logged",
 	))
 }
 
@@ -136,8 +143,10 @@ func TestSeverityInATitle(t *testing.T) {
 		{"### `critical`\n\n- token logged", a},
 	})
 	checkForms(t, "", "### Verdict: PASS\n\n", "\n", passes(
-		"### `critical` path", "### `Critical()` was renamed", "### `error` handling", "### *High* level summary", "**`critical` level**",
-		"### `critical`\n\nNone.", "### **Critical**\n\nNone found.", "### **Critical**: none", "### `critical` none", "**`high` and `low` are swapped nowhere**",
+		"### `critical` path", "### `Critical()` was renamed", "### `error` handling", "### *High* level summary",
+		"**`critical` level**",
+		"### `critical`\n\nNone.", "### **Critical**\n\nNone found.", "### **Critical**: none", "### `critical` none",
+		"**`high` and `low` are swapped nowhere**",
 	))
 }
 
@@ -155,8 +164,10 @@ func TestRowsWithoutAHeader(t *testing.T) {
 		{"| Critical | a.go:1 | token logged | do not |", "CRITICAL; critical a.go:1 token logged"},
 	})
 	checkForms(t, "", "### Verdict: PASS\n\n", "\n", passes(
-		"| Critical | 0 |", "| Critical | none |", "| Critical | None found |", "| Critical | - |", "| Critical | — |", "| Critical | |", "| Critical | N/A |",
-		"| Severity | Count |\n|---|---|\n| Critical | 0 |", "| Severity | File |\n|---|---|\n| Critical | none |", "| Critical | must be fixed |\n| Warning | should be fixed |",
+		"| Critical | 0 |", "| Critical | none |", "| Critical | None found |", "| Critical | - |", "| Critical | — |",
+		"| Critical | |", "| Critical | N/A |",
+		"| Severity | Count |\n|---|---|\n| Critical | 0 |", "| Severity | File |\n|---|---|\n| Critical | none |",
+		"| Critical | must be fixed |\n| Warning | should be fixed |",
 		"> | Critical | a.go:1 |",
 	))
 }

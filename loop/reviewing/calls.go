@@ -113,7 +113,8 @@ func (c *Calls) each(ctx context.Context, one call) (failure *record.Failure, ov
 		}
 		if len(failures) > 0 {
 			f := failures[len(failures)-1]
-			c.say(fmt.Sprintf("%s gave no answer (%s): %s is asked instead", c.Made[len(c.Made)-1].Agent, cmp.Or(f.Detail, f.Reason), name))
+			c.say(fmt.Sprintf("%s gave no answer (%s): %s is asked instead", c.Made[len(c.Made)-1].Agent,
+				cmp.Or(f.Detail, f.Reason), name))
 		}
 		began := c.now()
 		usage, failed, err := one(name)
@@ -157,7 +158,8 @@ func (c *Calls) ready(ctx context.Context, failures []record.Failure) (failure *
 // replaceable reports whether another agent may answer after failure f. It may not if a person has to decide, or if an
 // agent changed the repository.
 func replaceable(f record.Failure) bool {
-	return !slices.Contains([]string{record.ReasonUntrusted, record.ReasonHuman, record.ReasonInterrupted, record.ReasonSpent, record.ReasonTamperedRepo}, f.Reason)
+	return !slices.Contains([]string{record.ReasonUntrusted, record.ReasonHuman, record.ReasonInterrupted,
+		record.ReasonSpent, record.ReasonTamperedRepo}, f.Reason)
 }
 
 // joinFailures joins the failures of all agents: that of the agent which may answer first, with the details of all.
@@ -256,22 +258,26 @@ func (t Terms) Patience(s *store.Store, tell checking.Progress) Patience {
 // waited.
 func (p Patience) Wait(ctx context.Context, f record.Failure, waited time.Duration) (time.Duration, error) {
 	pause, now := max(time.Duration(f.RetryAfter), leastPause), p.Store.Now()
-	if !f.Transient || f.RetryAfter <= 0 || waited+pause > time.Duration(p.Most) || !p.End.IsZero() && !now.Add(pause).Before(p.End) {
+	if !f.Transient || f.RetryAfter <= 0 || waited+pause > time.Duration(p.Most) ||
+		!p.End.IsZero() && !now.Add(pause).Before(p.End) {
 		return 0, nil
 	}
-	p.Tell.Say(fmt.Sprintf("%s; waiting for %s, until %s: %s", f.Detail, pause.Round(time.Second), now.Add(pause).UTC().Format(time.DateTime+"Z"), p.Setting))
+	p.Tell.Say(fmt.Sprintf("%s; waiting for %s, until %s: %s", f.Detail, pause.Round(time.Second),
+		now.Add(pause).UTC().Format(time.DateTime+"Z"), p.Setting))
 	return pause, duration.Sleep(ctx, pause)
 }
 
 // Calls returns the calls that somebody makes to the agent called name, within the daily budget.
 func (t Terms) Calls(s *store.Store, p checking.Progress, name string) *Calls {
-	return &Calls{crew: t.crew(name), say: p.Say, now: s.Now, Refuse: func(ctx context.Context, spent spend.Usage) (*record.Failure, error) {
-		return t.SpentToday(ctx, s, spent)
-	}}
+	return &Calls{crew: t.crew(name), say: p.Say, now: s.Now,
+		Refuse: func(ctx context.Context, spent spend.Usage) (*record.Failure, error) {
+			return t.SpentToday(ctx, s, spent)
+		}}
 }
 
 // Relay returns the reviewer called name with its backups, or why it must not be called now.
-func (c *Calls) Relay(ctx context.Context, name string, lookup func(string) (role.Reviewer, *record.Failure)) (role.Reviewer, *record.Failure, error) {
+func (c *Calls) Relay(ctx context.Context, name string,
+	lookup func(string) (role.Reviewer, *record.Failure)) (role.Reviewer, *record.Failure, error) {
 	if !role.Reserved(name) {
 		if refused, err := c.Refuse(ctx, spend.Usage{}); refused != nil || err != nil {
 			return nil, refused, err

@@ -16,7 +16,8 @@ import (
 // call is repeated when a limit ends in time.
 func TestCallsInTurn(t *testing.T) {
 	limited := func(after time.Duration) record.Failure {
-		return record.Failure{Reason: record.ReasonAgentFailed, Detail: "429", Transient: true, RetryAfter: duration.Duration(after)}
+		return record.Failure{Reason: record.ReasonAgentFailed, Detail: "429", Transient: true,
+			RetryAfter: duration.Duration(after)}
 	}
 	missing := record.Failure{Reason: record.ReasonAgentNotFound, Detail: "gone"}
 	for name, tc := range map[string]struct {
@@ -27,19 +28,25 @@ func TestCallsInTurn(t *testing.T) {
 		reason string
 		detail string
 	}{
-		"one that answers":           {"a b", []record.Failure{{}}, 0, "a", "", ""},
-		"the next one":               {"a b c", []record.Failure{missing, {}}, 0, "a b", "", ""},
-		"nobody":                     {"a b", []record.Failure{missing, missing}, 0, "a b", record.ReasonAgentNotFound, "gone; gone"},
-		"who may answer first":       {"a b c", []record.Failure{missing, limited(0), limited(time.Hour)}, 0, "a b c", record.ReasonAgentFailed, "gone; 429; 429"},
-		"what needs a person":        {"a b", []record.Failure{{Reason: record.ReasonUntrusted}}, 0, "a", record.ReasonUntrusted, ""},
-		"a quota that comes back":    {"a b", []record.Failure{missing, limited(time.Minute), missing, {}}, time.Hour, "a b a b", "", ""},
-		"and does not":               {"a", []record.Failure{limited(40 * time.Minute), limited(40 * time.Minute)}, time.Hour, "a a", record.ReasonAgentFailed, "429"},
+		"one that answers": {"a b", []record.Failure{{}}, 0, "a", "", ""},
+		"the next one":     {"a b c", []record.Failure{missing, {}}, 0, "a b", "", ""},
+		"nobody": {"a b", []record.Failure{missing, missing}, 0, "a b", record.ReasonAgentNotFound,
+			"gone; gone"},
+		"who may answer first": {"a b c", []record.Failure{missing, limited(0), limited(time.Hour)}, 0, "a b c",
+			record.ReasonAgentFailed, "gone; 429; 429"},
+		"what needs a person": {"a b", []record.Failure{{Reason: record.ReasonUntrusted}}, 0, "a",
+			record.ReasonUntrusted, ""},
+		"a quota that comes back": {"a b", []record.Failure{missing, limited(time.Minute), missing, {}}, time.Hour,
+			"a b a b", "", ""},
+		"and does not": {"a", []record.Failure{limited(40 * time.Minute), limited(40 * time.Minute)}, time.Hour,
+			"a a", record.ReasonAgentFailed, "429"},
 		"of which it is not said":    {"a", []record.Failure{limited(0)}, time.Hour, "a", record.ReasonAgentFailed, "429"},
 		"what is not over by itself": {"a", []record.Failure{missing}, time.Hour, "a", record.ReasonAgentNotFound, "gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked []string
-			c := &Calls{crew: strings.Fields(tc.crew), say: func(string) {}, now: time.Now, Refuse: func(context.Context, spend.Usage) (*record.Failure, error) { return nil, nil }}
+			c := &Calls{crew: strings.Fields(tc.crew), say: func(string) {}, now: time.Now,
+				Refuse: func(context.Context, spend.Usage) (*record.Failure, error) { return nil, nil }}
 			c.Pause = func(_ context.Context, f record.Failure, waited time.Duration) (time.Duration, error) {
 				if pause := time.Duration(f.RetryAfter); f.Transient && pause > 0 && waited+pause <= tc.wait {
 					return pause, nil
@@ -74,21 +81,28 @@ func TestCallsThatAreNotMade(t *testing.T) {
 		return spend.Usage{Calls: 1, Input: 10}, &record.Failure{Reason: record.ReasonAgentKilled, Detail: "killed"}, nil
 	}
 	refused := &record.Failure{Reason: record.ReasonSpent}
-	c := &Calls{crew: []string{"a", "b", "c"}, say: func(string) {}, now: time.Now, Refuse: func(_ context.Context, spent spend.Usage) (*record.Failure, error) {
-		if spent.Tokens() >= 20 {
-			return refused, nil
-		}
-		return nil, nil
-	}}
+	c := &Calls{crew: []string{"a", "b", "c"}, say: func(string) {}, now: time.Now,
+		Refuse: func(_ context.Context, spent spend.Usage) (*record.Failure, error) {
+			if spent.Tokens() >= 20 {
+				return refused, nil
+			}
+			return nil, nil
+		}}
 	if failure, err := c.Ask(t.Context(), fails); failure != refused || err != nil || len(c.Made) != 2 {
 		t.Errorf("%+v, %v, made %+v", failure, err, c.Made)
 	}
-	c = &Calls{crew: []string{"a", "b"}, say: func(string) {}, now: time.Now, Again: func() (bool, error) { return false, nil }, Refuse: func(context.Context, spend.Usage) (*record.Failure, error) { return nil, nil }}
-	if failure, err := c.Ask(t.Context(), fails); failure == nil || failure.Detail != "killed" || err != nil || len(c.Made) != 1 {
+	c = &Calls{crew: []string{"a", "b"}, say: func(string) {}, now: time.Now, Again: func() (bool, error) {
+		return false, nil
+	}, Refuse: func(context.Context, spend.Usage) (*record.Failure, error) { return nil, nil }}
+	if failure, err := c.Ask(t.Context(), fails); failure == nil || failure.Detail != "killed" || err != nil ||
+		len(c.Made) != 1 {
 		t.Errorf("%+v, %v, made %+v", failure, err, c.Made)
 	}
 	at := time.Time{}
-	c = &Calls{crew: []string{"a", "b"}, say: func(string) {}, now: func() time.Time { at = at.Add(time.Minute); return at }, Refuse: func(_ context.Context, spent spend.Usage) (*record.Failure, error) {
+	c = &Calls{crew: []string{"a", "b"}, say: func(string) {}, now: func() time.Time {
+		at = at.Add(time.Minute)
+		return at
+	}, Refuse: func(_ context.Context, spent spend.Usage) (*record.Failure, error) {
 		if spent.Time != duration.Duration(time.Minute) {
 			t.Errorf("it took %s", spent.Time)
 		}

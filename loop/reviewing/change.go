@@ -113,7 +113,8 @@ type fileList struct {
 
 // listFiles lists the files that differ. A file that was moved from an excluded path is listed as new, with all its
 // lines: nobody has reviewed them.
-func listFiles(ctx context.Context, s *store.Store, spec gitstore.DiffSpec, limits role.Limits) (files fileList, err error) {
+func listFiles(ctx context.Context, s *store.Store, spec gitstore.DiffSpec,
+	limits role.Limits) (files fileList, err error) {
 	if files.all, err = s.Repo.DiffStat(ctx, spec); err != nil {
 		return files, err
 	}
@@ -153,7 +154,8 @@ func (files fileList) census(ctx context.Context, s *store.Store, limits role.Li
 }
 
 // movedIn reports whether a file came from a path that limits exclude from reviews.
-func movedIn(ctx context.Context, s *store.Store, from gitstore.ID, all []gitstore.FileStat, limits role.Limits) (bool, error) {
+func movedIn(ctx context.Context, s *store.Store, from gitstore.ID, all []gitstore.FileStat,
+	limits role.Limits) (bool, error) {
 	excluded := gitstore.CompileGlobs(limits.Exclude)
 	var old []gitstore.FileStat
 	for _, f := range all {
@@ -210,7 +212,8 @@ func overrule(ctx context.Context, s *store.Store, from, to gitstore.ID, limits 
 }
 
 // unmatched returns the configured globs that match no file in the tree: they are most likely wrong.
-func unmatched(ctx context.Context, s *store.Store, tree gitstore.ID, limits role.Limits, c record.Census) ([]string, error) {
+func unmatched(ctx context.Context, s *store.Store, tree gitstore.ID, limits role.Limits,
+	c record.Census) ([]string, error) {
 	idle := slices.DeleteFunc(slices.Clone(limits.Exclude), func(glob string) bool {
 		matches := gitstore.CompileGlobs([]string{glob}).Match
 		return slices.ContainsFunc(c.LeftOut, func(l record.LeftOut) bool { return matches(l.Path) })
@@ -220,7 +223,8 @@ func unmatched(ctx context.Context, s *store.Store, tree gitstore.ID, limits rol
 
 // census counts the files that are neither excluded nor in left. Making the patch shows whether all of them can be
 // shown.
-func census(all, kept []gitstore.FileStat, left map[string]string, texts map[string]string, limits role.Limits) record.Census {
+func census(all, kept []gitstore.FileStat, left map[string]string, texts map[string]string,
+	limits role.Limits) record.Census {
 	c := record.Census{Files: len(all)}
 	isKept := map[string]bool{}
 	for _, f := range kept {

@@ -21,7 +21,8 @@ const (
 
 // textsTakenForBinary returns the files of a change, as they are in tree, that are text although git treats them as
 // binary, with the reason: one NUL byte would hide a script from every reviewer, and a large text has no lines to show.
-func textsTakenForBinary(ctx context.Context, s *store.Store, tree gitstore.ID, files []gitstore.FileStat) (map[string]string, error) {
+func textsTakenForBinary(ctx context.Context, s *store.Store, tree gitstore.ID,
+	files []gitstore.FileStat) (map[string]string, error) {
 	var binary []string
 	for _, f := range files {
 		if f.Binary && len(binary) < textFiles {
@@ -73,7 +74,8 @@ func readsAsText(data []byte) bool {
 	}
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
-		if r == utf8.RuneError && size == 1 && len(text) >= utf8.UTFMax || unicode.IsControl(r) && !unicode.IsSpace(r) && r != '\x1b' {
+		if r == utf8.RuneError && size == 1 && len(text) >= utf8.UTFMax ||
+			unicode.IsControl(r) && !unicode.IsSpace(r) && r != '\x1b' {
 			return false
 		}
 		text = text[size:]

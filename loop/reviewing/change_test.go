@@ -24,20 +24,27 @@ func TestCensus(t *testing.T) {
 		want      record.Census
 		nothing   bool
 	}{
-		{"everything", stats(small, large), stats(small, large), role.Limits{}, record.Census{Files: 2, Lines: 104, SentFiles: 2, SentLines: 104}, false},
+		{"everything", stats(small, large), stats(small, large), role.Limits{},
+			record.Census{Files: 2, Lines: 104, SentFiles: 2, SentLines: 104}, false},
 		{"no change", nil, nil, role.Limits{}, record.Census{}, true},
 		{
 			"excluded", stats(small, lock), stats(small), role.Limits{},
-			record.Census{Files: 2, Lines: 504, SentFiles: 1, SentLines: 4, LeftOut: []record.LeftOut{{Path: "go.sum", Why: "excluded"}}}, false,
+			record.Census{Files: 2, Lines: 504, SentFiles: 1, SentLines: 4,
+				LeftOut: []record.LeftOut{{Path: "go.sum", Why: "excluded"}}}, false,
 		},
-		{"only what is excluded", stats(lock), nil, role.Limits{}, record.Census{Files: 1, Lines: 500, LeftOut: []record.LeftOut{{Path: "go.sum", Why: "excluded"}}}, true},
+		{"only what is excluded", stats(lock), nil, role.Limits{},
+			record.Census{Files: 1, Lines: 500, LeftOut: []record.LeftOut{{Path: "go.sum", Why: "excluded"}}}, true},
 		{
 			"binary", stats(image, small), stats(image, small), role.Limits{},
-			record.Census{Files: 2, Lines: 4, SentFiles: 1, SentLines: 4, LeftOut: []record.LeftOut{{Path: "logo.png", Why: "binary"}}}, false,
+			record.Census{Files: 2, Lines: 4, SentFiles: 1, SentLines: 4,
+				LeftOut: []record.LeftOut{{Path: "logo.png", Why: "binary"}}}, false,
 		},
-		{"only a binary file", stats(image), stats(image), role.Limits{}, record.Census{Files: 1, LeftOut: []record.LeftOut{{Path: "logo.png", Why: "binary"}}}, false},
-		{"a reviewer who can judge binary files", stats(image), stats(image), role.Limits{Binary: true}, record.Census{Files: 1, SentFiles: 1, SentBinary: 1}, false},
-		{"an excluded binary file", stats(image), nil, role.Limits{Binary: true}, record.Census{Files: 1, LeftOut: []record.LeftOut{{Path: "logo.png", Why: "excluded"}}}, true},
+		{"only a binary file", stats(image), stats(image), role.Limits{},
+			record.Census{Files: 1, LeftOut: []record.LeftOut{{Path: "logo.png", Why: "binary"}}}, false},
+		{"a reviewer who can judge binary files", stats(image), stats(image), role.Limits{Binary: true},
+			record.Census{Files: 1, SentFiles: 1, SentBinary: 1}, false},
+		{"an excluded binary file", stats(image), nil, role.Limits{Binary: true},
+			record.Census{Files: 1, LeftOut: []record.LeftOut{{Path: "logo.png", Why: "excluded"}}}, true},
 		{"a file without lines", stats(moved), stats(moved), role.Limits{}, record.Census{Files: 1, SentFiles: 1}, false},
 	} {
 		given := slices.Clone(test.kept)
@@ -69,7 +76,8 @@ func TestLeaveOut(t *testing.T) {
 	if got := leftOut(t, cut, role.Limits{Opens: true}); len(got) != 1 {
 		t.Errorf("a person opens the file: got %+v", got)
 	}
-	if c := (record.Census{Files: 1, SentFiles: 1, SentLines: 2, LeftOut: got}); c.Unseen() || c.Partial() || c.Hides("sub") {
+	if c := (record.Census{Files: 1, SentFiles: 1, SentLines: 2, LeftOut: got}); c.Unseen() || c.Partial() ||
+		c.Hides("sub") {
 		t.Error("what a submodule holds is another repository's change, and the submodule itself is shown")
 	}
 }
@@ -77,7 +85,8 @@ func TestLeaveOut(t *testing.T) {
 func leftOut(t *testing.T, patch string, limits role.Limits) []record.LeftOut {
 	t.Helper()
 	var c Change
-	if err := c.leaveOut(t.Context(), []byte(patch), []gitstore.FileStat{{Path: "a.go"}, {Path: "large"}}, limits); err != nil {
+	if err := c.leaveOut(t.Context(), []byte(patch), []gitstore.FileStat{{Path: "a.go"}, {Path: "large"}},
+		limits); err != nil {
 		t.Fatal(err)
 	}
 	return c.Census.LeftOut

@@ -17,7 +17,8 @@ var (
 		"**/*.lock", "**/package-lock.json", "**/npm-shrinkwrap.json", "**/pnpm-lock.yaml", "**/go.sum",
 		"**/*.min.js", "**/*.min.css", "**/*.snap", "**/bun.lockb",
 	)
-	vendoredFiles = gitstore.LazyGlobs("**/vendor/**", "**/node_modules/**", "**/bower_components/**", "**/Godeps/_workspace/**")
+	vendoredFiles = gitstore.LazyGlobs("**/vendor/**", "**/node_modules/**", "**/bower_components/**",
+		"**/Godeps/_workspace/**")
 )
 
 // The attributes with which a project marks generated and vendored files.
@@ -29,7 +30,8 @@ const (
 // generated returns, by path, why files of a change are left out: they are generated or vendored. It reads the
 // attributes from before the change, which must not be able to hide its own files. The files that configure this, for
 // this program or for git, are never left out.
-func generated(ctx context.Context, s *store.Store, from gitstore.ID, files []gitstore.FileStat) (map[string]string, error) {
+func generated(ctx context.Context, s *store.Store, from gitstore.ID,
+	files []gitstore.FileStat) (map[string]string, error) {
 	paths := make([]string, len(files))
 	for i, f := range files {
 		paths[i] = f.Path

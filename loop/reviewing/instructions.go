@@ -71,6 +71,8 @@ func (t ToldText) Write(b *strings.Builder, lead, nonce string) {
 }
 
 const (
-	toReviewers    = "The project's own instructions to reviewers, from %s at the base of the change. They say what matters in this project; how you answer stays as it is asked for below."
-	ToImplementers = "The project's own instructions to those who work on it, from %s of the commit that this run began from. They say how work is done here; your task, its scope and how you report stay as they are said to you here."
+	toReviewers = "The project's own instructions to reviewers, from %s at the base of the change. They say what " +
+		"matters in this project; how you answer stays as it is asked for below."
+	ToImplementers = "The project's own instructions to those who work on it, from %s of the commit that this run began " +
+		"from. They say how work is done here; your task, its scope and how you report stay as they are said to you here."
 )

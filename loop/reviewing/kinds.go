@@ -42,7 +42,8 @@ func writeKind(b *strings.Builder, p record.Panel) {
 	if p.Kind == "" {
 		return
 	}
-	b.WriteString("\nThis is a review of one kind: " + safetext.Line(p.Kind) + ". Report only what belongs to it, other reviews look for the rest. The verdict is about this kind alone.\n")
+	b.WriteString("\nThis is a review of one kind: " + safetext.Line(p.Kind) +
+		". Report only what belongs to it, other reviews look for the rest. The verdict is about this kind alone.\n")
 	if p.KindPrompt != "" {
 		WriteBlock(b, "what_this_kind_looks_for", safetext.Quote(p.KindPrompt))
 		return

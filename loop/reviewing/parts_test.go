@@ -133,7 +133,8 @@ func TestPartsAddUp(t *testing.T) {
 		}
 		want, got := changedLines(t, patch), changedLines(t, patches...)
 		if len(want) != total || len(got) != sent || change.Census.SentLines != sent || change.Census.Lines != total {
-			t.Fatalf("seed %d: %d of %d lines in the parts, which say %d, census %+v", seed, len(got), len(want), sent, change.Census)
+			t.Fatalf("seed %d: %d of %d lines in the parts, which say %d, census %+v", seed, len(got), len(want), sent,
+				change.Census)
 		}
 		rest := slices.Clone(want)
 		for _, line := range got {
@@ -182,7 +183,8 @@ func TestPartsKeepFilesWhole(t *testing.T) {
 // TestPartsOneLongLine: a line that no part can hold is counted as not sent, and the lines around it are sent.
 func TestPartsOneLongLine(t *testing.T) {
 	long := "+" + strings.Repeat("y", 5000) + "\n"
-	patch := []byte("diff --git a/a b/a\nindex 1..2 100644\n--- a/a\n+++ b/a\n@@ -1,2 +1,5 @@\n one\n+two\n" + long + "+four\n five\n" +
+	patch := []byte("diff --git a/a b/a\nindex 1..2 100644\n--- a/a\n+++ b/a\n@@ -1,2 +1,5 @@\n one\n+two\n" + long +
+		"+four\n five\n" +
 		"diff --git a/b b/b\nindex 1..2 100644\n--- a/b\n+++ b/b\n@@ -0,0 +1 @@\n" + long)
 	stats := []gitstore.FileStat{{Path: "a", Added: 3}, {Path: "b", Added: 1}}
 	change := Change{Files: []string{"a", "b"}, Census: census(stats, stats, nil, nil, role.Limits{})}
@@ -191,10 +193,12 @@ func TestPartsOneLongLine(t *testing.T) {
 	}
 	c := change.Census
 	want := []record.LeftOut{{Path: "a", Why: record.LeftTooLarge, Lines: 1}, {Path: "b", Why: record.LeftTooLarge}}
-	if c.SentLines != 2 || c.Lines != 4 || c.SentFiles != 1 || !slices.Equal(c.LeftOut, want) || !slices.Equal(change.Files, []string{"a"}) {
+	if c.SentLines != 2 || c.Lines != 4 || c.SentFiles != 1 || !slices.Equal(c.LeftOut, want) ||
+		!slices.Equal(change.Files, []string{"a"}) {
 		t.Errorf("%+v, %q", c, change.Files)
 	}
-	if got := changedLines(t, change.Parts[0].Patch); len(change.Parts) != 1 || !slices.Equal(got, []changedLine{{"a", 2, "+two\n"}, {"a", 4, "+four\n"}}) {
+	if got := changedLines(t, change.Parts[0].Patch); len(change.Parts) != 1 ||
+		!slices.Equal(got, []changedLine{{"a", 2, "+two\n"}, {"a", 4, "+four\n"}}) {
 		t.Errorf("%d parts, %+v", len(change.Parts), got)
 	}
 	contains(t, string(change.Parts[0].Patch), "@@ below a line of 5002 bytes, not shown\n")
@@ -209,14 +213,16 @@ func TestPartsLeaveOutTheLargest(t *testing.T) {
 	var stats []gitstore.FileStat
 	for _, lines := range []int{30, 10, 200, 20} {
 		path := fmt.Sprintf("f%d", lines)
-		fmt.Fprintf(&patch, "diff --git a/%[1]s b/%[1]s\n--- /dev/null\n+++ b/%[1]s\n@@ -0,0 +1,%d @@\n%s", path, lines, strings.Repeat("+line\n", lines))
+		fmt.Fprintf(&patch, "diff --git a/%[1]s b/%[1]s\n--- /dev/null\n+++ b/%[1]s\n@@ -0,0 +1,%d @@\n%s", path, lines,
+			strings.Repeat("+line\n", lines))
 		stats = append(stats, gitstore.FileStat{Path: path, Added: lines})
 	}
 	change := Change{Census: census(stats, stats, nil, nil, role.Limits{})}
 	if err := change.split(patch.Bytes(), role.Limits{MaxBytes: 700}); err != nil {
 		t.Fatal(err)
 	}
-	if c := change.Census; len(change.Parts) != 1 || c.SentLines < 60 || len(c.LeftOut) != 1 || c.LeftOut[0].Path != "f200" {
+	if c := change.Census; len(change.Parts) != 1 || c.SentLines < 60 || len(c.LeftOut) != 1 ||
+		c.LeftOut[0].Path != "f200" {
 		t.Errorf("%d parts, %+v", len(change.Parts), c)
 	}
 }
@@ -246,9 +252,11 @@ func TestReadChangeInParts(t *testing.T) {
 		testrepo.Git(t, dir, "commit", "-qm", message)
 	}
 	odd := "sp ace/tab\tnew\nline\"ü.txt"
-	version("one", map[string]string{"moved.txt": long("moved", 40), "kind.txt": long("kind", 20), "link": "-> kind.txt", odd: long("odd", 30), "gone.txt": long("gone", 30), "end.txt": "a\nb"})
+	version("one", map[string]string{"moved.txt": long("moved", 40), "kind.txt": long("kind", 20), "link": "-> kind.txt",
+		odd: long("odd", 30), "gone.txt": long("gone", 30), "end.txt": "a\nb"})
 	version("two", map[string]string{
-		"to/moved.txt": long("moved", 40) + "more\n", "kind.txt": "-> link", "link": long("link", 20), odd: long("even", 30), "end.txt": "a\nb\nc",
+		"to/moved.txt": long("moved", 40) + "more\n", "kind.txt": "-> link", "link": long("link", 20), odd: long("even", 30),
+		"end.txt": "a\nb\nc",
 		"new.txt": long("new", 90), "picture.bin": "\x00\x01", "crlf.txt": strings.ReplaceAll(long("crlf", 20), "\n", "\r\n"),
 	})
 	store := runtest.GitStore(t, dir)
@@ -261,7 +269,8 @@ func TestReadChangeInParts(t *testing.T) {
 		t.Fatalf("%d parts, %v", len(whole.Parts), err)
 	}
 	parts, err := ReadChange(context.Background(), store, subject, role.Limits{MaxBytes: 2000, MaxParts: 100})
-	if err != nil || len(parts.Parts) < 5 || !slices.Equal(parts.Files, whole.Files) || parts.Census.Partial() || parts.Census.SentLines != parts.Census.Lines {
+	if err != nil || len(parts.Parts) < 5 || !slices.Equal(parts.Files, whole.Files) || parts.Census.Partial() ||
+		parts.Census.SentLines != parts.Census.Lines {
 		t.Fatalf("%d parts, %q, %+v, %v", len(parts.Parts), parts.Files, parts.Census, err)
 	}
 	var got, named []string

@@ -56,9 +56,11 @@ func (p ReviewPrompt) Text() string {
 	WriteBlock(&b, "subtask_title", safetext.Line(p.Entity.Title))
 	WriteBlock(&b, "subtask_done_criteria", p.DoneCriteria)
 	WriteBlock(&b, "request", p.Message)
-	WriteWords(&b, "commit_messages", "What the commits under review say of themselves: claims to check the change against.", p.Commits)
+	WriteWords(&b, "commit_messages",
+		"What the commits under review say of themselves: claims to check the change against.", p.Commits)
 	WriteBlock(&b, "files_modified", OneEach(p.Files))
-	WriteBlock(&b, "executor_verification", cmp.Or(safetext.Quote(p.Verification), "No verification section found in executor output"))
+	WriteBlock(&b, "executor_verification",
+		cmp.Or(safetext.Quote(p.Verification), "No verification section found in executor output"))
 	WriteBlock(&b, "check_results", formatChecks(p.Checks, p.NotChecked))
 	WriteBlock(&b, "done_checks", OneEach(p.DoneChecks))
 	if p.Scope != "" {
@@ -70,16 +72,24 @@ func (p ReviewPrompt) Text() string {
 		WriteBlock(&b, "previous_findings", FormatFindings(p.Previous))
 	}
 	WriteWords(&b, "previous_review", "What the previous review said, in full. The change was worked on since.", p.Said)
-	WriteWords(&b, "implementer_refutes", "The implementer changed nothing since and says why. Check it against the code: withdraw what is refuted, report again what stands.", p.Refuted)
-	writeFindings(&b, "findings_that_this_fixes", "The change was made to fix these. What it does for that is wanted: do not ask for it to be undone.", p.Fixes)
-	writeFindings(&b, "findings_known_already", "Other reviews found these in the same files, and nobody has dealt with them yet. Do not report them again.", p.Known)
+	WriteWords(&b, "implementer_refutes",
+		"The implementer changed nothing since and says why. Check it against the code: withdraw what is refuted, report "+
+			"again what stands.", p.Refuted)
+	writeFindings(&b, "findings_that_this_fixes",
+		"The change was made to fix these. What it does for that is wanted: do not ask for it to be undone.", p.Fixes)
+	writeFindings(&b, "findings_known_already",
+		"Other reviews found these in the same files, and nobody has dealt with them yet. Do not report them again.", p.Known)
 	b.WriteString("</review_scope>\n\n")
 	b.WriteString(reply.ReviewSteps)
 	if len(p.Commits) > 0 {
-		b.WriteString("Check that the change does what its commit messages say, and nothing that they do not say. A claim that the change does not keep is a finding.\n")
+		b.WriteString(
+			"Check that the change does what its commit messages say, and nothing that they do not say. A claim that the " +
+				"change does not keep is a finding.\n")
 	}
 	if len(p.Previous)+len(p.Said) > 0 {
-		b.WriteString("Say of everything that the previous review found or asked for whether it is met. What is not met must be reported again, in the same words and with the same file.\n")
+		b.WriteString(
+			"Say of everything that the previous review found or asked for whether it is met. What is not met must be " +
+				"reported again, in the same words and with the same file.\n")
 	}
 	p.Told.Write(&b, toReviewers, p.Nonce)
 	writeKind(&b, p.Panel)
@@ -90,31 +100,37 @@ func (p ReviewPrompt) Text() string {
 
 // writeChange writes how much of the change is shown, and the change.
 func (p ReviewPrompt) writeChange(b *strings.Builder) {
-	fmt.Fprintf(b, "\nThe change (%d of %d files, %d of %d lines", p.Census.SentFiles, p.Census.Files, p.Census.SentLines, p.Census.Lines)
+	fmt.Fprintf(b, "\nThe change (%d of %d files, %d of %d lines", p.Census.SentFiles, p.Census.Files, p.Census.SentLines,
+		p.Census.Lines)
 	if n := len(p.Census.LeftOut); n > 0 {
 		fmt.Fprintf(b, "; %s left out", prose.Count(n, "file"))
 	}
 	b.WriteString(")")
 	if p.Parts > 1 {
-		fmt.Fprintf(b, " is shown in %d parts, and you are asked about each. This is part %d, with %s: %s.\n", p.Parts, p.Part, prose.Count(p.PartLines, "line"), prose.Names(p.PartFiles))
+		fmt.Fprintf(b, " is shown in %d parts, and you are asked about each. This is part %d, with %s: %s.\n", p.Parts,
+			p.Part, prose.Count(p.PartLines, "line"), prose.Names(p.PartFiles))
 		if len(p.PartPieces) > 0 {
 			fmt.Fprintf(b, "Of these only a piece is in this part: %s.\n", prose.Names(p.PartPieces))
 		}
-		b.WriteString("Judge what this part shows: that something is in another part is no finding. Files can be read whole in your checkout")
+		b.WriteString(
+			"Judge what this part shows: that something is in another part is no finding. Files can be read whole in your " +
+				"checkout")
 	}
 	b.WriteString(".\n")
 	WriteWords(b, "parts_before", "What you said of the parts before this one. Do not report it again.", p.Earlier)
 	if left := p.Census.Left(); left != "" {
 		fmt.Fprintf(b, "Not shown to you: %s. Say nothing of it that you have not read.\n", left)
 	}
-	fmt.Fprintf(b, "\n----- BEGIN CHANGE %s -----\n%s\n----- END CHANGE %s -----\n\n", p.Nonce, strings.TrimRight(string(p.Patch), "\n"), p.Nonce)
+	fmt.Fprintf(b, "\n----- BEGIN CHANGE %s -----\n%s\n----- END CHANGE %s -----\n\n", p.Nonce,
+		strings.TrimRight(string(p.Patch), "\n"), p.Nonce)
 }
 
 // FormatFindings formats findings for a prompt, one block each.
 func FormatFindings(findings []reply.Finding) string {
 	var b strings.Builder
 	for i, f := range findings {
-		fmt.Fprintf(&b, "Finding %d:\n- Severity: %s\n- File:Line: %s\n- Issue: %s\n- Fix: %s\n\n", i+1, SeverityTitle(f.Severity), safetext.Line(f.Place()), prose.Hanging(f.Issue), prose.Hanging(f.Fix))
+		fmt.Fprintf(&b, "Finding %d:\n- Severity: %s\n- File:Line: %s\n- Issue: %s\n- Fix: %s\n\n", i+1,
+			SeverityTitle(f.Severity), safetext.Line(f.Place()), prose.Hanging(f.Issue), prose.Hanging(f.Fix))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

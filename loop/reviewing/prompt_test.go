@@ -12,9 +12,12 @@ import (
 
 func testReviewPrompt() ReviewPrompt {
 	return ReviewPrompt{
-		Entity: runplan.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, DoneCriteria: "it works", References: "<objective_ref>docs/goal.md</objective_ref>",
-		Files: []string{"a.go", "b.go"}, Verification: "go test: ok", Round: 2, Patch: []byte("diff --git a/a.go b/a.go\n+x\n"), Nonce: "n0nce",
-		Census: record.Census{Files: 3, Lines: 30, SentFiles: 2, SentLines: 20, LeftOut: []record.LeftOut{{Path: "go.sum", Why: "excluded"}}},
+		Entity: runplan.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, DoneCriteria: "it works",
+		References: "<objective_ref>docs/goal.md</objective_ref>",
+		Files:      []string{"a.go", "b.go"}, Verification: "go test: ok", Round: 2,
+		Patch: []byte("diff --git a/a.go b/a.go\n+x\n"), Nonce: "n0nce",
+		Census: record.Census{Files: 3, Lines: 30, SentFiles: 2, SentLines: 20,
+			LeftOut: []record.LeftOut{{Path: "go.sum", Why: "excluded"}}},
 	}
 }
 
@@ -40,13 +43,15 @@ func lacks(t *testing.T, text string, parts ...string) {
 func TestReviewPrompt(t *testing.T) {
 	p := testReviewPrompt()
 	p.Message = "mind the locks"
-	p.Checks = []record.CheckResult{{Name: "test", Command: "go test ./...", ExitCode: 1, Output: "--- FAIL: TestX"}, {Name: "lint", Command: "lint", ExitCode: -1, Reason: "timeout"}}
+	p.Checks = []record.CheckResult{{Name: "test", Command: "go test ./...", ExitCode: 1, Output: "--- FAIL: TestX"},
+		{Name: "lint", Command: "lint", ExitCode: -1, Reason: "timeout"}}
 	p.NotChecked = []string{"build: untrusted_config"}
 	contains(t, p.Text(),
 		"<references>\n<objective_ref>docs/goal.md</objective_ref>\n</references>\n",
 		"<subtask_identifier>\nT1\n</subtask_identifier>\n", "<subtask_title>\nAdd a thing\n</subtask_title>\n",
 		"<subtask_done_criteria>\nit works\n</subtask_done_criteria>\n", "<request>\nmind the locks\n</request>\n",
-		"<files_modified>\na.go\nb.go\n</files_modified>\n", "<executor_verification>\n> go test: ok\n</executor_verification>\n",
+		"<files_modified>\na.go\nb.go\n</files_modified>\n",
+		"<executor_verification>\n> go test: ok\n</executor_verification>\n",
 		"<attempt_number>\n2\n</attempt_number>\n",
 		"test: go test ./...: exit 1\n    --- FAIL: TestX\n", "lint: lint: timeout\n", "not run: build: untrusted_config\n",
 		"(2 of 3 files, 20 of 30 lines; 1 file left out)",
@@ -57,7 +62,8 @@ func TestReviewPrompt(t *testing.T) {
 func TestReviewPromptWithoutVerification(t *testing.T) {
 	p := testReviewPrompt()
 	p.Verification = " \n"
-	contains(t, p.Text(), "<executor_verification>\nNo verification section found in executor output\n</executor_verification>")
+	contains(t, p.Text(),
+		"<executor_verification>\nNo verification section found in executor output\n</executor_verification>")
 }
 
 func TestReviewPromptPreviousFindings(t *testing.T) {
@@ -68,7 +74,8 @@ func TestReviewPromptPreviousFindings(t *testing.T) {
 		{Severity: reply.Warning, Issue: "no test"},
 	}
 	contains(t, p.Text(),
-		"<previous_findings>\nFinding 1:\n- Severity: Critical\n- File:Line: a.go:3-9\n- Issue: the token leaks\n- Fix: do not log it\n\nFinding 2:\n- Severity: Warning\n",
+		"<previous_findings>\nFinding 1:\n- Severity: Critical\n- File:Line: a.go:3-9\n- Issue: the token leaks\n"+
+			"- Fix: do not log it\n\nFinding 2:\n- Severity: Warning\n",
 		"</previous_findings>", "Say of everything that the previous review found or asked for whether it is met.",
 	)
 }

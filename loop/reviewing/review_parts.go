@@ -15,7 +15,8 @@ import (
 
 // reviewParts has a reviewer examine the change, part by part if it is too large for one, and joins the answers. The
 // checks count beside the verdict.
-func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, asked Question, progress checking.Progress) (role.ReviewAnswer, error) {
+func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, asked Question,
+	progress checking.Progress) (role.ReviewAnswer, error) {
 	var answers []role.ReviewAnswer
 	var made []spend.Call
 	prompt := asked.Prompt
@@ -29,13 +30,15 @@ func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, ask
 		if err != nil {
 			return role.ReviewAnswer{}, err
 		}
-		prompt.Patch, prompt.Nonce, prompt.Part, prompt.PartFiles, prompt.PartLines, prompt.PartPieces = part.Patch, nonce, i+1, part.Files, part.Lines, part.Pieces
+		prompt.Patch, prompt.Nonce, prompt.Part, prompt.PartFiles, prompt.PartLines, prompt.PartPieces = part.Patch, nonce,
+			i+1, part.Files, part.Lines, part.Pieces
 		subject, rest := change.Subject, change.Rest
 		if i > 0 {
 			subject, rest = record.Subject{}, nil
 		}
 		answer, err := reviewer.Review(ctx, role.ReviewJob{
-			Subject: subject, Patch: part.Patch, Rest: rest, Tree: change.Tree, Files: change.Files, Checks: asked.Checks, Dir: asked.dir,
+			Subject: subject, Patch: part.Patch, Rest: rest, Tree: change.Tree, Files: change.Files, Checks: asked.Checks,
+			Dir:    asked.dir,
 			Prompt: prompt.Text, Nonce: nonce, Block: true, Transcript: asked.Transcript, OnLine: progress.Line,
 		})
 		made = append(made, answer.Calls...)
@@ -85,7 +88,8 @@ func joinAnswers(answers []role.ReviewAnswer) role.ReviewAnswer {
 		}
 	}
 	last := answers[len(answers)-1]
-	return role.ReviewAnswer{Report: reply.Join(reports), Raw: strings.Join(raw, "\n\n"), Usage: last.Usage, Told: last.Told}
+	return role.ReviewAnswer{Report: reply.Join(reports), Raw: strings.Join(raw, "\n\n"), Usage: last.Usage,
+		Told: last.Told}
 }
 
 // BoundVerdict lowers the verdict if the reviewer was not shown everything.

@@ -33,7 +33,8 @@ func (r *partReviewer) Review(_ context.Context, job role.ReviewJob) (role.Revie
 }
 
 func partChange(parts int) Change {
-	change := Change{Files: []string{"a", "b"}, Census: record.Census{Files: 2, Lines: parts, SentFiles: 2, SentLines: parts}}
+	change := Change{Files: []string{"a", "b"},
+		Census: record.Census{Files: 2, Lines: parts, SentFiles: 2, SentLines: parts}}
 	for i := range parts {
 		change.Parts = append(change.Parts, Part{Patch: []byte{byte('0' + i)}, Files: []string{"a"}, Lines: 1})
 	}
@@ -48,7 +49,8 @@ type stepsTold struct {
 
 func (s *stepsTold) Step(_, detail string) { s.details = append(s.details, detail) }
 
-const leaks = "### Verdict: NEEDS_FIX\n### Findings\n- **Severity:** Warning\n- **File:Line:** a.go:3\n- **Issue:** It leaks\n"
+const leaks = "### Verdict: NEEDS_FIX\n### Findings\n- **Severity:** Warning\n- **File:Line:** a.go:3\n" +
+	"- **Issue:** It leaks\n"
 
 func TestReviewParts(t *testing.T) {
 	for _, test := range []struct {
@@ -62,15 +64,18 @@ func TestReviewParts(t *testing.T) {
 		{"one with notes", []string{"### Verdict: PASS", "### Verdict: PASS_WITH_NOTES"}, reply.PassWithNotes, 0, nil},
 		{"one fails", []string{"### Verdict: PASS", leaks}, reply.NeedsFix, 1, []string{"a.go:3: It leaks"}},
 		{"twice the same", []string{leaks, leaks}, reply.NeedsFix, 1, []string{"a.go:3: It leaks"}},
-		{"two places", []string{leaks, strings.Replace(leaks, "a.go:3", "b.go:9", 1)}, reply.NeedsFix, 2, []string{"a.go:3: It leaks", "b.go:9: It leaks"}},
-		{"the worst counts", []string{leaks, "### Verdict: CRITICAL\n\nAll wrong.", "### Verdict: PASS"}, reply.CriticalFail, 1, []string{"a.go:3: It leaks", "All wrong"}},
+		{"two places", []string{leaks, strings.Replace(leaks, "a.go:3", "b.go:9", 1)}, reply.NeedsFix, 2,
+			[]string{"a.go:3: It leaks", "b.go:9: It leaks"}},
+		{"the worst counts", []string{leaks, "### Verdict: CRITICAL\n\nAll wrong.", "### Verdict: PASS"}, reply.CriticalFail,
+			1, []string{"a.go:3: It leaks", "All wrong"}},
 	} {
 		reviewer := &partReviewer{texts: test.texts}
 		progress := &stepsTold{}
 		answer, err := reviewParts(context.Background(), reviewer, partChange(len(test.texts)), Question{}, progress)
 		told := progress.details
 		r := answer.Report
-		if err != nil || answer.Failure != nil || r.Effective != test.want || r.Approved != test.want.Passed() || len(r.Findings) != test.findings || !slices.Equal(r.Requests, test.asked) && len(r.Requests)+len(test.asked) > 0 {
+		if err != nil || answer.Failure != nil || r.Effective != test.want || r.Approved != test.want.Passed() ||
+			len(r.Findings) != test.findings || !slices.Equal(r.Requests, test.asked) && len(r.Requests)+len(test.asked) > 0 {
 			t.Errorf("%s: %+v, %v", test.name, r, err)
 		}
 		if len(told) != len(test.texts) || told[1] != "part 2 of "+string('0'+rune(len(told))) {
@@ -82,11 +87,13 @@ func TestReviewParts(t *testing.T) {
 			}
 			job := reviewer.jobs[i]
 			prompt, part := job.Prompt(), fmt.Sprintf("This is part %d, with 1 line", i+1)
-			if !strings.Contains(prompt, part) || !strings.Contains(prompt, "BEGIN CHANGE "+job.Nonce) || len(job.Files) != 2 || string(job.Patch) != string(rune('0'+i)) {
+			if !strings.Contains(prompt, part) || !strings.Contains(prompt, "BEGIN CHANGE "+job.Nonce) || len(job.Files) != 2 ||
+				string(job.Patch) != string(rune('0'+i)) {
 				t.Errorf("%s: part %d was asked about with %+v and told %s", test.name, i+1, job, prompt)
 			}
 		}
-		if nonces := reviewer.jobs[0].Nonce + reviewer.jobs[1].Nonce; len(nonces) < 16 || nonces[:len(nonces)/2] == nonces[len(nonces)/2:] {
+		if nonces := reviewer.jobs[0].Nonce + reviewer.jobs[1].Nonce; len(nonces) < 16 ||
+			nonces[:len(nonces)/2] == nonces[len(nonces)/2:] {
 			t.Errorf("%s: nonces %q", test.name, nonces)
 		}
 	}
@@ -143,7 +150,8 @@ func TestReviewPartsBesideChecks(t *testing.T) {
 		{record.CheckResult{Name: "test", ExitCode: 1, FailsOnBase: true}, reply.Pass},
 	} {
 		reviewer := &partReviewer{texts: []string{"### Verdict: PASS"}}
-		answer, err := reviewParts(t.Context(), reviewer, partChange(1), Question{Checks: []record.CheckResult{test.check}}, checking.Quiet{})
+		answer, err := reviewParts(t.Context(), reviewer, partChange(1), Question{Checks: []record.CheckResult{test.check}},
+			checking.Quiet{})
 		if err != nil || answer.Report.Effective != test.want || len(reviewer.jobs[0].Checks) != 1 {
 			t.Errorf("%+v: %s, %v", test.check, answer.Report.Effective, err)
 		}

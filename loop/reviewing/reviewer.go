@@ -44,7 +44,8 @@ type Inquiry struct {
 // Answer reads the change within the reviewer's limits and calls the reviewer, in a checkout if one is needed. It
 // returns the answer, the census of the change and the results of the checks. The answer is empty if there is nothing
 // to review.
-func (q Inquiry) Answer(ctx context.Context) (answer role.ReviewAnswer, census record.Census, checks []record.CheckResult, err error) {
+func (q Inquiry) Answer(ctx context.Context) (answer role.ReviewAnswer, census record.Census,
+	checks []record.CheckResult, err error) {
 	answer, census, checks, err = q.answer(ctx)
 	for _, path := range answer.Beyond {
 		census.LeaveTooLarge(path)
@@ -52,7 +53,8 @@ func (q Inquiry) Answer(ctx context.Context) (answer role.ReviewAnswer, census r
 	return answer, census, checks, err
 }
 
-func (q Inquiry) answer(ctx context.Context) (answer role.ReviewAnswer, census record.Census, checks []record.CheckResult, err error) {
+func (q Inquiry) answer(ctx context.Context) (answer role.ReviewAnswer, census record.Census,
+	checks []record.CheckResult, err error) {
 	limits := q.Reviewer.Limits()
 	limits.Exclude, limits.ExcludedBy = slices.Concat(limits.Exclude, q.Exclude), q.ExcludedBy
 	limits.Generated = q.All
@@ -108,7 +110,8 @@ func (q Inquiry) sayEarly(ctx context.Context, change Change, asked Question) er
 }
 
 // reviewReadOnly calls the reviewer and discards its answer if it changed the files that it was to read.
-func (q Inquiry) reviewReadOnly(ctx context.Context, tree *gitstore.Worktree, change Change, asked Question) (role.ReviewAnswer, error) {
+func (q Inquiry) reviewReadOnly(ctx context.Context, tree *gitstore.Worktree, change Change,
+	asked Question) (role.ReviewAnswer, error) {
 	if !q.Reviewer.NeedsCheckout() {
 		return reviewParts(ctx, q.Reviewer, change, asked, q.Progress)
 	}
@@ -117,10 +120,11 @@ func (q Inquiry) reviewReadOnly(ctx context.Context, tree *gitstore.Worktree, ch
 		return role.ReviewAnswer{}, err
 	}
 	var answer role.ReviewAnswer
-	tampered, err := checking.WatchCheckout(q.Store, q.Progress, tree, "the reviewer worked").During(ctx, func(ctx context.Context) (err error) {
-		answer, err = reviewParts(ctx, q.Reviewer, change, asked, q.Progress)
-		return err
-	})
+	tampered, err := checking.WatchCheckout(q.Store, q.Progress, tree, "the reviewer worked").During(ctx,
+		func(ctx context.Context) (err error) {
+			answer, err = reviewParts(ctx, q.Reviewer, change, asked, q.Progress)
+			return err
+		})
 	if tampered != nil {
 		answer.Failure = tampered
 	}
@@ -139,7 +143,8 @@ const filesTampered = 50
 
 // tamperedWith returns the failure of a reviewer that changed the tree before to after. Its text is what and the
 // changed files.
-func tamperedWith(ctx context.Context, repo *gitstore.Repo, before, after gitstore.ID, what string) (*record.Failure, error) {
+func tamperedWith(ctx context.Context, repo *gitstore.Repo, before, after gitstore.ID,
+	what string) (*record.Failure, error) {
 	changes, err := repo.Changed(ctx, before, after)
 	paths := make([]string, len(changes))
 	for i, c := range changes {

@@ -49,7 +49,8 @@ func TestReviewOfChangedFilesIsVoid(t *testing.T) {
 			Store: store, Progress: checking.Quiet{}, Reviewer: readingReviewer{test.do}, Subject: subject,
 			Question: func(Change) (Question, error) { return Question{}, nil },
 		}.Answer(t.Context())
-		if void := answer.Failure != nil && answer.Failure.Reason == record.ReasonTampered; err != nil || census.SentFiles != 1 || void != test.void || answer.Failure != nil && !void {
+		if void := answer.Failure != nil && answer.Failure.Reason == record.ReasonTampered; err != nil ||
+			census.SentFiles != 1 || void != test.void || answer.Failure != nil && !void {
 			t.Errorf("%s: failure %+v, census %+v, %v", name, answer.Failure, census, err)
 		}
 	}

@@ -104,7 +104,8 @@ func (v *Verifier) Look(ctx context.Context, review record.Review, answer record
 	}
 	if result.there {
 		at := cmp.Or(result.Now, f.Place())
-		why := fmt.Sprintf("%s is not %s in %s, at %s: %s", answer.Finding, answer.Kind, answer.Commit.Short(), at, result.Reason)
+		why := fmt.Sprintf("%s is not %s in %s, at %s: %s", answer.Finding, answer.Kind, answer.Commit.Short(), at,
+			result.Reason)
 		return answer, &record.InputError{Why: why}
 	}
 	answer.ConfirmedBy = result.By
@@ -234,9 +235,11 @@ func (r *Verified) settle(kind record.AnswerKind, by, reason string) {
 
 // byRules reports whether a rule of the built-in reviewer, not a check, found f.
 func (s *scene) byRules(f reply.Finding) bool {
-	return f.Rule != "" && !strings.HasPrefix(f.Rule, record.RuleOfCheck) && slices.ContainsFunc(s.review.Submissions, func(sub record.Submission) bool {
-		return sub.Reviewer == role.Builtin && slices.ContainsFunc(sub.Report.Findings, func(o reply.Finding) bool { return o.ID == f.ID })
-	})
+	return f.Rule != "" && !strings.HasPrefix(f.Rule, record.RuleOfCheck) &&
+		slices.ContainsFunc(s.review.Submissions, func(sub record.Submission) bool {
+			return sub.Reviewer == role.Builtin &&
+				slices.ContainsFunc(sub.Report.Findings, func(o reply.Finding) bool { return o.ID == f.ID })
+		})
 }
 
 // byCheck settles the finding of a check that passes on the current tree, according to this clone's kept results.
@@ -260,7 +263,8 @@ func (s *scene) byCheck(ctx context.Context, name string, result *Verified) {
 }
 
 // PlaceFinding returns the place of a finding in a commit or tree, or nil if the reviewed code has no such place.
-func PlaceFinding(ctx context.Context, s *store.Store, review record.Review, f reply.Finding, at gitstore.ID) (*locate.Placed, error) {
+func PlaceFinding(ctx context.Context, s *store.Store, review record.Review, f reply.Finding,
+	at gitstore.ID) (*locate.Placed, error) {
 	if f.File == "" {
 		return nil, nil
 	}
@@ -337,7 +341,9 @@ func (s *scene) unlessMoved(ctx context.Context, f reply.Finding, result *Verifi
 	if f.Line > 0 {
 		lines = lines[min(f.Line-1, len(lines)):min(max(f.Line, f.EndLine), len(lines))]
 	}
-	lines = slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return len(strings.TrimSpace(line)) < telling })
+	lines = slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
+		return len(strings.TrimSpace(line)) < telling
+	})
 	if len(lines) > 0 {
 		lines = lines[:min(len(lines), tellingLines)]
 		was, err := repo.FilesWith(ctx, s.review.Request.Subject.Tree, lines)

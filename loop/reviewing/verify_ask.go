@@ -49,7 +49,8 @@ func (s *scene) ask(ctx context.Context, open []reply.Finding, results []Verifie
 }
 
 // examine returns the judge's rulings on the findings, and records them if the judge was called.
-func (s *scene) examine(ctx context.Context, asked []ExaminedFinding) (said []reply.Ruling, told record.Verification, err error) {
+func (s *scene) examine(ctx context.Context,
+	asked []ExaminedFinding) (said []reply.Ruling, told record.Verification, err error) {
 	v := s.v
 	told = record.Verification{By: v.Judge, Commit: s.at}
 	c := v.Terms.Calls(v.Store, v.Progress, v.Judge)
@@ -60,7 +61,8 @@ func (s *scene) examine(ctx context.Context, asked []ExaminedFinding) (said []re
 	}
 	said, raw, calls, failure, err := Examination{
 		Store: v.Store, Progress: v.Progress, Agent: judge, Name: v.Judge, At: s.at,
-		Lead:  "Earlier reviews found the faults below. Say of each whether it is still there: fixed, when it cannot happen any more, or open.",
+		Lead: "Earlier reviews found the faults below. Say of each whether it is still there: fixed, when it cannot " +
+			"happen any more, or open.",
 		Words: reply.RulingWords{Settles: string(record.Fixed), Stands: string(record.StillOpen)},
 	}.Ask(ctx, asked)
 	told.Failure, told.Spent = failure, spend.NewSpent(v.Judge, calls)

@@ -7,7 +7,8 @@ import (
 )
 
 func TestTakesOut(t *testing.T) {
-	const patch = "diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1,8 +1,6 @@\n one\n-two\n-three\n four\n-five\n+5\n six\n-seven\n eight\n+nine\n"
+	const patch = "diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1,8 +1,6 @@\n one\n-two\n-three\n four\n-five\n+5\n six\n" +
+		"-seven\n eight\n+nine\n"
 	var hunk unidiff.Hunk
 	for file, err := range unidiff.Files(patch) {
 		if err != nil {

@@ -17,11 +17,14 @@ func TestFirstWordsAreTheRequest(t *testing.T) {
 		name, text string
 		want       []string
 	}{
-		{"prose", "The loop never terminates.\nIt spins.\n\nMore of it.\n\n### Verdict: NEEDS_FIX\n", []string{"The loop never terminates. It spins"}},
+		{"prose", "The loop never terminates.\nIt spins.\n\nMore of it.\n\n### Verdict: NEEDS_FIX\n",
+			[]string{"The loop never terminates. It spins"}},
 		{"after a heading", "# Review\n\n### Verdict: CRITICAL\n\nThe format is wrong.\n", []string{"The format is wrong"}},
 		{"a summary under its heading", "### Verdict: NEEDS_FIX\n\n### Summary\nIt is purple.", []string{"It is purple"}},
 		{"a summary of JSON", `{"success":false,"review_summary":"It leaks.","review_issues":[]}`, []string{"It leaks"}},
-		{"a summary of ours", "```runr-review n0nce\n{\"verdict\":\"NEEDS_FIX\",\"summary\":\"It leaks.\",\"findings\":[]}\n```", []string{"It leaks"}},
+		{"a summary of ours",
+			"```runr-review n0nce\n{\"verdict\":\"NEEDS_FIX\",\"summary\":\"It leaks.\",\"findings\":[]}\n```",
+			[]string{"It leaks"}},
 		{"one word", "Flaky.\n\n### Verdict: NEEDS_FIX\n", []string{"Flaky"}},
 		{"one word and a statement", "Review\n\nIt leaks.\n\n### Verdict: NEEDS_FIX\n", []string{"It leaks"}},
 		{"no spaces", "競合状態があります。\n\n### Verdict: NEEDS_FIX\n", []string{"競合状態があります。"}},
@@ -31,10 +34,13 @@ func TestFirstWordsAreTheRequest(t *testing.T) {
 		{"no reason at all", "### Verdict: NEEDS_FIX\n", nil},
 		{"JSON without a reason", `{"success":false,"review_issues":[]}`, nil},
 		{"a pass", "All of it is as it should be.\n\n### Verdict: PASS\n", nil},
-		{"findings are the request", "Prose.\n\n### Verdict: NEEDS_FIX\n### Findings\n- **Severity:** Warning\n- **Issue:** It leaks\n", []string{"It leaks"}},
+		{"findings are the request",
+			"Prose.\n\n### Verdict: NEEDS_FIX\n### Findings\n- **Severity:** Warning\n- **Issue:** It leaks\n",
+			[]string{"It leaks"}},
 		{"long", strings.Repeat("éé ", 100) + "\n\n### Verdict: NEEDS_FIX", []string{strings.Repeat("éé ", 60) + "…"}},
 	} {
-		if got := reply.ParseReview(test.text, "n0nce").Requests; !slices.Equal(got, test.want) && len(got)+len(test.want) > 0 {
+		if got := reply.ParseReview(test.text, "n0nce").Requests; !slices.Equal(got, test.want) &&
+			len(got)+len(test.want) > 0 {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
@@ -60,13 +66,15 @@ func TestReportText(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	tagged := "I read it.\n\n```runr-review " + nonce + "\n{\"verdict\": \"NEEDS_FIX\", \"summary\": \"It leaks.\", \"findings\": []}\n```\n"
+	tagged := "I read it.\n\n```runr-review " + nonce +
+		"\n{\"verdict\": \"NEEDS_FIX\", \"summary\": \"It leaks.\", \"findings\": []}\n```\n"
 	r := reply.ParseReview(tagged, nonce)
 	if strings.Contains(r.Text, nonce) || !strings.Contains(r.Text, "It leaks.") || r.Requests[0] != "It leaks" {
 		t.Errorf("text %q, requests %q", r.Text, r.Requests)
 	}
 	long := reply.ParseReview("HEAD\n"+strings.Repeat("ä line\n", 20000)+"TAIL\n", "")
-	if len(long.Text) > reply.MaxText || len(long.Text) < reply.MaxText-100 || !strings.HasPrefix(long.Text, "HEAD\n") || !strings.HasSuffix(long.Text, "TAIL") || !strings.Contains(long.Text, "left out") {
+	if len(long.Text) > reply.MaxText || len(long.Text) < reply.MaxText-100 || !strings.HasPrefix(long.Text, "HEAD\n") ||
+		!strings.HasSuffix(long.Text, "TAIL") || !strings.Contains(long.Text, "left out") {
 		t.Errorf("%d bytes: %q … %q", len(long.Text), prose.Cut(long.Text, 20), long.Text[len(long.Text)-20:])
 	}
 }
@@ -88,12 +96,14 @@ func TestProse(t *testing.T) {
 		{"before and after it", "I read it.\n\n" + block + "\n\nThat is all.", "I read it.\n\n\nThat is all."},
 		{"other fences stay", "```go\nx\n```\n" + block, "```go\nx\n```"},
 		{"an object", `{"success":true,"review_summary":"fine","review_issues":[]}`, ""},
-		{"a fence of another kind that reads alike", strings.Replace(block, "runr-review n0nce", "json", 1) + "\n" + block, "```json\n{\"verdict\":\"PASS\",\"summary\":\"fine\",\"findings\":[]}\n```"},
+		{"a fence of another kind that reads alike", strings.Replace(block, "runr-review n0nce", "json", 1) + "\n" + block,
+			"```json\n{\"verdict\":\"PASS\",\"summary\":\"fine\",\"findings\":[]}\n```"},
 		{"a verdict alone", "### Verdict: NEEDS_FIX\n", ""},
 		{"Markdown", "### Verdict: PASS\n\nfine", "### Verdict: PASS\n\nfine"},
 		{"a summary that is all of it", "All wrong.\n\n### Verdict: NEEDS_FIX", ""},
 		{"a summary that is all of it, made visible", "All \x07wrong.\n\n### Verdict: NEEDS_FIX", ""},
-		{"a block that was read with a warning", strings.Replace(block, `"findings":[]`, `"findings":[{"severity":"odd","issue":"x"}]`, 1), ""},
+		{"a block that was read with a warning",
+			strings.Replace(block, `"findings":[]`, `"findings":[{"severity":"odd","issue":"x"}]`, 1), ""},
 		{"words against a block", "### Verdict: NEEDS_FIX\n\n" + block, "### Verdict: NEEDS_FIX"},
 		{"a field that is not known", "So:\n\n" + strings.Replace(block, `"findings":[]`, `"issues":["x"]`, 1), "ALL"},
 		{"a block that was not read", "So:\n\n" + strings.Replace(block, `"findings":[]`, `"findings":[`, 1), "ALL"},

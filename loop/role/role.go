@@ -45,11 +45,12 @@ type Limits struct {
 
 // ReviewJob is everything that a reviewer may look at: a change, or one part of it.
 type ReviewJob struct {
-	Patch      []byte         // unified, as git diff prints it
-	Rest       []byte         // patch of the generated and vendored files, which are not shown but may hold a secret
-	Tree       gitstore.ID    // commit or tree that the patch leads to
-	Files      []string       // files shown, in all parts
-	Subject    record.Subject // of which the change is; zero in all parts but the first, and where files alone are examined
+	Patch []byte      // unified, as git diff prints it
+	Rest  []byte      // patch of the generated and vendored files, which are not shown but may hold a secret
+	Tree  gitstore.ID // commit or tree that the patch leads to
+	Files []string    // files shown, in all parts
+	// of which the change is; zero in all parts but the first, and where files alone are examined
+	Subject    record.Subject
 	Checks     []record.CheckResult
 	Dir        string        // checkout of the change, "" if none was requested
 	Prompt     func() string // returns the prompt for an agent

@@ -27,7 +27,8 @@ func AnswerFixed(ctx context.Context, s *store.Store, run record.Run, actor stri
 		if _, answered := review.AnswerTo(f.ID); answered && !review.IsOpen(f) || slices.ContainsFunc(open, again) {
 			continue
 		}
-		answer := record.Answer{Finding: f.ID, Kind: record.AnswerFixed, Commit: run.Commit, Reason: "run " + run.ID, Actor: actor}
+		answer := record.Answer{Finding: f.ID, Kind: record.AnswerFixed, Commit: run.Commit, Reason: "run " + run.ID,
+			Actor: actor}
 		if round != nil && (round.Looked != record.LookedRules || f.Rule != "") && f.Rule != record.RuleSecret {
 			answer.ConfirmedBy = round.Reviewer
 		}

@@ -24,7 +24,8 @@ import (
 // agent says.
 func (t *execution) attempt(step Step) error {
 	name := cmp.Or(step.Work.Agent, t.run.Plan.Implementer)
-	a := record.Attempt{Number: step.Number, Step: step.Work.Name, Mode: step.Mode, Agent: name, From: t.run.Head(), Files: []string{}}
+	a := record.Attempt{Number: step.Number, Step: step.Work.Name, Mode: step.Mode, Agent: name, From: t.run.Head(),
+		Files: []string{}}
 	if step.Kept {
 		t.Progress.Step(step.Work.Name, fmt.Sprintf("attempt %d, kept from before the stop", a.Number))
 		if a.Tampered = t.run.LastAttempt().Failure.Detail; !t.altered() {
@@ -43,7 +44,8 @@ func (t *execution) attempt(step Step) error {
 		return err
 	}
 	a.Before = before.ID
-	if err := t.record(record.EventAttemptStarted.New(name, fmt.Sprintf("attempt %d, %s", a.Number, a.Mode), a)); err != nil {
+	if err := t.record(record.EventAttemptStarted.New(name, fmt.Sprintf("attempt %d, %s", a.Number, a.Mode),
+		a)); err != nil {
 		return err
 	}
 	started := time.Now()
@@ -91,7 +93,8 @@ func (t *execution) stateBefore(a record.Attempt, kept bool) (gitstore.Snapshot,
 }
 
 // implement runs the implementer. takeOver replaces before, because work done elsewhere was done before the attempt.
-func (t *execution) implement(name string, step Step, a record.Attempt, before *gitstore.Snapshot) (role.ImplementAnswer, error) {
+func (t *execution) implement(name string, step Step, a record.Attempt,
+	before *gitstore.Snapshot) (role.ImplementAnswer, error) {
 	if step.Kept {
 		return role.ImplementAnswer{}, nil
 	}
@@ -111,7 +114,8 @@ func (t *execution) implement(name string, step Step, a record.Attempt, before *
 		return role.ImplementAnswer{}, err
 	}
 	job := role.ImplementJob{
-		Dir: t.tree.Dir, Prompt: prompt.Text(a.Mode), Uninstructed: t.run.Plan.Uninstructed, Keep: t.run.Plan.KeepSessions, Session: t.session(a), Transcript: transcript, OnLine: t.Progress.Line,
+		Dir: t.tree.Dir, Prompt: prompt.Text(a.Mode), Uninstructed: t.run.Plan.Uninstructed, Keep: t.run.Plan.KeepSessions,
+		Session: t.session(a), Transcript: transcript, OnLine: t.Progress.Line,
 	}
 	answer, err := t.relayed(name, job, func() (bool, error) { return t.afresh(a, *before) })
 	answer.Told = prompt.Told.Used
@@ -124,14 +128,16 @@ func (t *execution) instructed(p ImplementPrompt) (ImplementPrompt, error) {
 		return p, nil
 	}
 	var err error
-	if p.Told, err = reviewing.Instructions(t.ctx, t.Store, t.run.Plan.Base, reviewing.ImplementerFiles); p.Told.Used != nil && err == nil {
+	if p.Told, err = reviewing.Instructions(t.ctx, t.Store, t.run.Plan.Base,
+		reviewing.ImplementerFiles); p.Told.Used != nil && err == nil {
 		p.Nonce, err = checking.NewNonce()
 	}
 	return p, err
 }
 
 // relayed gives job to the implementer called name, or to its substitutes if it cannot answer.
-func (t *execution) relayed(name string, job role.ImplementJob, again func() (bool, error)) (answer role.ImplementAnswer, err error) {
+func (t *execution) relayed(name string, job role.ImplementJob,
+	again func() (bool, error)) (answer role.ImplementAnswer, err error) {
 	c := t.calls(name)
 	c.Again = again
 	failure, err := c.Ask(t.ctx, func(name string) (spend.Usage, *record.Failure, error) {
@@ -141,14 +147,18 @@ func (t *execution) relayed(name string, job role.ImplementJob, again func() (bo
 		}
 		if t.run.Plan.InPlace && !implementer.ReportsEdits() && t.warned != name {
 			t.warned = name
-			t.Progress.Say(name + " does not report which files it edits: unless it lists them at the end, everything that changes here while it works counts as its work")
+			t.Progress.Say(name +
+				" does not report which files it edits: unless it lists them at the end, everything that changes here while it " +
+				"works counts as its work")
 		}
 		var err error
 		mine := job
 		if c.Made != nil { // the session belongs to the first implementer
 			mine.Session = spend.Session{}
 		}
-		answer, err = t.watched(name, func(ctx context.Context) (role.ImplementAnswer, error) { return implementer.Implement(ctx, mine) })
+		answer, err = t.watched(name, func(ctx context.Context) (role.ImplementAnswer, error) {
+			return implementer.Implement(ctx, mine)
+		})
 		if err == nil && answer.Failure == nil && t.gone() {
 			answer.Failure = checking.RemovedTree(name)
 		}
@@ -181,8 +191,12 @@ func (t *execution) afresh(a record.Attempt, before gitstore.Snapshot) (bool, er
 }
 
 // watched runs work and sets a failure if the implementer tampered with the repository.
-func (t *execution) watched(name string, work func(context.Context) (role.ImplementAnswer, error)) (answer role.ImplementAnswer, err error) {
-	tampered, err := t.watch("implementer "+name+" worked").During(t.ctx, func(ctx context.Context) (err error) { answer, err = work(ctx); return err })
+func (t *execution) watched(name string,
+	work func(context.Context) (role.ImplementAnswer, error)) (answer role.ImplementAnswer, err error) {
+	tampered, err := t.watch("implementer "+name+" worked").During(t.ctx, func(ctx context.Context) (err error) {
+		answer, err = work(ctx)
+		return err
+	})
 	if tampered != nil {
 		answer.Failure = tampered
 	}
@@ -195,13 +209,15 @@ func (t *execution) watch(while string) checking.Watch {
 	if branch, err := t.tree.Repo().Branch(t.ctx); err == nil && branch != "" {
 		own = append(own, branch)
 	}
-	return checking.Watch{Store: t.Store, Progress: t.Progress, Tree: t.tree, Own: own, While: while, Meanwhile: &t.meanwhile}
+	return checking.Watch{Store: t.Store, Progress: t.Progress, Tree: t.tree, Own: own, While: while,
+		Meanwhile: &t.meanwhile}
 }
 
 // session returns the session that a fix continues: that of the newest attempt, if the same agent made it and it was
 // neither failed nor reverted. Otherwise the agent would remember files that have changed since.
 func (t *execution) session(a record.Attempt) spend.Session {
-	if last := t.before(a.Number); t.run.Plan.KeepSessions && a.Mode == record.ModeFix && last != nil && last.Agent == a.Agent && !last.Failed() && last.Reverted == nil {
+	if last := t.before(a.Number); t.run.Plan.KeepSessions && a.Mode == record.ModeFix && last != nil &&
+		last.Agent == a.Agent && !last.Failed() && last.Reverted == nil {
 		return last.Session
 	}
 	return spend.Session{}
@@ -244,13 +260,16 @@ func (t *execution) prompt(step Step) ImplementPrompt {
 	plan := t.run.Plan
 	p := ImplementPrompt{
 		Entity: plan.Entity, Task: plan.Task, DoneCriteria: plan.DoneCriteria, References: plan.References,
-		Lead: step.Work.Prompt, Attempt: step.Number, Files: t.run.Files(), History: t.history(step.Number), Notes: t.run.FromPeople(), Checks: plan.Checks,
+		Lead: step.Work.Prompt, Attempt: step.Number, Files: t.run.Files(), History: t.history(step.Number),
+		Notes: t.run.FromPeople(), Checks: plan.Checks,
 		Scope: plan.ScopeText(),
 	}
 	if step.Mode != record.ModeImplement {
 		p.Findings, p.Requests = t.run.Open()
 		p.Said = t.run.Said()
-		p.Findings = slices.DeleteFunc(slices.Clone(p.Findings), func(f reply.Finding) bool { return f.Severity == reply.Note && step.Mode == record.ModeReexecute })
+		p.Findings = slices.DeleteFunc(slices.Clone(p.Findings), func(f reply.Finding) bool {
+			return f.Severity == reply.Note && step.Mode == record.ModeReexecute
+		})
 		if checks := t.run.LastChecks(); checks != nil {
 			p.Failed = checks.Failures()
 		}
@@ -286,7 +305,8 @@ func (t *execution) finish(a record.Attempt, before gitstore.Snapshot, answer ro
 	}
 	defer func(ctx context.Context) { t.ctx = ctx }(t.ctx)
 	t.ctx = context.WithoutCancel(t.ctx) // this is the only chance to record it
-	a.Told, a.Failure, a.Spent, a.Meanwhile = answer.Told, answer.Failure, spend.NewSpent(a.Agent, answer.Calls), t.meanwhile
+	a.Told, a.Failure, a.Spent, a.Meanwhile = answer.Told, answer.Failure, spend.NewSpent(a.Agent, answer.Calls),
+		t.meanwhile
 	if !t.gone() && !t.Store.Repo.Stopped() {
 		if err := t.takeStock(&a, before, answer); err != nil {
 			return err
@@ -318,7 +338,8 @@ func (t *execution) takeStock(a *record.Attempt, before gitstore.Snapshot, answe
 	}
 	a.Edited, a.Denied, a.Session = answer.Edited, answer.Denied, answer.Session
 	report := reply.ParseExecutor(withoutDir(answer.Text, t.tree.Dir))
-	if a.Claim(report); len(a.Files) == 0 && a.Mode == record.ModeFix && a.Status != reply.ExecutorFailed && a.Status != reply.ExecutorCheckpoint {
+	if a.Claim(report); len(a.Files) == 0 && a.Mode == record.ModeFix && a.Status != reply.ExecutorFailed &&
+		a.Status != reply.ExecutorCheckpoint {
 		a.Refutes = prose.CutMiddle(cleaned(report.Reason), reply.MaxText)
 	}
 	if t.run.Plan.InPlace && a.Mode != record.ModeGiven {
@@ -386,7 +407,8 @@ func (t *execution) leaveUnclaimed(a *record.Attempt) {
 		a.Beside = slices.DeleteFunc(a.Beside, func(path string) bool { return !coveredBy(said, path) })
 	}
 	if len(a.Unclaimed) > 0 {
-		t.Progress.Say(fmt.Sprintf("left alone, because %s does not report changing them: %s", a.By(a.Agent), strings.Join(a.Unclaimed, ", ")))
+		t.Progress.Say(fmt.Sprintf("left alone, because %s does not report changing them: %s", a.By(a.Agent),
+			strings.Join(a.Unclaimed, ", ")))
 	}
 }
 
@@ -482,5 +504,6 @@ func (t *execution) workNow(a record.Attempt) (gitstore.ID, error) {
 
 func (t *execution) message(a record.Attempt) string {
 	return fmt.Sprintf("%s\n\nAttempt %d (%s) by %s.\n\nRunr-Run: %s\nRunr-Attempt: %d\n",
-		prose.OneLine(cmp.Or(t.run.Plan.Entity.Name(), "run "+t.run.ID)), a.Number, a.Mode, prose.OneLine(a.By(a.Agent)), t.run.ID, a.Number)
+		prose.OneLine(cmp.Or(t.run.Plan.Entity.Name(), "run "+t.run.ID)), a.Number, a.Mode, prose.OneLine(a.By(a.Agent)),
+		t.run.ID, a.Number)
 }

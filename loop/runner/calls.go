@@ -55,7 +55,8 @@ func (t *execution) affords(step Step) (Step, error) {
 
 func (t *execution) patience() reviewing.Patience {
 	policy := t.run.Plan.Policy
-	p := reviewing.Patience{Most: policy.WaitForQuota, Setting: t.run.Plan.Setting(runplan.SettingQuota, policy.WaitForQuota.String()), Store: t.Store, Tell: t.Progress}
+	p := reviewing.Patience{Most: policy.WaitForQuota,
+		Setting: t.run.Plan.Setting(runplan.SettingQuota, policy.WaitForQuota.String()), Store: t.Store, Tell: t.Progress}
 	if policy.TimeBudget > 0 {
 		p.End = t.run.Began.Add(time.Duration(policy.TimeBudget))
 	}

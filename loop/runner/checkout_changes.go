@@ -57,7 +57,9 @@ func (t *execution) beside(a *record.Attempt, before, after gitstore.Snapshot) e
 
 // coveredBy reports whether one of the claims in said covers path.
 func coveredBy(said []string, path string) bool {
-	return slices.ContainsFunc(said, func(claim string) bool { return runplan.Covers(claim, strings.TrimSuffix(path, "/")) })
+	return slices.ContainsFunc(said, func(claim string) bool {
+		return runplan.Covers(claim, strings.TrimSuffix(path, "/"))
+	})
 }
 
 // lostWork records what the attempt in the user's checkout did to the user's own work: where HEAD moved, and which

@@ -22,7 +22,8 @@ const hookOutput = 32 << 10
 
 // hookFiles match files in the checkout that configure hook managers.
 var hookFiles = gitstore.LazyGlobs(
-	"/.husky/**", "/.githooks/**", "/.pre-commit-config.y*ml", "/lefthook.*", "/.lefthook.*", "/lefthook-local.*", "/.lefthook-local.*",
+	"/.husky/**", "/.githooks/**", "/.pre-commit-config.y*ml", "/lefthook.*", "/.lefthook.*", "/lefthook-local.*",
+	"/.lefthook-local.*",
 	"/.lefthook/**", "/.lefthook-local/**", "/.overcommit.yml", "/.git-hooks/**",
 )
 
@@ -72,7 +73,8 @@ func (t *execution) noHook(dir gitstore.HooksDir, changes []gitstore.Change) str
 
 // hookResult runs the hook, and once more if it failed and rewrote files: it may pass now, as when a person commits
 // again.
-func (t *execution) hookResult(staged *gitstore.Staging, dir gitstore.HooksDir, result record.CheckResult) (_ *record.CheckResult, tampered *record.Failure, err error) {
+func (t *execution) hookResult(staged *gitstore.Staging, dir gitstore.HooksDir,
+	result record.CheckResult) (_ *record.CheckResult, tampered *record.Failure, err error) {
 	job := runplan.Check{Name: commitHook}
 	for _, word := range staged.Env() {
 		name, value, _ := strings.Cut(word, "=")
@@ -82,7 +84,8 @@ func (t *execution) hookResult(staged *gitstore.Staging, dir gitstore.HooksDir, 
 		}
 		job.Command += name + "=" + quoted + " "
 	}
-	line, ok := safetext.CommandLine("git", "-c", "core.hooksPath="+dir.Path, "hook", "run", "--ignore-missing", commitHook)
+	line, ok := safetext.CommandLine("git", "-c", "core.hooksPath="+dir.Path, "hook", "run", "--ignore-missing",
+		commitHook)
 	if !ok {
 		return nil, nil, fmt.Errorf("run %s: a shell cannot be given %q", commitHook, dir.Path)
 	}

@@ -27,7 +27,9 @@ import (
 func EvidenceFiles(checks []runplan.Check) []string {
 	names := make([]string, len(checks))
 	for i, c := range checks {
-		words := strings.FieldsFunc(strings.ToLower(c.Name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		words := strings.FieldsFunc(strings.ToLower(c.Name), func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		})
 		name := cmp.Or(strings.Join(words, "_"), "check")
 		for n := 2; slices.Contains(names[:i], name+".log"); n++ {
 			name = fmt.Sprintf("%s_%d", strings.Join(words, "_"), n)

@@ -17,7 +17,8 @@ func TestEvidenceFiles(t *testing.T) {
 	for _, name := range []string{"typecheck", "test:sub/dir", "Test Sub Dir", "test.sub.dir", "日本", "::"} {
 		checks = append(checks, runplan.Check{Name: name})
 	}
-	want := []string{"typecheck.log", "test_sub_dir.log", "test_sub_dir_2.log", "test_sub_dir_3.log", "日本.log", "check.log"}
+	want := []string{"typecheck.log", "test_sub_dir.log", "test_sub_dir_2.log", "test_sub_dir_3.log", "日本.log",
+		"check.log"}
 	if got := EvidenceFiles(checks); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -61,7 +62,8 @@ func TestProofOfAnIntervention(t *testing.T) {
 		{"evidence", record.Intervention{Evidence: []record.Evidence{fine}}, true, true},
 		{"evidence of a failure", record.Intervention{Evidence: []record.Evidence{fine, failing}}, true, false},
 		{"evidence of something else", record.Intervention{Evidence: []record.Evidence{stale}}, false, true},
-		{"a failed command beside evidence", record.Intervention{Commands: []record.CheckResult{bad}, Evidence: []record.Evidence{fine}}, true, false},
+		{"a failed command beside evidence", record.Intervention{Commands: []record.CheckResult{bad},
+			Evidence: []record.Evidence{fine}}, true, false},
 	} {
 		if shown, good := test.iv.Proof(); shown != test.shown || good != test.good {
 			t.Errorf("%s: %v, %v", test.name, shown, good)
@@ -91,7 +93,9 @@ func TestEvidenceIsOfAfterTheStop(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "empty.log"), []byte(" \n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	run := record.Run{Stop: &record.Stop{At: stop}, Interventions: []record.Intervention{{Evidence: []record.Evidence{{File: "taken.log", WrittenAt: stop.Add(time.Second)}}}}}
+	run := record.Run{Stop: &record.Stop{At: stop},
+		Interventions: []record.Intervention{{Evidence: []record.Evidence{{File: "taken.log",
+			WrittenAt: stop.Add(time.Second)}}}}}
 	for _, name := range []string{"new", "old", "taken", "link", "empty", "none"} {
 		run.Plan.Checks = append(run.Plan.Checks, runplan.Check{Name: name})
 	}

@@ -21,7 +21,8 @@ func ExampleNext() {
 	plan := runplan.Plan{Task: "say hello", Implementer: "mine", Policy: runplan.Policy{
 		MaxRetries: 2,
 		Workflow: []runplan.WorkStep{
-			{Name: "implement", Kind: runplan.StepAgent}, {Name: "check", Kind: runplan.StepCheck}, {Name: "review", Kind: runplan.StepReview},
+			{Name: "implement", Kind: runplan.StepAgent}, {Name: "check", Kind: runplan.StepCheck},
+			{Name: "review", Kind: runplan.StepReview},
 		},
 	}}
 	var events []record.Event
@@ -41,13 +42,15 @@ func ExampleNext() {
 		step := runner.Next(run, plan.Policy)
 		fmt.Printf("%s: %s\n", eventType, strings.TrimSpace(fmt.Sprint(step.Action, " ", step.Mode)))
 	}
-	attempt := record.Attempt{Number: 1, Step: "implement", Mode: record.ModeImplement, Commit: "c1", Tree: "t1", Files: []string{"hello.txt"}}
+	attempt := record.Attempt{Number: 1, Step: "implement", Mode: record.ModeImplement, Commit: "c1", Tree: "t1",
+		Files: []string{"hello.txt"}}
 	happened(record.EventRunStarted.Name, plan)
 	happened(record.EventAttemptStarted.Name, attempt)
 	happened(record.EventAttemptCompleted.Name, attempt)
 	happened(record.EventChecksCompleted.Name, record.CheckRun{Step: "check"})
 	happened(record.EventRoundCompleted.Name, record.Round{
-		Number: 1, Attempt: 1, Commit: "c1", Tree: "t1", Census: record.Census{Files: 1, Lines: 1, SentFiles: 1, SentLines: 1},
+		Number: 1, Attempt: 1, Commit: "c1", Tree: "t1",
+		Census: record.Census{Files: 1, Lines: 1, SentFiles: 1, SentLines: 1},
 		Report: reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Requests: []string{"say please"}},
 	})
 	// Output:

@@ -36,7 +36,8 @@ func ReadFinishedWork(text []byte) (work FinishedWork, err error) {
 func (w FinishedWork) Disabled() bool { return w.Config.Enabled != nil && !*w.Config.Enabled }
 
 // Plan fills in plan to review the work; see PlanContext. unchanged are listed files that did not change.
-func (w FinishedWork) Plan(ctx context.Context, s *store.Store, plan *runplan.Plan) (left, unchanged []string, err error) {
+func (w FinishedWork) Plan(ctx context.Context, s *store.Store,
+	plan *runplan.Plan) (left, unchanged []string, err error) {
 	if most := w.Config.MaxRetries; most != nil {
 		plan.Policy.MaxRetries = *most
 		retries := slices.IndexFunc(plan.Settings, func(s runplan.Setting) bool { return s.Name == runplan.SettingRetries })

@@ -44,11 +44,14 @@ type story struct {
 // tell returns the events of a run: its start, and those that the lines describe.
 //
 //	implement | fix | re-execute | given   an attempt in that mode, started and completed; options:
-//	    step=NAME tree=ID status=S failure=REASON unchanged (no file differs) denied=TOOL begun (not completed) redo (repeats the attempt's number)
+//	    step=NAME tree=ID status=S failure=REASON unchanged (no file differs)
+//	    denied=TOOL begun (not completed) redo (repeats the attempt's number)
 //	    unclaimed (a file differs that the attempt does not list)
 //	check ok | check fail                  options: step=NAME failure=REASON
 //	asked                                   a person was asked for a review of the run
-//	review VERDICT [ID=SEVERITY…]          options: step=NAME failure=REASON nothing (no line was seen) partial (some lines were not seen) badcheck (with a failed check as evidence) unreadable
+//	review VERDICT [ID=SEVERITY…]
+//	    options: step=NAME failure=REASON nothing (no line was seen)
+//	    partial (some lines were not seen) badcheck (with a failed check as evidence) unreadable
 //	revert N [conflict] [left]             left: a file of the executor stays in the checkout
 //	intervene [work] [ok] [fail]           work: with a person's commit; ok, fail: with commands that passed or failed
 //	stop REASON | loop | answer CHOICE | complete RESULT | land | unland | abort | resume | unknown
@@ -90,7 +93,8 @@ func (s *story) line(line string) {
 		s.attempted(record.AttemptMode(words[0]), flags, values)
 	case "check":
 		exit := map[string]int{"ok": 0, "fail": 1}[words[1]]
-		run := record.CheckRun{Step: cmp.Or(values["step"], "check"), Attempt: s.attempt, Results: []record.CheckResult{{Name: "test", ExitCode: exit}}}
+		run := record.CheckRun{Step: cmp.Or(values["step"], "check"), Attempt: s.attempt,
+			Results: []record.CheckResult{{Name: "test", ExitCode: exit}}}
 		if values["failure"] != "" {
 			run.Results, run.Failure = nil, &record.Failure{Reason: values["failure"]}
 		}
@@ -118,7 +122,9 @@ func (s *story) line(line string) {
 	case "intervene":
 		s.intervened(flags)
 	case "asked":
-		s.add(record.EventReviewRequested.Name, record.ReviewRequest{Subject: record.Subject{Commit: "head"}, Reviewer: record.Human, Run: runtest.Run, Round: s.rounds + 1})
+		s.add(record.EventReviewRequested.Name,
+			record.ReviewRequest{Subject: record.Subject{Commit: "head"}, Reviewer: record.Human, Run: runtest.Run,
+				Round: s.rounds + 1})
 	case "unknown":
 		s.add("of_a_newer_program", `{"later":true}`)
 	default:
@@ -130,7 +136,8 @@ func (s *story) attempted(mode record.AttemptMode, flags []string, values map[st
 	if !slices.Contains(flags, "redo") {
 		s.attempt++
 	}
-	a := record.Attempt{Number: s.attempt, Step: cmp.Or(values["step"], "implement"), Mode: mode, Agent: "imp", Files: []string{}}
+	a := record.Attempt{Number: s.attempt, Step: cmp.Or(values["step"], "implement"), Mode: mode, Agent: "imp",
+		Files: []string{}}
 	s.add(record.EventAttemptStarted.Name, a)
 	if slices.Contains(flags, "begun") {
 		return
@@ -156,10 +163,12 @@ func (s *story) attempted(mode record.AttemptMode, flags []string, values map[st
 func (s *story) reviewed(verdict reply.Verdict, flags []string, values map[string]string) {
 	s.rounds++
 	report := reply.Report{Verdict: verdict, Findings: []reply.Finding{}}
-	round := record.RoundPayload{Step: cmp.Or(values["step"], "review"), Round: record.Round{Number: s.rounds, Attempt: s.attempt, Reviewer: "rev", Tree: s.tree}}
+	round := record.RoundPayload{Step: cmp.Or(values["step"], "review"),
+		Round: record.Round{Number: s.rounds, Attempt: s.attempt, Reviewer: "rev", Tree: s.tree}}
 	for id, severity := range values {
 		if strings.HasPrefix(id, "f-") {
-			report.Findings = append(report.Findings, reply.Finding{ID: id, Severity: reply.Severity(severity), File: "f.go", Line: 1, Issue: "issue " + id})
+			report.Findings = append(report.Findings, reply.Finding{ID: id, Severity: reply.Severity(severity), File: "f.go",
+				Line: 1, Issue: "issue " + id})
 		}
 	}
 	slices.SortFunc(report.Findings, func(a, b reply.Finding) int { return strings.Compare(a.ID, b.ID) })
@@ -185,7 +194,8 @@ func (s *story) reviewed(verdict reply.Verdict, flags []string, values map[strin
 }
 
 func (s *story) intervened(flags []string) {
-	iv := record.Intervention{Reason: record.InterveneReviewLoop, Note: "did it", By: "Ada", Attempts: s.attempt, Files: []string{}, Commits: []gitstore.ID{}}
+	iv := record.Intervention{Reason: record.InterveneReviewLoop, Note: "did it", By: "Ada", Attempts: s.attempt,
+		Files: []string{}, Commits: []gitstore.ID{}}
 	if slices.Contains(flags, "work") {
 		iv.Commit, iv.Tree = "by-ada", "tree-ada"
 		s.tree = iv.Tree
@@ -240,8 +250,10 @@ func TestRunEnds(t *testing.T) {
 		{"implement review", "implement; review PASS nothing; stop nothing_to_review", record.RunStopped, "abort"},
 		{"implement review", "implement; review PASS failure=human_turn; stop human_turn", record.RunStopped, "abort"},
 		{"implement review", "implement; stop of_a_newer_program", record.RunStopped, "abort"},
-		{"implement review", "implement; review NEEDS_FIX; loop; answer commit; complete pass_with_issues", record.RunCompleted, "pass_with_issues"},
-		{"implement review", "implement; review NEEDS_FIX; answer commit; complete pass_with_issues", record.RunCompleted, "pass_with_issues"},
+		{"implement review", "implement; review NEEDS_FIX; loop; answer commit; complete pass_with_issues",
+			record.RunCompleted, "pass_with_issues"},
+		{"implement review", "implement; review NEEDS_FIX; answer commit; complete pass_with_issues", record.RunCompleted,
+			"pass_with_issues"},
 		{"implement review", "implement; review NEEDS_FIX; loop; answer skip", record.RunSkipped, "skipped"},
 		{"implement review", "implement; review NEEDS_FIX; answer skip", record.RunSkipped, "skipped"},
 		{"implement review", "implement; review NEEDS_FIX; answer skip; abort", record.RunAborted, "abort"},
@@ -254,7 +266,8 @@ func TestRunEnds(t *testing.T) {
 		plan.Policy.Workflow = workflow(test.steps)
 		run := foldRun(t, tell(t, plan, strings.Split(test.lines, "; ")...))
 		if run.Status != test.status || run.Result != test.result || len(run.Lost) > 0 {
-			t.Errorf("%s: %s: %q with result %q, lost %v, want %q, %q", test.steps, test.lines, run.Status, run.Result, run.Lost, test.status, test.result)
+			t.Errorf("%s: %s: %q with result %q, lost %v, want %q, %q", test.steps, test.lines, run.Status, run.Result, run.Lost,
+				test.status, test.result)
 		}
 		if run.Done() != (test.status != record.RunRunning) {
 			t.Errorf("%s: done is %v", test.lines, run.Done())
@@ -265,7 +278,8 @@ func TestRunEnds(t *testing.T) {
 // TestResumeForgetsTheAnswer: accepting the result of a run does not accept the result after the run is resumed.
 func TestResumeForgetsTheAnswer(t *testing.T) {
 	plan := runtest.Plan()
-	run := foldRun(t, tell(t, plan, "implement", "check ok", "review NEEDS_FIX f-1=warning", "loop", "answer commit", "resume"))
+	run := foldRun(t, tell(t, plan, "implement", "check ok", "review NEEDS_FIX f-1=warning", "loop", "answer commit",
+		"resume"))
 	if run.Answer != "" || stepText(Next(run, plan.Policy)) != "attempt 2 fix at implement" {
 		t.Errorf("answer %q, next %s", run.Answer, stepText(Next(run, plan.Policy)))
 	}
@@ -294,7 +308,8 @@ func TestRunRefuses(t *testing.T) {
 		events := tell(t, runtest.Plan(), append(lines, test.late)...)
 		cut := len(tell(t, runtest.Plan(), lines...))
 		before, after := foldRun(t, events[:cut]), foldRun(t, events)
-		if len(after.Lost) != len(events)-cut || after.Lost[0].Event != events[cut].ID || !strings.HasSuffix(after.Lost[0].Why, test.says) {
+		if len(after.Lost) != len(events)-cut || after.Lost[0].Event != events[cut].ID ||
+			!strings.HasSuffix(after.Lost[0].Why, test.says) {
 			t.Errorf("%s; %s: lost %+v, want %q", test.lines, test.late, after.Lost, test.says)
 		}
 		after.Lost = nil
@@ -307,7 +322,8 @@ func TestRunRefuses(t *testing.T) {
 func TestRunStartsOnce(t *testing.T) {
 	events := tell(t, runtest.Plan(), "implement")
 	want := foldRun(t, events)
-	if want.ID != runtest.Run || want.Plan.Entity.Title != "Add a thing" || want.Writer != runtest.OneWriter || want.StartedBy != events[0].Actor {
+	if want.ID != runtest.Run || want.Plan.Entity.Title != "Add a thing" || want.Writer != runtest.OneWriter ||
+		want.StartedBy != events[0].Actor {
 		t.Errorf("run %+v", want)
 	}
 	other := runtest.Plan()
@@ -327,7 +343,10 @@ func TestRunStartsOnce(t *testing.T) {
 }
 
 func TestRunReportsUnreadableEvents(t *testing.T) {
-	for _, eventType := range []string{record.EventRunStarted.Name, record.EventAttemptStarted.Name, record.EventAttemptCompleted.Name, record.EventAttemptReverted.Name, record.EventChecksCompleted.Name, record.EventRoundCompleted.Name, record.EventRunStopped.Name, record.EventReviewLoopDetected.Name, record.EventRunAnswered.Name, record.EventRunCompleted.Name} {
+	for _, eventType := range []string{record.EventRunStarted.Name, record.EventAttemptStarted.Name,
+		record.EventAttemptCompleted.Name, record.EventAttemptReverted.Name, record.EventChecksCompleted.Name,
+		record.EventRoundCompleted.Name, record.EventRunStopped.Name, record.EventReviewLoopDetected.Name,
+		record.EventRunAnswered.Name, record.EventRunCompleted.Name} {
 		events := tell(t, runtest.Plan(), "implement")
 		want := foldRun(t, events)
 		broken := runtest.EventAt(9, eventType, `[]`)
@@ -362,8 +381,10 @@ func TestRunHead(t *testing.T) {
 		{"implement; review CRITICAL; revert 1; re-execute", "commit-2", "a.go", 1},
 	} {
 		run := foldRun(t, tell(t, runtest.Plan(), strings.Split(test.lines, "; ")...))
-		if string(run.Head()) != test.head || run.Commit != run.Head() || strings.Join(run.Files(), " ") != test.files || len(run.GoodAttempts()) != test.good {
-			t.Errorf("%s: head %s, commit %s, files %v, %d good attempts", test.lines, run.Head(), run.Commit, run.Files(), len(run.GoodAttempts()))
+		if string(run.Head()) != test.head || run.Commit != run.Head() || strings.Join(run.Files(), " ") != test.files ||
+			len(run.GoodAttempts()) != test.good {
+			t.Errorf("%s: head %s, commit %s, files %v, %d good attempts", test.lines, run.Head(), run.Commit, run.Files(),
+				len(run.GoodAttempts()))
 		}
 	}
 }
@@ -371,13 +392,15 @@ func TestRunHead(t *testing.T) {
 func TestRunAttemptTakenUpAgainIsOneAttempt(t *testing.T) {
 	events := tell(t, runtest.Plan(), "implement begun", "implement redo")
 	run := foldRun(t, events)
-	if len(run.Attempts) != 1 || run.Attempts[0].EndedAt.IsZero() || !run.Attempts[0].StartedAt.Equal(events[2].Timestamp) {
+	if len(run.Attempts) != 1 || run.Attempts[0].EndedAt.IsZero() ||
+		!run.Attempts[0].StartedAt.Equal(events[2].Timestamp) {
 		t.Errorf("attempts %+v", run.Attempts)
 	}
 }
 
 func TestRunResumeStartsTheCountersAfresh(t *testing.T) {
-	run := foldRun(t, tell(t, runtest.Plan(), "implement", "review NEEDS_FIX", "fix", "review NEEDS_FIX", "loop", "resume", "fix", "review NEEDS_FIX"))
+	run := foldRun(t, tell(t, runtest.Plan(), "implement", "review NEEDS_FIX", "fix", "review NEEDS_FIX", "loop", "resume",
+		"fix", "review NEEDS_FIX"))
 	if len(run.Rounds)-run.Since != 1 || len(run.Rounds) != 3 || run.Stop != nil || run.Answer != "" {
 		t.Errorf("%d of %d rounds used, stop %v, answer %q", len(run.Rounds)-run.Since, len(run.Rounds), run.Stop, run.Answer)
 	}
@@ -386,7 +409,8 @@ func TestRunResumeStartsTheCountersAfresh(t *testing.T) {
 func TestRunLands(t *testing.T) {
 	events := tell(t, runtest.Plan(), "implement", "review PASS", "complete pass", "land")
 	run := foldRun(t, events)
-	if run.Landed == nil || run.Landed.Commit != "landed" || !run.Landed.At.Equal(events[len(events)-1].Timestamp) || run.Status != record.RunCompleted {
+	if run.Landed == nil || run.Landed.Commit != "landed" || !run.Landed.At.Equal(events[len(events)-1].Timestamp) ||
+		run.Status != record.RunCompleted {
 		t.Errorf("landed %+v, status %q", run.Landed, run.Status)
 	}
 	// After a landing is undone, the run can be landed again.
@@ -395,7 +419,8 @@ func TestRunLands(t *testing.T) {
 	if after.Landed != nil || after.Status != before.Status || after.Commit != before.Commit || len(after.Lost) != 0 {
 		t.Errorf("taken back: %+v", after)
 	}
-	if again := foldRun(t, tell(t, runtest.Plan(), append(lines, "land")...)); again.Landed == nil || len(again.Lost) != 0 {
+	if again := foldRun(t, tell(t, runtest.Plan(), append(lines, "land")...)); again.Landed == nil ||
+		len(again.Lost) != 0 {
 		t.Errorf("landed again: %+v", again)
 	}
 }
@@ -416,16 +441,22 @@ func TestRunOpen(t *testing.T) {
 // randomRunEvent returns a random event, which may make no sense at its place.
 func randomRunEvent(rng *rand.Rand, clock int) record.Event {
 	types := []string{
-		record.EventAttemptStarted.Name, record.EventAttemptCompleted.Name, record.EventAttemptCompleted.Name, record.EventAttemptReverted.Name, record.EventChecksCompleted.Name, record.EventRoundCompleted.Name, record.EventRoundCompleted.Name, record.EventReviewLoopDetected.Name,
-		record.EventRunStopped.Name, record.EventRunAnswered.Name, record.EventRunCompleted.Name, record.EventRunLanded.Name, record.EventRunUnlanded.Name, record.EventRunAborted.Name, record.EventRunResumed.Name, record.EventRunResumed.Name, record.EventRunStarted.Name, record.EventReviewSubmitted.Name, "newer",
+		record.EventAttemptStarted.Name, record.EventAttemptCompleted.Name, record.EventAttemptCompleted.Name,
+		record.EventAttemptReverted.Name, record.EventChecksCompleted.Name, record.EventRoundCompleted.Name,
+		record.EventRoundCompleted.Name, record.EventReviewLoopDetected.Name,
+		record.EventRunStopped.Name, record.EventRunAnswered.Name, record.EventRunCompleted.Name, record.EventRunLanded.Name,
+		record.EventRunUnlanded.Name, record.EventRunAborted.Name, record.EventRunResumed.Name, record.EventRunResumed.Name,
+		record.EventRunStarted.Name, record.EventReviewSubmitted.Name, "newer",
 	}
 	payloads := []string{
 		`{}`, `null`, ``, `[]`, `{"attempt":1,"step":"implement","mode":"implement","files":["a"],"commit":"c1","tree":"t1"}`,
 		`{"attempt":2,"step":"implement","mode":"fix","files":[]}`, `{"attempt":1,"failure":{"reason":"agent_failed"}}`,
-		`{"attempt":1,"restored":["a"]}`, `{"attempt":1,"conflicts":["a"]}`, `{"step":"check","results":[{"name":"t","exit_code":1}]}`,
+		`{"attempt":1,"restored":["a"]}`, `{"attempt":1,"conflicts":["a"]}`,
+		`{"step":"check","results":[{"name":"t","exit_code":1}]}`,
 		`{"round":1,"attempt":1,"step":"review","tree":"t1","census":{"sent_lines":1},"report":{"effective_verdict":"NEEDS_FIX","findings":[{"id":"f"}]}}`,
 		`{"round":2,"attempt":1,"step":"review","census":{"sent_lines":1},"report":{"effective_verdict":"CRITICAL"}}`,
-		`{"round":-1,"step":"nowhere","attempt":-3}`, `{"round":1,"step":"review","census":{"sent_lines":1},"report":{"effective_verdict":"PASS"}}`,
+		`{"round":-1,"step":"nowhere","attempt":-3}`,
+		`{"round":1,"step":"review","census":{"sent_lines":1},"report":{"effective_verdict":"PASS"}}`,
 		`{"reason":"review_loop_detected"}`, `{"choice":"commit"}`, `{"choice":"skip"}`, `{"status":"pass"}`,
 	}
 	e := runtest.EventAt(clock, types[rng.IntN(len(types))], payloads[rng.IntN(len(payloads))])
@@ -439,7 +470,8 @@ func randomRunEvent(rng *rand.Rand, clock int) record.Event {
 
 func randomPlan(rng *rand.Rand) runplan.Plan {
 	plan := runtest.Plan()
-	workflows := []string{"implement check review", "review", "implement check", "check", "", "spec implement review check"}
+	workflows := []string{"implement check review", "review", "implement check", "check", "",
+		"spec implement review check"}
 	plan.Policy.Workflow = workflow(workflows[rng.IntN(len(workflows))])
 	plan.Policy.MaxRetries = rng.IntN(4) - 1
 	plan.Policy.Threshold = []runplan.Threshold{"", runplan.ThresholdWarning, runplan.ThresholdCritical}[rng.IntN(3)]

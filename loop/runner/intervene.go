@@ -26,9 +26,11 @@ type InterventionSpec struct {
 	Proof    bool        // only its commands count: what a killed attempt left stays unclaimed
 }
 
-// Intervene records what a person did for a run, which is stopped first if a process on this machine carries it out: changes in the run's working tree become a commit on its
-// branch, commands are run there and their results kept as evidence. The retry counters start afresh.
-func (r *Runner) Intervene(ctx context.Context, run record.Run, spec InterventionSpec) (record.Run, record.Intervention, error) {
+// Intervene records what a person did for a run, which is stopped first if a process on this machine carries it out:
+// changes in the run's working tree become a commit on its branch, commands are run there and their results kept as
+// evidence. The retry counters start afresh.
+func (r *Runner) Intervene(ctx context.Context, run record.Run,
+	spec InterventionSpec) (record.Run, record.Intervention, error) {
 	var iv record.Intervention
 	unlock, err := workspace.TakeRun(ctx, r.Store, run)
 	if err != nil {
@@ -47,7 +49,8 @@ func (r *Runner) Intervene(ctx context.Context, run record.Run, spec Interventio
 		return run, iv, err
 	}
 	defer release()
-	iv = record.Intervention{Number: len(run.Interventions) + 1, Reason: spec.Reason, Note: spec.Note, Attempts: len(run.Attempts), Files: []string{}}
+	iv = record.Intervention{Number: len(run.Interventions) + 1, Reason: spec.Reason, Note: spec.Note,
+		Attempts: len(run.Attempts), Files: []string{}}
 	if err := t.findCommits(&iv, spec.Since); err != nil {
 		return run, iv, fmt.Errorf("list commits: %w", err)
 	}
@@ -102,7 +105,8 @@ func (t *execution) findCommits(iv *record.Intervention, since gitstore.ID) erro
 // StateError.
 func (t *execution) unrelated(iv *record.Intervention, since gitstore.ID, err error) error {
 	if since != "" && err == nil {
-		return &record.StateError{What: "commit " + since.Short(), Status: "no ancestor of HEAD", Cannot: "where the intervention began"}
+		return &record.StateError{What: "commit " + since.Short(), Status: "no ancestor of HEAD",
+			Cannot: "where the intervention began"}
 	}
 	iv.Since = iv.Head
 	return nil
@@ -148,7 +152,8 @@ func (t *execution) interventionMessage(iv record.Intervention, message string) 
 		first, _, _ := strings.Cut(strings.TrimSpace(iv.Note), "\n")
 		message = prose.OneLine(cmp.Or(first, "Intervention in run "+t.run.ID))
 	}
-	return fmt.Sprintf("%s\n\nRunr-Run: %s\nRunr-Intervention: true\nRunr-Reason: %s\n", strings.TrimSpace(message), t.run.ID, iv.Reason)
+	return fmt.Sprintf("%s\n\nRunr-Run: %s\nRunr-Intervention: true\nRunr-Reason: %s\n", strings.TrimSpace(message),
+		t.run.ID, iv.Reason)
 }
 
 // runCommands runs each command and returns its exit code, duration and output.
@@ -231,7 +236,8 @@ func interventionReason(r record.Run) string {
 // Prove runs the named checks in the run's working tree before the run is resumed, and records the results as an
 // intervention.
 func (r *Runner) Prove(ctx context.Context, run record.Run, names []string) (record.Run, record.Intervention, error) {
-	spec := InterventionSpec{Reason: interventionReason(run), Note: "checked before resuming: " + strings.Join(names, ", "), Proof: true}
+	spec := InterventionSpec{Reason: interventionReason(run),
+		Note: "checked before resuming: " + strings.Join(names, ", "), Proof: true}
 	for _, name := range names {
 		for _, c := range run.Plan.Checks {
 			if c.Name == name {

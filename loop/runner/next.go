@@ -54,7 +54,8 @@ func Next(run record.Run, policy runplan.Policy) Step {
 	step := next(run, policy)
 	works := step.Action == DoAttempt || step.Action == DoChecks || step.Action == DoReview
 	if took := run.UpdatedAt.Sub(run.Began); works && policy.TimeBudget > 0 && took >= time.Duration(policy.TimeBudget) {
-		return stop(record.ReasonBudget, fmt.Sprintf("the run took %s; %s are allowed", took.Round(time.Second), policy.TimeBudget))
+		return stop(record.ReasonBudget, fmt.Sprintf("the run took %s; %s are allowed", took.Round(time.Second),
+			policy.TimeBudget))
 	}
 	if asksAgent(run, step) {
 		return step.unless(spentByRun(run, policy, spend.Usage{}))
@@ -90,7 +91,8 @@ func spentByRun(run record.Run, policy runplan.Policy, more spend.Usage) *record
 		return nil
 	}
 	setting := run.Plan.Setting(reached.Name, reached.Value)
-	return &record.Failure{Reason: record.ReasonSpent, Detail: fmt.Sprintf("the run's calls took %s; %s", spent, setting), Setting: setting, Reached: spent}
+	return &record.Failure{Reason: record.ReasonSpent, Detail: fmt.Sprintf("the run's calls took %s; %s", spent, setting),
+		Setting: setting, Reached: spent}
 }
 
 func next(run record.Run, policy runplan.Policy) Step {
@@ -185,10 +187,12 @@ func withoutProgress(run record.Run, policy runplan.Policy) (Step, bool) {
 	case len(a.Files) == 0 && a.Mode != record.ModeImplement && a.Mode != record.ModeGiven:
 		return stop(record.ReasonNoChange, denied(fmt.Sprintf("attempt %d changed nothing", a.Number), a)), true
 	case run.Head() == run.Plan.Base && !ahead(run, policy, runplan.StepAgent) && a.Mode == record.ModeImplement:
-		return stop(record.ReasonNoChange, denied(fmt.Sprintf("after attempt %d nothing differs from where the run began", a.Number), a)), true
+		return stop(record.ReasonNoChange,
+			denied(fmt.Sprintf("after attempt %d nothing differs from where the run began", a.Number), a)), true
 	}
 	if earlier := refusedBefore(run, policy, a); earlier != 0 {
-		return stop(record.ReasonNoProgress, fmt.Sprintf("attempt %d brought back the tree of attempt %d", a.Number, earlier)), true
+		return stop(record.ReasonNoProgress, fmt.Sprintf("attempt %d brought back the tree of attempt %d", a.Number,
+			earlier)), true
 	}
 	return Step{}, false
 }
@@ -226,7 +230,8 @@ func afterRevert(run record.Run, policy runplan.Policy) Step {
 			files, where = a.Reverted.Left, "in your checkout since the executor"
 		}
 		if len(files) > 0 {
-			return stop(record.ReasonRevertConflict, fmt.Sprintf("%s changed %s: %s", prose.Count(len(files), "file"), where, strings.Join(files, ", ")))
+			return stop(record.ReasonRevertConflict, fmt.Sprintf("%s changed %s: %s", prose.Count(len(files), "file"), where,
+				strings.Join(files, ", ")))
 		}
 	}
 	at := policy.FixStep(run.Position)
@@ -256,7 +261,8 @@ func afterChecks(run record.Run, policy runplan.Policy) Step {
 	}
 	at := policy.FixStep(run.Position)
 	if at < 0 || failed > policy.MaxRetries {
-		return stop(record.ReasonChecksFailed, fmt.Sprintf("failing: %s; step %q failed %d times", checks.Failing(), checks.Step, failed))
+		return stop(record.ReasonChecksFailed,
+			fmt.Sprintf("failing: %s; step %q failed %d times", checks.Failing(), checks.Step, failed))
 	}
 	return attempt(run, policy.Workflow[at], record.ModeFix)
 }
@@ -291,7 +297,8 @@ func afterRound(run record.Run, policy runplan.Policy) Step {
 		return stop(record.ReasonNothing, "")
 	case round.Report.Unreadable() && policy.Blocks(round.Report, round.ChecksFailed()):
 		// The second call, for the block alone, was made already: an implementer can do nothing with such an answer.
-		return Step{Action: DoExhaust, Reason: record.ReasonReviewUnreadable, Detail: "the reviewer's answer could not be read"}
+		return Step{Action: DoExhaust, Reason: record.ReasonReviewUnreadable,
+			Detail: "the reviewer's answer could not be read"}
 	case !policy.Blocks(round.Report, round.ChecksFailed()) && round.Census.Partial():
 		return Step{Action: DoExhaust, Reason: record.ReasonPartial, Detail: "not reviewed: " + round.Census.Unread()}
 	case !policy.Blocks(round.Report, round.ChecksFailed()):
@@ -308,7 +315,8 @@ func refused(run record.Run, policy runplan.Policy) Step {
 	case at < 0 || run.Plan.Implementer == "":
 		return spent(run, policy, Step{Reason: record.ReasonReviewNotPassed})
 	case len(repeated) > 0:
-		return spent(run, policy, Step{Reason: record.ReasonReviewLoop, Detail: "the same finding was unmet twice", Repeated: repeated})
+		return spent(run, policy, Step{Reason: record.ReasonReviewLoop, Detail: "the same finding was unmet twice",
+			Repeated: repeated})
 	case len(refusals(run, policy)) > policy.MaxRetries:
 		return spent(run, policy, Step{Reason: record.ReasonReviewLoop, Detail: "the retries are used up"})
 	}
@@ -369,7 +377,8 @@ func afterResume(run record.Run, policy runplan.Policy) Step {
 	}
 	if a := run.LastAttempt(); a != nil && a.Failed() && run.ByPeople(len(run.Attempts)) == "" {
 		kept := a.Failure != nil && a.Failure.Reason == record.ReasonTamperedRepo && a.After != "" && !run.Plan.InPlace
-		return Step{Action: DoAttempt, Work: stepNamed(policy, a.Step), Mode: a.Mode, Number: a.Number, Redo: true, Kept: kept}
+		return Step{Action: DoAttempt, Work: stepNamed(policy, a.Step), Mode: a.Mode, Number: a.Number, Redo: true,
+			Kept: kept}
 	}
 	at := run.Position - 1
 	if at < 0 || at >= len(policy.Workflow) {
@@ -380,9 +389,11 @@ func afterResume(run record.Run, policy runplan.Policy) Step {
 		return attemptResumed(run, policy, work)
 	case work.Kind == runplan.StepReview && run.LastRound() != nil:
 		return reviewResumed(run, policy, at)
-	case work.Kind == runplan.StepCheck && run.LastChecks() != nil && (run.LastChecks().Failure != nil || notRun(*run.LastChecks()) != ""):
+	case work.Kind == runplan.StepCheck && run.LastChecks() != nil &&
+		(run.LastChecks().Failure != nil || notRun(*run.LastChecks()) != ""):
 		return Step{Action: DoChecks, Work: work}
-	case work.Kind == runplan.StepCheck && run.LastChecks() != nil && run.LastChecks().Failed() && !ahead(run, policy, runplan.StepReview):
+	case work.Kind == runplan.StepCheck && run.LastChecks() != nil && run.LastChecks().Failed() &&
+		!ahead(run, policy, runplan.StepReview):
 		if fix := policy.FixStep(at); fix >= 0 {
 			return attempt(run, policy.Workflow[fix], record.ModeFix)
 		}

@@ -22,7 +22,8 @@ func TestNextWhenOnlyChecksFail(t *testing.T) {
 		{"notes are nothing against it", three("PASS_WITH_NOTES f-1=note"), "exhausted verification_failed_max_retries"},
 		{"the reviewer's refusal comes first", three("NEEDS_FIX"), "exhausted review_loop_detected"},
 		{"and so do its findings", three("PASS f-1=critical"), "exhausted review_loop_detected f-1"},
-		{"a person's note goes on", three("PASS") + "; stop verification_failed_max_retries; intervene; resume", "attempt 4 fix at implement"},
+		{"a person's note goes on", three("PASS") + "; stop verification_failed_max_retries; intervene; resume",
+			"attempt 4 fix at implement"},
 	} {
 		test.check(t, runtest.Plan())
 	}
@@ -31,7 +32,8 @@ func TestNextWhenOnlyChecksFail(t *testing.T) {
 	nextTest{"nobody could fix it", round("PASS"), "exhausted verification_failed_max_retries"}.check(t, plan)
 	plan = runtest.Plan()
 	plan.Policy.Threshold = runplan.ThresholdCritical
-	nextTest{"nits do not block", three("NEEDS_FIX f-1=warning"), "exhausted verification_failed_max_retries f-1"}.check(t, plan)
+	nextTest{"nits do not block", three("NEEDS_FIX f-1=warning"), "exhausted verification_failed_max_retries f-1"}.check(t,
+		plan)
 	run := foldRun(t, tell(t, runtest.Plan(), strings.Split(three("PASS"), "; ")...))
 	if step := Next(run, runtest.Plan().Policy); step.Detail != "failing: test; the retries are used up" {
 		t.Errorf("%q", step.Detail)
@@ -50,13 +52,16 @@ func TestRefusedByChecks(t *testing.T) {
 		want     bool
 	}{
 		{"its finding", reply.NeedsFix, []reply.Finding{check}, failed, true},
-		{"with a note", reply.NeedsFix, []reply.Finding{check, {Severity: reply.Note, Issue: "trailing blank"}}, failed, true},
+		{"with a note", reply.NeedsFix, []reply.Finding{check, {Severity: reply.Note, Issue: "trailing blank"}}, failed,
+			true},
 		{"with a warning", reply.NeedsFix, []reply.Finding{check, {Severity: reply.Warning, Issue: "stub"}}, failed, false},
-		{"with a critical", reply.CriticalFail, []reply.Finding{check, {Severity: reply.Critical, Issue: "secret"}}, failed, false},
+		{"with a critical", reply.CriticalFail, []reply.Finding{check, {Severity: reply.Critical, Issue: "secret"}}, failed,
+			false},
 		{"a pass", reply.Pass, nil, failed, true},
 		{"a refusal in prose", reply.NeedsFix, nil, failed, false},
 		{"nothing fails", reply.NeedsFix, []reply.Finding{check}, []record.CheckResult{{Name: "test"}}, false},
-		{"not run", reply.Pass, nil, []record.CheckResult{{Name: "test", ExitCode: 127, NotRun: "x is not installed"}}, false},
+		{"not run", reply.Pass, nil, []record.CheckResult{{Name: "test", ExitCode: 127, NotRun: "x is not installed"}},
+			false},
 		{"as on the base", reply.Pass, nil, []record.CheckResult{{Name: "test", ExitCode: 1, FailsOnBase: true}}, false},
 	} {
 		round := record.Round{Report: reply.Report{Verdict: test.verdict, Findings: test.findings}, Checks: test.checks}

@@ -40,20 +40,24 @@ func TestNextTracksRequests(t *testing.T) {
 		rounds []string
 		want   []string
 	}{
-		{"the same words of a line that nobody touched", []string{decode, decode, decode + "."}, []string{reply.FindingID(roundOf(1, decode).Report.Findings[0])}},
+		{"the same words of a line that nobody touched", []string{decode, decode, decode + "."},
+			[]string{reply.FindingID(roundOf(1, decode).Report.Findings[0])}},
 		{"the file was changed: nobody knows", []string{changed, changed, changed}, nil},
 		{"other words", []string{decode, "auth.go:12 warning: `Decode`: its error is not checked", decode}, nil},
 		{"another line", []string{decode, decode, "auth.go:14 warning: error from `Decode` is ignored"}, nil},
 		{"another name", []string{decode, "auth.go:12 warning: error from `Encode` is ignored", decode}, nil},
 		{"two findings in one file", []string{
-			decode, "auth.go:12 warning: the token is written to the log", "auth.go:12 warning: missing test for expired sessions",
+			decode, "auth.go:12 warning: the token is written to the log",
+			"auth.go:12 warning: missing test for expired sessions",
 		}, nil},
 		{"findings that take turns", []string{decode, "auth.go:12 warning: the token is written to the log", decode}, nil},
 		{"prose has no place", []string{"Fix type errors", "Fix type errors", "Fix type errors"}, nil},
 		{"opposite requests", []string{"Log the token", "Do not log the token", "Log the token"}, nil},
 		{"twice only", []string{decode, decode}, nil},
-		{"in the last three", []string{"Use a channel", decode, decode, decode}, []string{reply.FindingID(roundOf(1, decode).Report.Findings[0])}},
-		{"a note may stay", []string{"b.go:3 note: trailing whitespace", "b.go:3 note: trailing whitespace", "b.go:3 note: trailing whitespace"}, nil},
+		{"in the last three", []string{"Use a channel", decode, decode, decode},
+			[]string{reply.FindingID(roundOf(1, decode).Report.Findings[0])}},
+		{"a note may stay", []string{"b.go:3 note: trailing whitespace", "b.go:3 note: trailing whitespace",
+			"b.go:3 note: trailing whitespace"}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			run := refusedRun(t, test.rounds...)

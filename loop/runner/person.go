@@ -40,7 +40,8 @@ func (t *execution) reviewByPerson(step Step, name string) error {
 	}
 	answers := review.Verdicts()
 	if len(answers) == 0 {
-		return t.stop(record.Stop{Reason: record.ReasonHuman, Review: review.ID, Detail: waitingFor(review)}, record.EventRunStopped)
+		return t.stop(record.Stop{Reason: record.ReasonHuman, Review: review.ID, Detail: waitingFor(review)},
+			record.EventRunStopped)
 	}
 	round.Review, round.Reviewer, round.Report = review.ID, reviewersOf(answers), joinSubmissions(answers)
 	round.Duration = duration.Duration(time.Since(started))
@@ -73,13 +74,15 @@ func (t *execution) askPeople(subject record.Subject, round record.Round) (recor
 	}
 	before := t.run
 	t.run.Asked = &record.Asked{Review: review.ID, Commit: subject.Commit, Round: round.Number}
-	return review, closing.SettleAsked(t.ctx, t.Store, before, fmt.Sprintf("superseded by review %s: round %d", review.ID, round.Number))
+	return review, closing.SettleAsked(t.ctx, t.Store, before,
+		fmt.Sprintf("superseded by review %s: round %d", review.ID, round.Number))
 }
 
 // requestMessage returns the text that tells a person what a prompt would tell an agent.
 func (t *execution) requestMessage(round record.Round) string {
 	plan := t.run.Plan
-	parts := []string{fmt.Sprintf("Round %d of run %s. It goes on from your verdict: git runr resume %s", round.Number, t.run.ID, t.run.ID)}
+	parts := []string{fmt.Sprintf("Round %d of run %s. It goes on from your verdict: git runr resume %s", round.Number,
+		t.run.ID, t.run.ID)}
 	add := func(title, text string) {
 		if text = strings.TrimSpace(text); text != "" {
 			parts = append(parts, "**"+title+"**\n\n"+text)

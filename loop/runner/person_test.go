@@ -19,9 +19,11 @@ func TestAskedIsFolded(t *testing.T) {
 	if run.Asked == nil || *run.Asked != (record.Asked{Review: "20260102030405-aaaaaa", Commit: "head", Round: 1}) {
 		t.Errorf("%+v", run.Asked)
 	}
-	foreign := runtest.EventAt(9, record.EventReviewRequested.Name, record.ReviewRequest{Reviewer: record.Human, Run: "another"})
+	foreign := runtest.EventAt(9, record.EventReviewRequested.Name,
+		record.ReviewRequest{Reviewer: record.Human, Run: "another"})
 	foreign.Run = runtest.Run
-	if run = foldRun(t, append(events, foreign)); run.Asked.Review != "20260102030405-aaaaaa" || run.Last != record.EventAttemptCompleted.Name {
+	if run = foldRun(t, append(events, foreign)); run.Asked.Review != "20260102030405-aaaaaa" ||
+		run.Last != record.EventAttemptCompleted.Name {
 		t.Errorf("%+v, last %s", run.Asked, run.Last)
 	}
 }
@@ -40,13 +42,18 @@ func TestPeoplesAnswersAreJoined(t *testing.T) {
 		asked []string
 	}{
 		{"a pass", []record.Submission{answer("Ada", record.Approve, "")}, reply.Pass, nil},
-		{"a pass with a remark", []record.Submission{answer("Ada", record.Approve, "fine", polite)}, reply.PassWithNotes, []string{"a.txt:2: say please"}},
-		{"only a message", []record.Submission{answer("Ada", record.RequestChanges, "Not yet.")}, reply.NeedsFix, []string{"Not yet."}},
-		{"two", []record.Submission{answer("Ada", record.Approve, "fine"), answer("Bob", record.RequestChanges, "no", polite)}, reply.NeedsFix, []string{"a.txt:2: say please"}},
-		{"critical", []record.Submission{answer("Ada", record.RequestChanges, "no", grave, polite)}, reply.CriticalFail, []string{"all wrong", "a.txt:2: say please"}},
+		{"a pass with a remark", []record.Submission{answer("Ada", record.Approve, "fine", polite)}, reply.PassWithNotes,
+			[]string{"a.txt:2: say please"}},
+		{"only a message", []record.Submission{answer("Ada", record.RequestChanges, "Not yet.")}, reply.NeedsFix,
+			[]string{"Not yet."}},
+		{"two", []record.Submission{answer("Ada", record.Approve, "fine"),
+			answer("Bob", record.RequestChanges, "no", polite)}, reply.NeedsFix, []string{"a.txt:2: say please"}},
+		{"critical", []record.Submission{answer("Ada", record.RequestChanges, "no", grave, polite)}, reply.CriticalFail,
+			[]string{"all wrong", "a.txt:2: say please"}},
 	} {
 		r := joinSubmissions(test.subs)
-		if r.Effective != test.want || r.Approved != test.want.Passed() || !slices.Equal(r.Requests, test.asked) && len(r.Requests)+len(test.asked) > 0 {
+		if r.Effective != test.want || r.Approved != test.want.Passed() ||
+			!slices.Equal(r.Requests, test.asked) && len(r.Requests)+len(test.asked) > 0 {
 			t.Errorf("%s: %+v", test.name, r)
 		}
 		for _, s := range test.subs {
@@ -61,11 +68,13 @@ func TestPeoplesAnswersAreJoined(t *testing.T) {
 
 // TestStopsForAReviewSayWhatToType: the suggested commands contain the review's id.
 func TestStopsForAReviewSayWhatToType(t *testing.T) {
-	plain, waits := record.Stop{Reason: record.ReasonHuman}.Explained(), record.Stop{Reason: record.ReasonHuman, Review: "20260102030405-aaaaaa"}.Explained()
+	plain, waits := record.Stop{Reason: record.ReasonHuman}.Explained(),
+		record.Stop{Reason: record.ReasonHuman, Review: "20260102030405-aaaaaa"}.Explained()
 	if plain.Intervene == "" || waits.Intervene != "" {
 		t.Errorf("interventions %q, %q", plain.Intervene, waits.Intervene)
 	}
 	steps := strings.Join(waits.Steps("20260102030405-bbbbbb"), "\n")
-	contains(t, steps, "git runr inbox submit 20260102030405-aaaaaa --approve\n", "--request-changes", "git runr resume 20260102030405-bbbbbb")
+	contains(t, steps, "git runr inbox submit 20260102030405-aaaaaa --approve\n", "--request-changes",
+		"git runr resume 20260102030405-bbbbbb")
 	lacks(t, steps, "REVIEW", "RUN")
 }

@@ -63,7 +63,8 @@ func keepBase(ctx context.Context, s *store.Store, tree, head gitstore.ID) (gits
 // PlanContext fills in plan to review an executor's finished work: the changes to HEAD in the files that it reports as
 // modified, or HEAD's own changes to them if the executor has committed. It leaves other files that differ from HEAD
 // alone, and returns them. With plan.InPlace the run works in the checkout.
-func PlanContext(ctx context.Context, s *store.Store, plan *runplan.Plan, result string, files []string) (left []string, err error) {
+func PlanContext(ctx context.Context, s *store.Store, plan *runplan.Plan, result string,
+	files []string) (left []string, err error) {
 	tree, err := s.Repo.Checkout()
 	if err == nil && plan.InPlace {
 		tree, err = placeFor(s, plan)
@@ -97,17 +98,22 @@ type executed struct {
 	left   []string    // other files that differ from HEAD
 }
 
-func executorsWork(ctx context.Context, s *store.Store, tree *gitstore.Worktree, head gitstore.ID, listed []string) (executed, error) {
+func executorsWork(ctx context.Context, s *store.Store, tree *gitstore.Worktree, head gitstore.ID,
+	listed []string) (executed, error) {
 	work := executed{head: head, before: head}
 	var err error
 	if work.now, err = tree.NormalTree(ctx); err != nil {
 		return work, fmt.Errorf("record the working tree: %w", err)
 	}
-	if work.files, work.left, err = changedFiles(ctx, s, head, work.now, tree.Dir, listed); err != nil || len(work.files) > 0 {
+	if work.files, work.left, err = changedFiles(ctx, s, head, work.now, tree.Dir, listed); err != nil ||
+		len(work.files) > 0 {
 		return work, err
 	}
 	if len(listed) == 0 && len(work.left) > 0 {
-		return work, &record.InputError{Why: fmt.Sprintf("cannot tell which files are the executor's: files_modified is empty and its result lists none; these differ from HEAD: %s", strings.Join(work.left, ", "))}
+		return work,
+			&record.InputError{Why: fmt.Sprintf(
+				"cannot tell which files are the executor's: files_modified is empty and its result lists none; these differ "+
+					"from HEAD: %s", strings.Join(work.left, ", "))}
 	}
 	commit, err := s.Repo.ReadCommit(ctx, head)
 	if err != nil {
@@ -123,13 +129,15 @@ func executorsWork(ctx context.Context, s *store.Store, tree *gitstore.Worktree,
 		work.files = others
 	}
 	if err == nil && len(work.files) == 0 {
-		err = fmt.Errorf("the executor's files are as in HEAD, and its newest commit did not change them: %w", gitstore.ErrNoChange)
+		err = fmt.Errorf("the executor's files are as in HEAD, and its newest commit did not change them: %w",
+			gitstore.ErrNoChange)
 	}
 	return work, err
 }
 
 // changedFiles returns the paths that differ between two trees or commits: those in listed, and the others.
-func changedFiles(ctx context.Context, s *store.Store, from, to gitstore.ID, dir string, listed []string) (named, others []string, err error) {
+func changedFiles(ctx context.Context, s *store.Store, from, to gitstore.ID, dir string,
+	listed []string) (named, others []string, err error) {
 	changes, err := s.Repo.Changed(ctx, from, to)
 	for _, c := range changes {
 		if slices.ContainsFunc(listed, func(l string) bool { return runplan.Lists(l, dir, c.Path) }) {
@@ -161,7 +169,8 @@ func givenAside(ctx context.Context, s *store.Store, tree *gitstore.Worktree, pl
 }
 
 // givenInPlace makes the checkout without the executor's work the start of the run.
-func givenInPlace(ctx context.Context, s *store.Store, tree *gitstore.Worktree, plan *runplan.Plan, work executed) error {
+func givenInPlace(ctx context.Context, s *store.Store, tree *gitstore.Worktree, plan *runplan.Plan,
+	work executed) error {
 	id, err := tree.TreeWith(ctx, work.now, work.before, among(work.files))
 	if err != nil {
 		return err
@@ -187,11 +196,13 @@ func keepGiven(ctx context.Context, s *store.Store, plan *runplan.Plan, tree, on
 func snapGiven(ctx context.Context, s *store.Store, tree *gitstore.Worktree, plan *runplan.Plan, work executed) error {
 	given := plan.Context
 	ref := workspace.ContextRefs + string(given.Commit)
-	snap, err := tree.Snapshot(ctx, ref, "the checkout with an executor's work, before its review: "+prose.OneLine(plan.Entity.Name()))
+	snap, err := tree.Snapshot(ctx, ref, "the checkout with an executor's work, before its review: "+
+		prose.OneLine(plan.Entity.Name()))
 	if err != nil {
 		return err
 	}
-	before, err := tree.AsCommitted(ctx, snap, work.before, work.files, ref+"-before", "the checkout without that executor's work: "+prose.OneLine(plan.Entity.Name()))
+	before, err := tree.AsCommitted(ctx, snap, work.before, work.files, ref+"-before",
+		"the checkout without that executor's work: "+prose.OneLine(plan.Entity.Name()))
 	given.Snapshot, given.Before = snap.ID, before.ID
 	return err
 }

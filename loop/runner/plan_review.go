@@ -54,11 +54,14 @@ func PlanReview(plan *runplan.Plan, review record.Review, only ...string) error 
 	if len(plan.Findings)+len(plan.Requests)+len(plan.Said) == 0 {
 		return fmt.Errorf("review %s found nothing to fix: %w", review.ID, gitstore.ErrNoChange)
 	}
-	plan.Task = fmt.Sprintf("Address the review of %s (%s).\n\n%s", subject.Commit.Short(), safetext.Line(subject.Title), review.Request.Message)
+	plan.Task = fmt.Sprintf("Address the review of %s (%s).\n\n%s", subject.Commit.Short(), safetext.Line(subject.Title),
+		review.Request.Message)
 	if settled > 0 {
-		plan.Task += fmt.Sprintf("\n\n%s of the review is settled already and not listed: leave that alone.", prose.Count(settled, "finding"))
+		plan.Task += fmt.Sprintf("\n\n%s of the review is settled already and not listed: leave that alone.",
+			prose.Count(settled, "finding"))
 	}
-	plan.DoneCriteria = "Everything that the review asks for is met. What the change does for that is wanted: it is not to be undone.\n" + reviewing.FormatFindings(plan.Findings)
+	plan.DoneCriteria = "Everything that the review asks for is met. What the change does for that is wanted: it is not " +
+		"to be undone.\n" + reviewing.FormatFindings(plan.Findings)
 	return nil
 }
 
@@ -77,8 +80,11 @@ func planPart(plan *runplan.Plan, review record.Review, only []string) error {
 		}
 	}
 	subject := review.Request.Subject
-	plan.Task = fmt.Sprintf("Address %s of the review of %s (%s).\n\nWhat else the review found is left to others: leave that alone.", prose.Count(len(plan.Findings), "finding"), subject.Commit.Short(), safetext.Line(subject.Title))
-	plan.DoneCriteria = "What these findings ask for is met. What the change does for that is wanted: it is not to be undone.\n" + reviewing.FormatFindings(plan.Findings)
+	plan.Task = fmt.Sprintf(
+		"Address %s of the review of %s (%s).\n\nWhat else the review found is left to others: leave that alone.",
+		prose.Count(len(plan.Findings), "finding"), subject.Commit.Short(), safetext.Line(subject.Title))
+	plan.DoneCriteria = "What these findings ask for is met. What the change does for that is wanted: it is not to be " +
+		"undone.\n" + reviewing.FormatFindings(plan.Findings)
 	return nil
 }
 

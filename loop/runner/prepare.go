@@ -34,7 +34,8 @@ func (t *execution) prepare() error {
 	case err != nil:
 		return err
 	case tampered != nil:
-		return t.stop(record.Stop{Reason: tampered.Reason, Detail: tampered.Detail, Undo: tampered.Undo}, record.EventRunStopped)
+		return t.stop(record.Stop{Reason: tampered.Reason, Detail: tampered.Detail, Undo: tampered.Undo},
+			record.EventRunStopped)
 	case result.OK():
 		t.Progress.Say(fmt.Sprintf("setup took %s", time.Duration(result.Duration).Round(time.Millisecond)))
 		return nil
@@ -44,7 +45,8 @@ func (t *execution) prepare() error {
 		return nil
 	}
 	return t.stop(record.Stop{
-		Reason: record.ReasonSetup, Detail: setup.Command + ": " + result.State(), SaidBy: checking.SetupName, Said: lastLines(result.Output),
+		Reason: record.ReasonSetup, Detail: setup.Command + ": " + result.State(), SaidBy: checking.SetupName,
+		Said: lastLines(result.Output),
 	}, record.EventRunStopped)
 }
 
@@ -74,18 +76,22 @@ func (t *execution) postCheckout() error {
 		return err
 	}
 	if t.Store.Repo.AlteredBelow(t.ctx, dir.Path) {
-		t.Progress.Say("post-checkout was not run: a hook changed while an agent worked, and nobody has accepted it: git runr guard")
+		t.Progress.Say(
+			"post-checkout was not run: a hook changed while an agent worked, and nobody has accepted it: git runr guard")
 		return nil
 	}
 	head := string(t.run.Head())
-	line, ok := safetext.CommandLine("git", "-c", "core.hooksPath="+dir.Path, "hook", "run", "--ignore-missing", "post-checkout", "--", strings.Repeat("0", len(head)), head, "1")
+	line, ok := safetext.CommandLine("git", "-c", "core.hooksPath="+dir.Path, "hook", "run", "--ignore-missing",
+		"post-checkout", "--", strings.Repeat("0", len(head)), head, "1")
 	if !ok {
 		return fmt.Errorf("run post-checkout: a shell cannot be given %q", dir.Path)
 	}
 	t.Progress.Step("hook", "post-checkout")
-	result, tampered, err := t.Checker.Guarded(t.ctx, t.watch("the post-checkout hook ran"), runplan.Check{Name: "post-checkout", Command: line}, t.run.Head())
+	result, tampered, err := t.Checker.Guarded(t.ctx, t.watch("the post-checkout hook ran"),
+		runplan.Check{Name: "post-checkout", Command: line}, t.run.Head())
 	if err == nil && tampered != nil {
-		err = t.stop(record.Stop{Reason: tampered.Reason, Detail: tampered.Detail, Undo: tampered.Undo}, record.EventRunStopped)
+		err = t.stop(record.Stop{Reason: tampered.Reason, Detail: tampered.Detail, Undo: tampered.Undo},
+			record.EventRunStopped)
 	} else if err == nil && !result.OK() {
 		t.sayOutput(result)
 	}

@@ -12,9 +12,12 @@ import (
 
 func testReviewPrompt() reviewing.ReviewPrompt {
 	return reviewing.ReviewPrompt{
-		Entity: runplan.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, DoneCriteria: "it works", References: "<objective_ref>docs/goal.md</objective_ref>",
-		Files: []string{"a.go", "b.go"}, Verification: "go test: ok", Round: 2, Patch: []byte("diff --git a/a.go b/a.go\n+x\n"), Nonce: "n0nce",
-		Census: record.Census{Files: 3, Lines: 30, SentFiles: 2, SentLines: 20, LeftOut: []record.LeftOut{{Path: "go.sum", Why: "excluded"}}},
+		Entity: runplan.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, DoneCriteria: "it works",
+		References: "<objective_ref>docs/goal.md</objective_ref>",
+		Files:      []string{"a.go", "b.go"}, Verification: "go test: ok", Round: 2,
+		Patch: []byte("diff --git a/a.go b/a.go\n+x\n"), Nonce: "n0nce",
+		Census: record.Census{Files: 3, Lines: 30, SentFiles: 2, SentLines: 20,
+			LeftOut: []record.LeftOut{{Path: "go.sum", Why: "excluded"}}},
 	}
 }
 
@@ -39,10 +42,13 @@ func lacks(t *testing.T, text string, parts ...string) {
 
 func testImplementPrompt() ImplementPrompt {
 	return ImplementPrompt{
-		Entity: runplan.Entity{Identifier: "T1", Title: "Add a thing"}, Task: "Write the thing.", DoneCriteria: "it works", References: "<ref/>",
-		Lead: "Think first.", Attempt: 3, Files: []string{"a.go"}, History: []string{"attempt 1 (implement): changed 1 file, reviewed as NEEDS_FIX"},
-		Notes:    []string{"use the old API"},
-		Findings: []reply.Finding{{Severity: reply.Warning, File: "a.go", Line: 7, Issue: "no test", Fix: "add one"}, {Severity: reply.Critical, Issue: "leak"}},
+		Entity: runplan.Entity{Identifier: "T1", Title: "Add a thing"}, Task: "Write the thing.", DoneCriteria: "it works",
+		References: "<ref/>",
+		Lead:       "Think first.", Attempt: 3, Files: []string{"a.go"},
+		History: []string{"attempt 1 (implement): changed 1 file, reviewed as NEEDS_FIX"},
+		Notes:   []string{"use the old API"},
+		Findings: []reply.Finding{{Severity: reply.Warning, File: "a.go", Line: 7, Issue: "no test", Fix: "add one"},
+			{Severity: reply.Critical, Issue: "leak"}},
 		Requests: []string{"a.go:7: no test", "Document the flag"},
 		Failed:   []record.CheckResult{{Name: "test", Command: "go test ./...", ExitCode: 2, Output: "boom\n"}},
 		Checks:   []runplan.Check{{Name: "test", Command: "go test ./..."}},
@@ -51,9 +57,11 @@ func testImplementPrompt() ImplementPrompt {
 
 // common lists the parts that every implementer's prompt contains.
 var common = []string{
-	"Think first.", "<references>\n<ref/>\n</references>", "<task>\nWrite the thing.\n</task>", "<done_criteria>\nit works\n</done_criteria>",
+	"Think first.", "<references>\n<ref/>\n</references>", "<task>\nWrite the thing.\n</task>",
+	"<done_criteria>\nit works\n</done_criteria>",
 	"<earlier_attempts>\nattempt 1 (implement): changed 1 file, reviewed as NEEDS_FIX\n</earlier_attempts>",
-	"<notes_from_people>\nuse the old API\n</notes_from_people>", "   - test: go test ./...\n", "Do not commit", "## SUBTASK COMPLETE", "### Verification Results",
+	"<notes_from_people>\nuse the old API\n</notes_from_people>", "   - test: go test ./...\n", "Do not commit",
+	"## SUBTASK COMPLETE", "### Verification Results",
 }
 
 func TestImplementPrompt(t *testing.T) {
@@ -65,9 +73,11 @@ func TestImplementPrompt(t *testing.T) {
 func TestFixPrompt(t *testing.T) {
 	text := testImplementPrompt().Text(record.ModeFix)
 	contains(t, text, append(common,
-		"FIX review findings for T1: Add a thing", "The reviewer found 3 issue(s)", "This is attempt 3.", "fix ONLY these specific issues",
+		"FIX review findings for T1: Add a thing", "The reviewer found 3 issue(s)", "This is attempt 3.",
+		"fix ONLY these specific issues",
 		"### Warning: a.go:7\n**Issue:** no test\n**Fix:** add one\n", "### Critical: no particular place\n**Issue:** leak\n",
-		"### Requested\n**Issue:** Document the flag\n", "### Check test fails\n**Command:** go test ./...\n**Exit code:** 2\n    boom\n",
+		"### Requested\n**Issue:** Document the flag\n",
+		"### Check test fails\n**Command:** go test ./...\n**Exit code:** 2\n    boom\n",
 		"<files_already_modified>\na.go\n</files_already_modified>",
 	)...)
 	lacks(t, text, "**Issue:** a.go:7: no test", "RE-EXECUTE", "from scratch.\nDo NOT just patch")
@@ -76,8 +86,10 @@ func TestFixPrompt(t *testing.T) {
 func TestReexecutePrompt(t *testing.T) {
 	text := testImplementPrompt().Text(record.ModeReexecute)
 	contains(t, text, append(common,
-		"RE-EXECUTE T1: Add a thing", "<previous_attempt_failures>", "Do NOT repeat them. Its files were reverted.", "**How to avoid it:** add one",
-		"IMPORTANT: This is attempt 3. Implement correctly from scratch.", "### Critical: no particular place\n**Issue:** leak\n",
+		"RE-EXECUTE T1: Add a thing", "<previous_attempt_failures>", "Do NOT repeat them. Its files were reverted.",
+		"**How to avoid it:** add one",
+		"IMPORTANT: This is attempt 3. Implement correctly from scratch.",
+		"### Critical: no particular place\n**Issue:** leak\n",
 	)...)
 	lacks(t, text, "fix ONLY", "files_already_modified", "**Fix:**")
 }
@@ -86,7 +98,8 @@ func TestPromptsLeaveOutWhatIsNotThere(t *testing.T) {
 	text := ImplementPrompt{Entity: runplan.Entity{Title: "x"}, Attempt: 1}.Text(record.ModeImplement)
 	lacks(t, text, "<references>", "<task>", "<done_criteria>", "<earlier_attempts>", "<notes_from_people>")
 	contains(t, text, "Run the project's own verification")
-	lacks(t, reviewing.ReviewPrompt{Nonce: "n"}.Text(), "<references>", "<subtask_done_criteria>", "<request>", "<files_modified>", "<check_results>", "left out")
+	lacks(t, reviewing.ReviewPrompt{Nonce: "n"}.Text(), "<references>", "<subtask_done_criteria>", "<request>",
+		"<files_modified>", "<check_results>", "left out")
 }
 
 func TestPromptsBoundOutput(t *testing.T) {

@@ -25,7 +25,8 @@ func (t *execution) revert(step Step) error {
 	if err != nil {
 		return fmt.Errorf("revert attempt %d: %w", a.Number, err)
 	}
-	return t.record(record.EventAttemptReverted.New("runner", fmt.Sprintf("attempt %d, %s", a.Number, prose.Count(len(reverted.Restored), "file")), reverted))
+	return t.record(record.EventAttemptReverted.New("runner",
+		fmt.Sprintf("attempt %d, %s", a.Number, prose.Count(len(reverted.Restored), "file")), reverted))
 }
 
 // undo reverts an attempt's work everywhere. Each part can be repeated: if the process is killed, the next one does the
@@ -92,13 +93,15 @@ func (t *execution) undoGiven(a record.Attempt, reverted *record.Reverted) error
 // takeBack restores what changed in a working tree between two snapshots. In the user's checkout it restores the
 // attempt's own files only, and names them. In the run's working tree it also restores branch, HEAD and index, whatever
 // the agent staged or committed. Its snapshots are described as "KIND RUN: attempt N, why".
-func (t *execution) takeBack(tree *gitstore.Worktree, a record.Attempt, before, after gitstore.ID, kind, why string) (gitstore.Reverted, error) {
+func (t *execution) takeBack(tree *gitstore.Worktree, a record.Attempt, before, after gitstore.ID,
+	kind, why string) (gitstore.Reverted, error) {
 	from, beforeErr := t.Store.Repo.ReadSnapshot(t.ctx, before)
 	to, afterErr := t.Store.Repo.ReadSnapshot(t.ctx, after)
 	if err := errors.Join(beforeErr, afterErr); err != nil {
 		return gitstore.Reverted{}, err
 	}
-	options := []gitstore.RevertOption{gitstore.Because(fmt.Sprintf("%s %s: attempt %d, %s", kind, t.run.ID, a.Number, why))}
+	options := []gitstore.RevertOption{gitstore.Because(fmt.Sprintf("%s %s: attempt %d, %s", kind, t.run.ID, a.Number,
+		why))}
 	if t.run.Plan.InPlace {
 		options = append(options, gitstore.OnlyPaths(slices.Concat(a.Files, a.Beside)))
 	}
@@ -116,9 +119,11 @@ func (t *execution) takeBack(tree *gitstore.Worktree, a record.Attempt, before, 
 func (t *execution) revertText(done gitstore.Reverted, own bool) string {
 	var parts []string
 	if n := len(done.Restored); n > 0 && own {
-		parts = append(parts, fmt.Sprintf("reverted: %s (to get them back: git runr undo --to %s --into DIR)", prose.Count(n, "file"), done.Before.ID.Short()))
+		parts = append(parts, fmt.Sprintf("reverted: %s (to get them back: git runr undo --to %s --into DIR)",
+			prose.Count(n, "file"), done.Before.ID.Short()))
 	} else if n > 0 {
-		parts = append(parts, fmt.Sprintf("reverted: %s (to undo that: git runr undo %s)", strings.Join(done.Restored, ", "), t.run.ID))
+		parts = append(parts, fmt.Sprintf("reverted: %s (to undo that: git runr undo %s)", strings.Join(done.Restored, ", "),
+			t.run.ID))
 	}
 	if len(done.Conflicts) > 0 {
 		parts = append(parts, "left alone, changed since: "+strings.Join(done.Conflicts, ", "))
@@ -152,7 +157,8 @@ type LeftError struct {
 func (e *LeftError) Error() string {
 	why := fmt.Sprintf("attempt %d was killed, and these files differ from what they were before it", e.Attempt)
 	if e.Unseen {
-		why = fmt.Sprintf("nobody looked at what attempt %d changed, and these files differ from what they were before it", e.Attempt)
+		why = fmt.Sprintf("nobody looked at what attempt %d changed, and these files differ from what they were before it",
+			e.Attempt)
 	} else if !e.Killed {
 		why = fmt.Sprintf("attempt %d failed, and these files of it changed since", e.Attempt)
 	}

@@ -38,7 +38,8 @@ func (t *execution) recordRound(round record.RoundPayload, raw string) error {
 	default:
 		round.Report.Effective = reply.EffectiveVerdict(round.Report.Verdict, round.Report.Findings, round.ChecksFailed())
 		reviewing.BoundVerdict(&round.Report, round.Census)
-		title = fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Said(), round.By(round.Reviewer), round.Report.Gist())
+		title = fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Said(), round.By(round.Reviewer),
+			round.Report.Gist())
 	}
 	return t.record(record.EventRoundCompleted.New(round.Reviewer, title, round).Attach("review.md", raw))
 }

@@ -27,7 +27,9 @@ func (r *Runner) Start(ctx context.Context, plan runplan.Plan, source string) (r
 	if err := plan.Policy.Check(); err != nil {
 		return record.Run{}, err
 	}
-	run, err := r.Store.BeginRun(ctx, source, plan.Entity.Name(), plan, func(now time.Time) (id, at time.Time) { return now, now })
+	run, err := r.Store.BeginRun(ctx, source, plan.Entity.Name(), plan, func(now time.Time) (id, at time.Time) {
+		return now, now
+	})
 	if err != nil {
 		return run, fmt.Errorf("start run: %w", err)
 	}
@@ -73,7 +75,8 @@ func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, erro
 		turn.Progress.Say(err.Error())
 	}
 	if left != "" {
-		turn.Progress.Say("the run's working tree is removed; what came too late for the run: git runr undo --to " + left.Short() + " --into DIR")
+		turn.Progress.Say("the run's working tree is removed; what came too late for the run: git runr undo --to " +
+			left.Short() + " --into DIR")
 	}
 	if turn.run.Status == record.RunCompleted {
 		r.Store.Repo.DropLock(workspace.LockName(run.ID))
@@ -108,8 +111,8 @@ func (t *execution) do(step Step) error {
 	return fmt.Errorf("run %s: no way to do %q", t.run.ID, step.Action)
 }
 
-// interrupted records that the run stopped because this process was interrupted, or asked to stop. Any other error leaves the run as it
-// is, so that it can be resumed.
+// interrupted records that the run stopped because this process was interrupted, or asked to stop. Any other error
+// leaves the run as it is, so that it can be resumed.
 func (t *execution) interrupted(err error) (record.Run, error) {
 	if t.ctx.Err() == nil {
 		return t.run, err
@@ -141,14 +144,16 @@ func (t *execution) checks(step Step) error {
 	if attempt != nil {
 		run.Attempt = attempt.Number
 	}
-	job := checking.Job{Watch: t.watch, Tree: run.Tree, Base: t.run.Plan.Base, Changed: t.run.Files(), Own: func(c runplan.Check) bool { return asksFor(t.run.Plan, c) }, Known: t.base}
+	job := checking.Job{Watch: t.watch, Tree: run.Tree, Base: t.run.Plan.Base, Changed: t.run.Files(),
+		Own: func(c runplan.Check) bool { return asksFor(t.run.Plan, c) }, Known: t.base}
 	for _, check := range t.run.Plan.Checks {
 		if step.Work.Runs(check.Name) {
 			job.Checks = append(job.Checks, check)
 		}
 	}
 	var err error
-	if run.Results, run.Failure, err = checking.Check(t.ctx, t.Store, t.Checker, t.Progress, job); err != nil && run.Failure == nil {
+	if run.Results, run.Failure, err = checking.Check(t.ctx, t.Store, t.Checker, t.Progress, job); err != nil &&
+		run.Failure == nil {
 		return err
 	}
 	if run.Failure != nil {
@@ -190,8 +195,9 @@ func (t *execution) answer(name string, round *record.Round) (role.ReviewAnswer,
 	plan := t.run.Plan
 	var transcript io.WriteCloser
 	answer, census, _, err := reviewing.Inquiry{
-		Store: t.Store, Progress: t.Progress, Reviewer: reviewer, Exclude: plan.Exclude, All: plan.Generated, Instructed: plan.Instructed,
-		Subject: record.Subject{Kind: record.SubjectRange, Base: plan.Base, Tree: t.run.Head()},
+		Store: t.Store, Progress: t.Progress, Reviewer: reviewer, Exclude: plan.Exclude, All: plan.Generated,
+		Instructed: plan.Instructed,
+		Subject:    record.Subject{Kind: record.SubjectRange, Base: plan.Base, Tree: t.run.Head()},
 		Question: func(reviewing.Change) (reviewing.Question, error) {
 			var err error
 			if transcript, err = t.transcript(fmt.Sprintf("review-%d.log", round.Number)); err != nil {
@@ -200,7 +206,8 @@ func (t *execution) answer(name string, round *record.Round) (role.ReviewAnswer,
 			t.takeChecks(round)
 			return reviewing.Question{Transcript: transcript, Checks: round.Checks, Prompt: reviewing.ReviewPrompt{
 				Entity: plan.Entity, DoneCriteria: plan.DoneCriteria, References: plan.References,
-				Commits: plan.Commits(), Verification: t.verification(), Round: round.Number, Previous: t.previous(), Said: t.saidBefore(), Refuted: t.refuted(),
+				Commits: plan.Commits(), Verification: t.verification(), Round: round.Number, Previous: t.previous(),
+				Said: t.saidBefore(), Refuted: t.refuted(),
 				People: t.run.FromPeople(), Scope: plan.ScopeText(), DoneChecks: doneEvidence(plan, round.Checks),
 			}}, nil
 		},
@@ -259,9 +266,10 @@ func (t *execution) complete(result string) error {
 	return closing.SettleAsked(t.ctx, t.Store, t.run, "run "+t.run.ID+" is completed")
 }
 
-// Abort ends a run for good, also one that a process on this machine carries out, and removes its worktree. Its commits stay on its branch until the branch is deleted; left
-// is a snapshot of anything else in the worktree, or "". The worktree is removed before the event is recorded: on a
-// full disk that frees space, and an abort that was killed in between can be repeated.
+// Abort ends a run for good, also one that a process on this machine carries out, and removes its worktree. Its commits
+// stay on its branch until the branch is deleted; left is a snapshot of anything else in the worktree, or "". The
+// worktree is removed before the event is recorded: on a full disk that frees space, and an abort that was killed in
+// between can be repeated.
 func Abort(ctx context.Context, s *store.Store, run record.Run) (after record.Run, left gitstore.ID, err error) {
 	unlock, err := workspace.TakeRun(ctx, s, run)
 	if err != nil {
@@ -288,7 +296,8 @@ func Abort(ctx context.Context, s *store.Store, run record.Run) (after record.Ru
 
 // AnswerRun decides about a run that gave up: commit accepts it with its open findings, skip abandons it, stop leaves
 // it stopped, and stops one that a process on this machine carries out. left is as in Abort.
-func AnswerRun(ctx context.Context, s *store.Store, run record.Run, choice runplan.Choice) (after record.Run, left gitstore.ID, err error) {
+func AnswerRun(ctx context.Context, s *store.Store, run record.Run,
+	choice runplan.Choice) (after record.Run, left gitstore.ID, err error) {
 	if choice == runplan.ChoiceStop && run.Status == record.RunRunning && workspace.Live(s, run.ID) {
 		unlock, err := workspace.TakeRun(ctx, s, run)
 		if err != nil {
@@ -329,7 +338,8 @@ func (r *Runner) Resume(ctx context.Context, run record.Run) (record.Run, error)
 			}
 		}
 		var err error
-		if run, err = r.Store.RunEvent(ctx, run, record.EventRunResumed.New("cli", "from "+string(run.Status), payload)); err != nil {
+		if run, err = r.Store.RunEvent(ctx, run,
+			record.EventRunResumed.New("cli", "from "+string(run.Status), payload)); err != nil {
 			return run, err
 		}
 	}

@@ -15,10 +15,12 @@ import (
 // Without a reviewer the round's census is empty, because nobody saw the change.
 func TestNoCensusWithoutAReviewer(t *testing.T) {
 	missing := &record.Failure{Reason: record.ReasonAgentNotFound}
-	turn := &execution{Runner: &Runner{Store: store.NewStore(nil, time.Now), Progress: checking.Quiet{}, Reviewer: func(string) (role.Reviewer, *record.Failure) { return nil, missing }}, ctx: t.Context()}
+	turn := &execution{Runner: &Runner{Store: store.NewStore(nil, time.Now), Progress: checking.Quiet{},
+		Reviewer: func(string) (role.Reviewer, *record.Failure) { return nil, missing }}, ctx: t.Context()}
 	var round record.Round
 	answer, err := turn.answer("nobody", &round)
-	if err != nil || answer.Failure == nil || !reflect.DeepEqual(*answer.Failure, *missing) || !reflect.DeepEqual(round.Census, record.Census{}) {
+	if err != nil || answer.Failure == nil || !reflect.DeepEqual(*answer.Failure, *missing) ||
+		!reflect.DeepEqual(round.Census, record.Census{}) {
 		t.Errorf("%+v, census %+v, %v", answer, round.Census, err)
 	}
 	run := foldRun(t, tell(t, runtest.Plan(), "implement", "check ok", "review PASS failure="+record.ReasonAgentNotFound))

@@ -129,8 +129,9 @@ func (t *execution) stop(stop record.Stop, kind record.EventType[record.StopPayl
 func (t *execution) giveUp(step Step) error {
 	_, requests := t.run.Open()
 	stop := record.Stop{
-		Reason: step.Reason, Detail: step.Detail, Round: len(refusals(t.run, t.run.Plan.Policy)), MaxRounds: t.run.Plan.Policy.MaxRetries,
-		Unmet: requests, Repeated: step.Repeated,
+		Reason: step.Reason, Detail: step.Detail, Round: len(refusals(t.run, t.run.Plan.Policy)),
+		MaxRounds: t.run.Plan.Policy.MaxRetries,
+		Unmet:     requests, Repeated: step.Repeated,
 	}
 	if step.Reason == record.ReasonReviewLoop {
 		return t.stop(stop, record.EventReviewLoopDetected)

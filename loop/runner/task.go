@@ -222,7 +222,8 @@ func frontMatter(text string) (title, body string) {
 }
 
 // criteriaTitles are the headings of the done criteria in a task file.
-var criteriaTitles = []string{"done criteria", "done when", "acceptance criteria", "acceptance checks", "acceptance", "definition of done"}
+var criteriaTitles = []string{"done criteria", "done when", "acceptance criteria", "acceptance checks", "acceptance",
+	"definition of done"}
 
 // DoneCriteria returns the section of a task file with its done criteria, or the whole text if there is none.
 func DoneCriteria(text string) string {

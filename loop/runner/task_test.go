@@ -66,8 +66,10 @@ func TestReadTaskFrontMatter(t *testing.T) {
 		want       runplan.Scope
 		tier       string
 	}{
-		{"lists", "---\nowns:\n  - src/a\n  - ./src/b/\ndenylist:\n- '*.lock'\nverification:\n  tier: tier2\ntype: automated\n---\n# T\n", runplan.Scope{Allow: []string{"src/a", "src/b"}, Deny: []string{"*.lock"}}, "tier2"},
-		{"in a line", "---\nallowlist_add: [src/**, docs]\ndepends_on: [x, y]\ntier: \"tier0\"\n---\n# T\n", runplan.Scope{Allow: []string{"src/**", "/docs"}}, "tier0"},
+		{"lists", "---\nowns:\n  - src/a\n  - ./src/b/\ndenylist:\n- '*.lock'\nverification:\n  tier: tier2\n" +
+			"type: automated\n---\n# T\n", runplan.Scope{Allow: []string{"src/a", "src/b"}, Deny: []string{"*.lock"}}, "tier2"},
+		{"in a line", "---\nallowlist_add: [src/**, docs]\ndepends_on: [x, y]\ntier: \"tier0\"\n---\n# T\n",
+			runplan.Scope{Allow: []string{"src/**", "/docs"}}, "tier0"},
 		{"everything", "---\nallow: .\n---\n", runplan.Scope{Allow: []string{"**"}}, ""},
 		{"a rule further down is none", "# T\n\n---\nallow: src\n---\n", runplan.Scope{}, ""},
 		{"in code it is an example", "# T\n\n## Scope\n```\nallow: src\n```\n", runplan.Scope{}, ""},
@@ -83,7 +85,8 @@ func TestReadTaskFrontMatter(t *testing.T) {
 
 // TestBothScopesMustAllow: a task file cannot allow more files than the configuration.
 func TestBothScopesMustAllow(t *testing.T) {
-	plan := runplan.Plan{Scope: runplan.Scope{Allow: []string{"src/**"}, Deny: []string{"**/*.lock"}}, TaskScope: runplan.Scope{Allow: []string{"src/a/**", "docs/**"}, Deny: []string{"src/a/keep"}}}
+	plan := runplan.Plan{Scope: runplan.Scope{Allow: []string{"src/**"}, Deny: []string{"**/*.lock"}},
+		TaskScope: runplan.Scope{Allow: []string{"src/a/**", "docs/**"}, Deny: []string{"src/a/keep"}}}
 	files := []string{"src/a/x.go", "src/b.go", "docs/x.md", "src/a/y.lock", "src/a/keep"}
 	if got := plan.Outside(files); !slices.Equal(got, files[1:]) {
 		t.Errorf("%q", got)
@@ -91,7 +94,8 @@ func TestBothScopesMustAllow(t *testing.T) {
 	if got := (runplan.Plan{}).Outside(files); len(got) > 0 || (runplan.Plan{}).ScopeText() != "" {
 		t.Errorf("without a scope: %q", got)
 	}
-	want := "Only files that match one of these may be changed: src/**\nThe task itself is limited to these: src/a/**, docs/**\nThese may not be changed: **/*.lock, src/a/keep"
+	want := "Only files that match one of these may be changed: src/**\n" +
+		"The task itself is limited to these: src/a/**, docs/**\nThese may not be changed: **/*.lock, src/a/keep"
 	if got := plan.ScopeText(); got != want {
 		t.Errorf("%s", got)
 	}
@@ -99,10 +103,12 @@ func TestBothScopesMustAllow(t *testing.T) {
 
 func TestTaskProblems(t *testing.T) {
 	plan := runplan.Plan{
-		Scope: runplan.Scope{Allow: []string{"src/**"}}, TaskScope: runplan.Scope{Allow: []string{"src/a/**", "docs/**", "*.md", "src/**"}},
-		Tier: "tier1", DoneChecks: []string{"npm  test", "make lint", "docs"},
+		Scope:     runplan.Scope{Allow: []string{"src/**"}},
+		TaskScope: runplan.Scope{Allow: []string{"src/a/**", "docs/**", "*.md", "src/**"}},
+		Tier:      "tier1", DoneChecks: []string{"npm  test", "make lint", "docs"},
 	}
-	if got := TaskProblems(plan); len(got) != 5 || !strings.Contains(strings.Join(got, "\n"), `"tier1"`) || !strings.Contains(got[4], `"docs"`) {
+	if got := TaskProblems(plan); len(got) != 5 || !strings.Contains(strings.Join(got, "\n"), `"tier1"`) ||
+		!strings.Contains(got[4], `"docs"`) {
 		t.Errorf("%q", got)
 	}
 	plan.Checks = []runplan.Check{{Name: "test", Command: "npm test"}, {Name: "docs", Command: "true"}}
@@ -110,7 +116,8 @@ func TestTaskProblems(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	results := []record.CheckResult{{Name: "test", ExitCode: 1, Said: "2 failed"}}
-	want := []string{"npm  test: check test: exit 1 (2 failed)", "make lint: nothing was run for it", "docs: check docs: was not run"}
+	want := []string{"npm  test: check test: exit 1 (2 failed)", "make lint: nothing was run for it",
+		"docs: check docs: was not run"}
 	if got := doneEvidence(plan, results); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -118,11 +125,13 @@ func TestTaskProblems(t *testing.T) {
 
 func TestScopeInPrompts(t *testing.T) {
 	p, r := testImplementPrompt(), testReviewPrompt()
-	p.Scope, r.Scope, r.DoneChecks = "Only src/** may be changed.", "Only src/** may be changed.", []string{"npm test: check test: ok"}
+	p.Scope, r.Scope, r.DoneChecks = "Only src/** may be changed.", "Only src/** may be changed.",
+		[]string{"npm test: check test: ok"}
 	for _, mode := range []record.AttemptMode{record.ModeImplement, record.ModeFix, record.ModeReexecute} {
 		contains(t, p.Text(mode), "<scope>\nOnly src/** may be changed.\nA change outside of this stops the run")
 	}
-	contains(t, r.Text(), "<scope>\nOnly src/** may be changed.\nAsk for no change outside of it.\n</scope>", "<done_checks>\nnpm test: check test: ok\n</done_checks>")
+	contains(t, r.Text(), "<scope>\nOnly src/** may be changed.\nAsk for no change outside of it.\n</scope>",
+		"<done_checks>\nnpm test: check test: ok\n</done_checks>")
 	lacks(t, testImplementPrompt().Text(record.ModeFix), "<scope>")
 	lacks(t, testReviewPrompt().Text(), "<scope>", "<done_checks>")
 }

@@ -53,7 +53,8 @@ func (t *execution) openWorktree() (*gitstore.Worktree, error) {
 	}
 	cleared, err := tree.ClearLocks(t.ctx, t.run.Plan.BranchRef())
 	if len(cleared) > 0 {
-		t.Progress.Say(fmt.Sprintf("a killed git had left %s in the run's working tree: removed", strings.Join(cleared, ", ")))
+		t.Progress.Say(fmt.Sprintf("a killed git had left %s in the run's working tree: removed",
+			strings.Join(cleared, ", ")))
 	}
 	return tree, err
 }
@@ -137,7 +138,8 @@ func (t *execution) setAside(dir string) error {
 	if err == nil && (had != "" || len(t.run.Attempts) > 0) {
 		t.Progress.Say("the run's working tree was gone: it is made again")
 		if last := t.run.LastAttempt(); last != nil && last.After != "" && last.Commit == "" {
-			t.Progress.Say("what was in it when attempt " + strconv.Itoa(last.Number) + " ended: git runr undo --to " + last.After.Short() + " --into DIR")
+			t.Progress.Say("what was in it when attempt " + strconv.Itoa(last.Number) + " ended: git runr undo --to " +
+				last.After.Short() + " --into DIR")
 		}
 	}
 	return err
@@ -145,7 +147,8 @@ func (t *execution) setAside(dir string) error {
 
 // snapshot records the run's working tree around an attempt.
 func (t *execution) snapshot(attempt int, name string, options ...gitstore.SnapshotOption) (gitstore.Snapshot, error) {
-	return t.keep(t.tree, fmt.Sprintf("%d-%s", attempt, name), fmt.Sprintf("run %s, attempt %d: %s", t.run.ID, attempt, snapshotWhen[name]), options...)
+	return t.keep(t.tree, fmt.Sprintf("%d-%s", attempt, name),
+		fmt.Sprintf("run %s, attempt %d: %s", t.run.ID, attempt, snapshotWhen[name]), options...)
 }
 
 // snapshotWhen describes, for each snapshot of an attempt, when it was taken.
@@ -156,7 +159,8 @@ var snapshotWhen = map[string]string{
 
 // keep records a working tree under the run's snapshots. It never overwrites one: an earlier snapshot for the same
 // purpose has the name without a number.
-func (t *execution) keep(tree *gitstore.Worktree, name, subject string, options ...gitstore.SnapshotOption) (gitstore.Snapshot, error) {
+func (t *execution) keep(tree *gitstore.Worktree, name, subject string,
+	options ...gitstore.SnapshotOption) (gitstore.Snapshot, error) {
 	ref, err := workspace.FreeRef(t.ctx, t.Store, t.run.ID, name)
 	if err != nil {
 		return gitstore.Snapshot{}, fmt.Errorf("record the working tree: %w", err)

@@ -105,7 +105,9 @@ func (p Plan) Commits() []reply.Words {
 
 // CheckFor returns the check with the given command or name.
 func (p Plan) CheckFor(command string) (Check, bool) {
-	i := slices.IndexFunc(p.Checks, func(c Check) bool { return prose.OneRow(c.Command) == prose.OneRow(command) || c.Name == command })
+	i := slices.IndexFunc(p.Checks, func(c Check) bool {
+		return prose.OneRow(c.Command) == prose.OneRow(command) || c.Name == command
+	})
 	if i < 0 {
 		return Check{}, false
 	}

@@ -46,9 +46,12 @@ func TestUsed(t *testing.T) {
 		"dollars below the limit": {DayBudget{Budget: Budget{Cost: 2}}, spend.Usage{Cost: 1.99}, ""},
 		"dollars at the limit":    {DayBudget{Budget: Budget{Cost: 2}}, spend.Usage{Cost: 2}, SettingDayCost},
 		"tokens below the limit":  {DayBudget{Budget: Budget{Tokens: 10}}, spend.Usage{Input: 6, Output: 3}, ""},
-		"tokens at the limit":     {DayBudget{Budget: Budget{Tokens: 10}}, spend.Usage{Input: 6, Output: 4}, SettingDayTokens},
-		"time below the limit":    {DayBudget{Time: duration.Duration(time.Hour)}, spend.Usage{Time: duration.Duration(time.Hour) - 1}, ""},
-		"time at the limit":       {DayBudget{Time: duration.Duration(time.Hour)}, spend.Usage{Time: duration.Duration(time.Hour)}, SettingDayTime},
+		"tokens at the limit": {DayBudget{Budget: Budget{Tokens: 10}}, spend.Usage{Input: 6, Output: 4},
+			SettingDayTokens},
+		"time below the limit": {DayBudget{Time: duration.Duration(time.Hour)},
+			spend.Usage{Time: duration.Duration(time.Hour) - 1}, ""},
+		"time at the limit": {DayBudget{Time: duration.Duration(time.Hour)}, spend.Usage{Time: duration.Duration(time.Hour)},
+			SettingDayTime},
 	} {
 		if got, used := c.limit.Used(c.spent); got.Name != c.want || used != (c.want != "") {
 			t.Errorf("%s: %+v, %v", name, got, used)
@@ -66,7 +69,8 @@ func TestNamesOfAnExecutor(t *testing.T) {
 		}
 	}
 	work := &Context{Files: []string{"src/a.go"}}
-	if got := work.Unchanged([]string{"/tree/src/a.go", "./src/a.go", "src/b.go"}, "/tree"); !slices.Equal(got, []string{"src/b.go"}) {
+	if got := work.Unchanged([]string{"/tree/src/a.go", "./src/a.go", "src/b.go"}, "/tree"); !slices.Equal(got,
+		[]string{"src/b.go"}) {
 		t.Errorf("listed and unchanged: %q", got)
 	}
 	plan := Plan{Checks: []Check{{Name: "test", Command: "go  test ./..."}}}

@@ -29,7 +29,8 @@ type WorkStep struct {
 
 // DefaultWorkflow returns implement, check, review.
 func DefaultWorkflow() []WorkStep {
-	return []WorkStep{{Name: "implement", Kind: StepAgent}, {Name: "check", Kind: StepCheck}, {Name: "review", Kind: StepReview}}
+	return []WorkStep{{Name: "implement", Kind: StepAgent}, {Name: "check", Kind: StepCheck},
+		{Name: "review", Kind: StepReview}}
 }
 
 // Threshold moves the line between passing and needing a fix.
@@ -54,12 +55,13 @@ const (
 // Policy is what a run's decisions depend on. It is recorded with the run, so that a fold never depends on a file that
 // has changed since.
 type Policy struct {
-	Workflow    []WorkStep        `json:"workflow"`
-	MaxRetries  int               `json:"max_retries"` // fixes after a failed review; reviews are one more
-	Threshold   Threshold         `json:"threshold"`
-	OnExhausted Choice            `json:"on_exhausted"`
-	TimeBudget  duration.Duration `json:"time_budget_ms,omitzero"` // for the whole run, from its start or resumption; 0: no limit
-	Budget      Budget            `json:"budget,omitzero"`         // for the whole run, however often it is resumed
+	Workflow    []WorkStep `json:"workflow"`
+	MaxRetries  int        `json:"max_retries"` // fixes after a failed review; reviews are one more
+	Threshold   Threshold  `json:"threshold"`
+	OnExhausted Choice     `json:"on_exhausted"`
+	// for the whole run, from its start or resumption; 0: no limit
+	TimeBudget duration.Duration `json:"time_budget_ms,omitzero"`
+	Budget     Budget            `json:"budget,omitzero"` // for the whole run, however often it is resumed
 	// WaitForQuota is the longest wait, in one step, for a quota whose restore time is known.
 	WaitForQuota duration.Duration `json:"wait_for_quota_ms,omitzero"`
 }
@@ -68,7 +70,8 @@ type Policy struct {
 func (p Policy) Blocks(r reply.Report, checksFailed bool) bool {
 	switch p.Threshold {
 	case ThresholdWarning:
-		return !r.Effective.Passed() || reply.HasSeverity(r.Findings, reply.Warning) || reply.HasSeverity(r.Findings, reply.Critical)
+		return !r.Effective.Passed() || reply.HasSeverity(r.Findings, reply.Warning) ||
+			reply.HasSeverity(r.Findings, reply.Critical)
 	case ThresholdCritical:
 		nitsOnly := r.Effective == reply.NeedsFix && len(r.Findings) > 0 && !checksFailed
 		return !r.Effective.Passed() && !nitsOnly

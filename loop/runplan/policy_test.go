@@ -10,7 +10,8 @@ import (
 // through, and none a critical finding.
 func TestThresholds(t *testing.T) {
 	const blocks, passes = true, false
-	critical, warning, note := reply.Finding{Severity: reply.Critical}, reply.Finding{Severity: reply.Warning}, reply.Finding{Severity: reply.Note}
+	critical, warning, note := reply.Finding{Severity: reply.Critical}, reply.Finding{Severity: reply.Warning},
+		reply.Finding{Severity: reply.Note}
 	for _, c := range []struct {
 		stated                             reply.Verdict
 		findings                           []reply.Finding
@@ -33,10 +34,13 @@ func TestThresholds(t *testing.T) {
 		{reply.CriticalFail, nil, false, blocks, blocks, blocks},
 		{reply.CriticalFail, []reply.Finding{note}, false, blocks, blocks, blocks},
 	} {
-		report := reply.Report{Verdict: c.stated, Effective: reply.EffectiveVerdict(c.stated, c.findings, c.failed), Findings: c.findings}
-		for threshold, want := range map[Threshold]bool{"": c.byVerdict, ThresholdVerdict: c.byVerdict, ThresholdWarning: c.byWarning, ThresholdCritical: c.onlyCritical} {
+		report := reply.Report{Verdict: c.stated, Effective: reply.EffectiveVerdict(c.stated, c.findings, c.failed),
+			Findings: c.findings}
+		for threshold, want := range map[Threshold]bool{"": c.byVerdict, ThresholdVerdict: c.byVerdict,
+			ThresholdWarning: c.byWarning, ThresholdCritical: c.onlyCritical} {
 			if got := (Policy{Threshold: threshold}).Blocks(report, c.failed); got != want {
-				t.Errorf("threshold %q, %s with %d findings (failed checks: %v): blocks %v, want %v", threshold, c.stated, len(c.findings), c.failed, got, want)
+				t.Errorf("threshold %q, %s with %d findings (failed checks: %v): blocks %v, want %v", threshold, c.stated,
+					len(c.findings), c.failed, got, want)
 			}
 		}
 	}

@@ -121,7 +121,8 @@ func importForTest(t testing.TB, timeline Timeline, plan runplan.Plan) ([]record
 // writeImportedRun writes a description of an imported run, for a case's want.
 func writeImportedRun(t *testing.T, w io.Writer, c casetest.Case, source Timeline) {
 	drafts, run := importForTest(t, source, importTestPlan(c))
-	fmt.Fprintf(w, "run %q: %d events, %d kept as text; %s %q, max_retries %d\n", markless(source, source.ID), source.Read, source.Kept,
+	fmt.Fprintf(w, "run %q: %d events, %d kept as text; %s %q, max_retries %d\n", markless(source, source.ID), source.Read,
+		source.Kept,
 		markless(source, run.Plan.Entity.Identifier), run.Plan.Entity.Title, run.Plan.Policy.MaxRetries)
 	for _, d := range drafts {
 		fmt.Fprintf(w, "  %s %s: %s%s\n", d.At.Format("15:04:05"), d.Type, prose.OneLine(d.Title), attachedNames(d))
@@ -152,7 +153,8 @@ func writeDraft(w io.Writer, d record.NewEvent) {
 	switch p := d.Payload.(type) {
 	case record.Attempt:
 		if d.Type == record.EventAttemptCompleted.Name {
-			fmt.Fprintf(w, "    %s by %s, %s; files %q claimed %q; %s\n", p.Status, p.Agent, time.Duration(p.Duration), p.Files, p.Claimed, p.Commit)
+			fmt.Fprintf(w, "    %s by %s, %s; files %q claimed %q; %s\n", p.Status, p.Agent, time.Duration(p.Duration), p.Files,
+				p.Claimed, p.Commit)
 			fmt.Fprintf(w, "    showed %q\n", p.Verification)
 		}
 	case record.CheckRun:
@@ -165,7 +167,8 @@ func writeDraft(w io.Writer, d record.NewEvent) {
 			fmt.Fprintf(w, "    asks %q\n", r)
 		}
 	case record.StopPayload:
-		fmt.Fprintf(w, "    %s %d/%d; %q; last activity %s; note on %q\n", p.Reason, p.Round, p.MaxRounds, p.Detail, p.LastActivity.Format("15:04:05"), p.Commit)
+		fmt.Fprintf(w, "    %s %d/%d; %q; last activity %s; note on %q\n", p.Reason, p.Round, p.MaxRounds, p.Detail,
+			p.LastActivity.Format("15:04:05"), p.Commit)
 		for _, r := range p.Unmet {
 			fmt.Fprintf(w, "    unmet %q\n", r)
 		}
@@ -243,7 +246,8 @@ func TestNativeReason(t *testing.T) {
 		known[r.Code] = true
 	}
 	for code, want := range map[string]string{
-		"review_loop_detected": record.ReasonReviewLoop, "verification_failed": record.ReasonChecksFailed, "max_ticks_reached": record.ReasonBudget,
+		"review_loop_detected": record.ReasonReviewLoop, "verification_failed": record.ReasonChecksFailed,
+		"max_ticks_reached":   record.ReasonBudget,
 		"ownership_violation": record.ReasonScope, "stalled_timeout": record.ReasonAgentIdle, "": record.ReasonInterrupted,
 		"parallel_file_collision": "parallel_file_collision", "$(rm -rf ~) \x1b[2J": "rm__rf______2j",
 	} {
@@ -282,9 +286,10 @@ func importOf(t *testing.T, s *store.Store, text string, again bool) (record.Run
 	}
 	plan.Checks = []runplan.Check{{Name: "typecheck", Command: "npm run typecheck"}}
 	timeline.ID = "20260106120000"
-	run, imported, err := Import(ctx, s, timeline, plan, again, func(_ record.Run, stop record.Stop) (record.Stop, map[string][]byte) {
-		return stop, map[string][]byte{"stop_diagnostics.json": []byte("{}\n")}
-	})
+	run, imported, err := Import(ctx, s, timeline, plan, again,
+		func(_ record.Run, stop record.Stop) (record.Stop, map[string][]byte) {
+			return stop, map[string][]byte{"stop_diagnostics.json": []byte("{}\n")}
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,13 +321,17 @@ func TestImportRecordsWhatHappened(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := time.Date(2026, 1, 6, 12, 0, 0, 0, time.UTC)
-	if run.ID != made.ID || run.Status != record.RunReviewing || run.Plan.Imported != "20260106120000" || !run.CreatedAt.Equal(at) {
+	if run.ID != made.ID || run.Status != record.RunReviewing || run.Plan.Imported != "20260106120000" ||
+		!run.CreatedAt.Equal(at) {
 		t.Errorf("run %s is %s of %q, from %s", run.ID, run.Status, run.Plan.Imported, run.CreatedAt)
 	}
-	if a := run.Attempts[0]; !a.StartedAt.Equal(at.Add(time.Second)) || !a.EndedAt.Equal(at.Add(5*time.Minute)) || a.Verification != "token (secret)" {
+	if a := run.Attempts[0]; !a.StartedAt.Equal(at.Add(time.Second)) || !a.EndedAt.Equal(at.Add(5*time.Minute)) ||
+		a.Verification != "token (secret)" {
 		t.Errorf("attempt %+v", a)
 	}
-	if stop := run.Stop; stop.Round != 3 || stop.MaxRounds != 2 || !reflect.DeepEqual(stop.Unmet, []string{"Fix type errors"}) || stop.Commands != nil || !stop.LastActivity.Equal(at.Add(7*time.Minute)) {
+	if stop := run.Stop; stop.Round != 3 || stop.MaxRounds != 2 ||
+		!reflect.DeepEqual(stop.Unmet, []string{"Fix type errors"}) || stop.Commands != nil ||
+		!stop.LastActivity.Equal(at.Add(7*time.Minute)) {
 		t.Errorf("stop %+v", stop)
 	}
 	events, err := s.RunEvents(ctx, run.ID)
@@ -364,7 +373,8 @@ func TestUnknownEventsAreKept(t *testing.T) {
 		t.Fatal(run.Landed, err)
 	}
 	kept, err := s.Attachment(ctx, events[len(events)-1].ID, keptFile)
-	if want := `{"seq":8,"type":"run_landed","payload":{"commit":"(secret)"}}` + "\nnot json\n"; string(kept) != want || err != nil {
+	if want := `{"seq":8,"type":"run_landed","payload":{"commit":"(secret)"}}` + "\nnot json\n"; string(kept) != want ||
+		err != nil {
 		t.Errorf("kept %q, %v", kept, err)
 	}
 }
@@ -401,7 +411,8 @@ func checkForeignRun(t *testing.T, source Timeline, size int) {
 	}
 	drafts, run := importForTest(t, source, runtest.Plan())
 	for _, d := range drafts {
-		body, err := record.Event{Type: d.Type, Payload: runtest.EventAt(1, d.Type, d.Payload).Payload, Title: d.Title}.CommitText("")
+		body, err := record.Event{Type: d.Type, Payload: runtest.EventAt(1, d.Type, d.Payload).Payload,
+			Title: d.Title}.CommitText("")
 		if err != nil || !utf8.ValidString(body) || len(body) > 8*size+32<<10 {
 			t.Fatalf("event of %d bytes from %d, %v", len(body), size, err)
 		}

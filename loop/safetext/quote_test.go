@@ -36,7 +36,8 @@ func TestShellWord(t *testing.T) {
 }
 
 func TestShellWordRefuses(t *testing.T) {
-	for _, in := range []string{"a\nb", "a\tb", "a\x1ab", "\x15rm", "\x00", "\x7f", "\u202e", "a\u200bb", "\u0085", "\xff", "\r\n"} {
+	for _, in := range []string{"a\nb", "a\tb", "a\x1ab", "\x15rm", "\x00", "\x7f", "\u202e", "a\u200bb", "\u0085", "\xff",
+		"\r\n"} {
 		if got, ok := ShellWord(in); ok {
 			t.Errorf("ShellWord(%q) = %q, want a refusal", in, got)
 		}
@@ -63,7 +64,8 @@ func TestShellLine(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if read, err := exec.Command(sh, "-c", "cp() { printf %s \"$1\"; }; "+got).Output(); err != nil || string(read) != tt.in {
+		if read, err := exec.Command(sh, "-c", "cp() { printf %s \"$1\"; }; "+got).Output(); err != nil ||
+			string(read) != tt.in {
 			t.Errorf("sh reads %q from %q, %v", read, got, err)
 		}
 	}
@@ -81,7 +83,8 @@ func TestPortableCommand(t *testing.T) {
 		{"exit 1", `sh -c "exit 1"`},
 		{"make =x", `sh -c "make =x"`},
 		{"grep 'a b' $FILE", `sh -c 'grep '\''a b'\'' $FILE'`},
-		{"", ""}, {"  ", ""}, {"make\ntest", ""}, {"make\ttest", ""}, {"make \u202etest", ""}, {"make\xff", ""}, {"make\x1b", ""},
+		{"", ""}, {"  ", ""}, {"make\ntest", ""}, {"make\ttest", ""}, {"make \u202etest", ""}, {"make\xff", ""},
+		{"make\x1b", ""},
 	} {
 		got, ok := PortableCommand(tt.in)
 		if got != tt.want || ok != (tt.want != "") {
@@ -95,7 +98,8 @@ func TestPortableCommand(t *testing.T) {
 func TestShellsRunPortableCommands(t *testing.T) {
 	commands := []string{
 		"printf %s, a b", "printf 'a b|'", "X=1 && printf $X", "printf a && printf b", "printf `echo c`", "false || printf d",
-		`printf '%s|' "it's" \$HOME '!!' {a,b} =x`, "exit 3", "cd / && printf here", "X=5 sh -c 'printf $X'", "set -- q && printf $1",
+		`printf '%s|' "it's" \$HOME '!!' {a,b} =x`, "exit 3", "cd / && printf here", "X=5 sh -c 'printf $X'",
+		"set -- q && printf $1",
 		"for i in 1 2; do printf $i; done", "printf %%1", "test -d /",
 	}
 	var script, inSh strings.Builder
@@ -134,9 +138,12 @@ func TestCommandLine(t *testing.T) {
 var hostileArgs = []string{
 	"", " ", "-n", "--", "~", "~root/x", "=ls", "=", "a=~", "!history", "!!", "a!b", "it's !x", `\!x`,
 	"{a,b}", "{1..3}", "$HOME", "$(echo x)", "`echo x`", "${x}", "*", "?", "[a-z]*", "**/*.go", "^x", "x^y", "#x", "a#b",
-	"a;b", "a|b", "a&b", "a&&b", "<in", ">out", "(x)", "()", "\"", "\"a b\"", "'", "''", "'''", "a'b", "\\", `\\`, `\\\`, `\'`, `'\`, `\n`, `a\ b`,
-	`end\`, `'\''`, "%self", "%1", "@x", "+x", ":x", ",x", "a,b", "naïve", "漢 字", "a\u00a0b", "⚠\ufe0f", "if", "-", ".", "..",
-	"npm test -- --coverage", "a  b ", "=ls x", "%1 x", "a=b c", "Fixed a, b and c-d/e.f:1 @g +h 5%", "don't stop", "say \"a b\"",
+	"a;b", "a|b", "a&b", "a&&b", "<in", ">out", "(x)", "()", "\"", "\"a b\"", "'", "''", "'''", "a'b", "\\", `\\`, `\\\`,
+	`\'`, `'\`, `\n`, `a\ b`,
+	`end\`, `'\''`, "%self", "%1", "@x", "+x", ":x", ",x", "a,b", "naïve", "漢 字", "a\u00a0b", "⚠\ufe0f", "if", "-", ".",
+	"..",
+	"npm test -- --coverage", "a  b ", "=ls x", "%1 x", "a=b c", "Fixed a, b and c-d/e.f:1 @g +h 5%", "don't stop",
+	"say \"a b\"",
 }
 
 // shells returns the installed shells, with the options for reading a script from standard input

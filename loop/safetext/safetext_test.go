@@ -52,7 +52,8 @@ func TestPrintableLineHasNoLineFeed(t *testing.T) {
 }
 
 func FuzzPrintable(f *testing.F) {
-	for _, s := range []string{"", "a\r\nb", "\x1b[31m", "\u202e\u200b", "\xff\xfe", "⚠\ufe0f\ufe0f", "\U000e0041", "\u009b", "\xa0\ufe0f0"} {
+	for _, s := range []string{"", "a\r\nb", "\x1b[31m", "\u202e\u200b", "\xff\xfe", "⚠\ufe0f\ufe0f", "\U000e0041",
+		"\u009b", "\xa0\ufe0f0"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

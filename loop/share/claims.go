@@ -35,7 +35,8 @@ type sharedClaim struct {
 // Claim claims a review on remote, which decides for all clones, and records the claim. provisional says why the claim
 // holds in this clone only; it is "" if the remote granted the claim. Claim returns a *record.StateError with a Holder
 // if somebody else holds the review, here or elsewhere.
-func Claim(ctx context.Context, s *store.Store, remote, id string, by record.Hold) (review record.Review, provisional string, err error) {
+func Claim(ctx context.Context, s *store.Store, remote, id string,
+	by record.Hold) (review record.Review, provisional string, err error) {
 	if review, err = s.Review(ctx, id); err != nil {
 		return review, "", err
 	}
@@ -88,17 +89,21 @@ func RenewClaim(ctx context.Context, s *store.Store, remote, id string, by recor
 }
 
 // takeShared makes the review's ref on the remote name a claim of ours, and returns the claim's commit.
-func takeShared(ctx context.Context, s *store.Store, remote string, review record.Review, by record.Hold) (gitstore.ID, error) {
+func takeShared(ctx context.Context, s *store.Store, remote string, review record.Review,
+	by record.Hold) (gitstore.ID, error) {
 	claim, err := claimCommit(ctx, s, "claim", review.ID, by)
 	if err != nil {
 		return "", err
 	}
-	return claim, takeRef(ctx, s, remote, claimRefs+review.ID, claim, func(held gitstore.ID) error { return heldBy(ctx, s, review, held, by) })
+	return claim, takeRef(ctx, s, remote, claimRefs+review.ID, claim, func(held gitstore.ID) error {
+		return heldBy(ctx, s, review, held, by)
+	})
 }
 
 // takeRef makes a ref on the remote name claim if the ref does not exist, or if free returns nil for the claim that it
 // names now.
-func takeRef(ctx context.Context, s *store.Store, remote, ref string, claim gitstore.ID, free func(held gitstore.ID) error) error {
+func takeRef(ctx context.Context, s *store.Store, remote, ref string, claim gitstore.ID,
+	free func(held gitstore.ID) error) error {
 	err := s.Repo.SwapShared(ctx, remote, ref, claim, "")
 	if !errors.Is(err, gitstore.ErrLostRace) {
 		return err
@@ -116,7 +121,8 @@ func takeRef(ctx context.Context, s *store.Store, remote, ref string, claim gits
 // CheckClaim returns the review, and a *record.StateError with a Holder if according to the remote somebody other than
 // by holds it, which this clone may not know. If ask is false or the remote is unreachable, its last known answer
 // counts.
-func CheckClaim(ctx context.Context, s *store.Store, remote, id string, by record.Hold, ask bool) (record.Review, error) {
+func CheckClaim(ctx context.Context, s *store.Store, remote, id string, by record.Hold,
+	ask bool) (record.Review, error) {
 	review, err := s.Review(ctx, id)
 	if err != nil || !review.ClosedAt.IsZero() {
 		return review, err
@@ -154,7 +160,8 @@ func heldBy(ctx context.Context, s *store.Store, review record.Review, held gits
 	if own || lapsed || over {
 		return nil
 	}
-	return &record.StateError{What: "review " + review.ID, Status: string(record.ReviewClaimed), Cannot: "claimed", Holder: record.HolderFor(holder.Actor, by.Actor)}
+	return &record.StateError{What: "review " + review.ID, Status: string(record.ReviewClaimed), Cannot: "claimed",
+		Holder: record.HolderFor(holder.Actor, by.Actor)}
 }
 
 // claimCommit writes a commit without files that says who claims a review. what is "claim" or "lease", for people.

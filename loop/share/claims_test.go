@@ -27,7 +27,8 @@ func twoClones(t *testing.T, now *time.Time) (a, b *store.Store, review string) 
 	}
 	made, err := a.RequestReview(ctx, record.ReviewRequest{Subject: subject, Reviewer: record.Human}, "cli")
 	if err == nil {
-		_, err = a.SubmitPerson(ctx, made.ID, record.Person{Actor: "ann", Decision: record.RequestChanges, Message: "mend it"})
+		_, err = a.SubmitPerson(ctx, made.ID, record.Person{Actor: "ann", Decision: record.RequestChanges,
+			Message: "mend it"})
 	}
 	for _, s := range []*store.Store{a, b} {
 		if err == nil {
@@ -136,7 +137,8 @@ func TestProvisionalClaimIsNotShared(t *testing.T) {
 	now := runtest.Epoch
 	a, _, id := twoClones(t, &now)
 	testrepo.Git(t, a.Repo.WorkTree, "remote", "set-url", "origin", filepath.Join(t.TempDir(), "gone"))
-	claimed, provisional, err := Claim(t.Context(), runtest.GitStore(t, a.Repo.WorkTree), "origin", id, record.Hold{Actor: "one"})
+	claimed, provisional, err := Claim(t.Context(), runtest.GitStore(t, a.Repo.WorkTree), "origin", id,
+		record.Hold{Actor: "one"})
 	if err != nil || provisional == "" || claimed.Claim.Shared {
 		t.Errorf("%q, %+v, %v", provisional, claimed.Claim, err)
 	}
@@ -187,7 +189,8 @@ func TestSharedClaimKeepsOthersFromTheReview(t *testing.T) {
 		}
 		return holderOf(err)
 	}
-	if got := []string{check("two", false), check("one", false), check("two", true)}; !slices.Equal(got, []string{"one", "one (another claim)", ""}) {
+	if got := []string{check("two", false), check("one", false), check("two", true)}; !slices.Equal(got,
+		[]string{"one", "one (another claim)", ""}) {
 		t.Errorf("held by %q", got)
 	}
 	away(b)

@@ -45,7 +45,8 @@ type LeasedError struct {
 }
 
 func (e *LeasedError) Error() string {
-	return fmt.Sprintf("review %s is being done by %s, until %s or longer", e.Review, e.By, e.Until.UTC().Format(time.DateTime+"Z"))
+	return fmt.Sprintf("review %s is being done by %s, until %s or longer", e.Review, e.By,
+		e.Until.UTC().Format(time.DateTime+"Z"))
 }
 
 // TakeLease takes a lease on remote for a review. It does not exclude other processes of this clone. It returns a

@@ -42,7 +42,9 @@ func TestLeaseCounts(t *testing.T) {
 // FuzzLease: whatever a hostile remote stores in the place of a lease, it blocks a review no longer than a lease
 // lasts.
 func FuzzLease(f *testing.F) {
-	f.Add("lease of review r\n\n{\"v\":1,\"review\":\"r\",\"actor\":\"ann\",\"writer\":\"w\",\"at\":\"2026-01-07T12:00:00Z\",\"until\":\"2026-01-07T12:10:00Z\"}\n")
+	f.Add("lease of review r\n\n" +
+		"{\"v\":1,\"review\":\"r\",\"actor\":\"ann\",\"writer\":\"w\"," +
+		"\"at\":\"2026-01-07T12:00:00Z\",\"until\":\"2026-01-07T12:10:00Z\"}\n")
 	f.Add("lease\n\n{\"review\":\"r\",\"actor\":\"a\",\"until\":\"9999-12-31T23:59:59Z\"}")
 	f.Add("x\n\n{\"review\":\"r\",\"actor\":\"a\",\"Until\":\"2026-01-07T12:10:00Z\"}")
 	f.Add("\n\n{}")
@@ -75,7 +77,8 @@ func TestTakeLeaseIsExclusive(t *testing.T) {
 	a, b, lease := leasedClones(t, &now)
 	id := lease.Review
 	leased := new(LeasedError)
-	if _, err := TakeLease(ctx, b, "origin", id); !errors.As(err, &leased) || leased.Review != id || !leased.Until.Equal(now.Add(LeaseTime)) {
+	if _, err := TakeLease(ctx, b, "origin", id); !errors.As(err, &leased) || leased.Review != id ||
+		!leased.Until.Equal(now.Add(LeaseTime)) {
 		t.Errorf("two have it: %v", err)
 	}
 	if known, err := Leases(ctx, b, "origin"); err != nil || known[id] == nil {

@@ -55,7 +55,8 @@ func Retire(ctx context.Context, s *store.Store, remote string, r Retirement) (g
 	}
 }
 
-func retireOnce(ctx context.Context, s *store.Store, remote string, rule gitstore.RetireRule) (gitstore.Retired, error) {
+func retireOnce(ctx context.Context, s *store.Store, remote string,
+	rule gitstore.RetireRule) (gitstore.Retired, error) {
 	unlock, err := s.Repo.Lock(ctx, "sync")
 	if err != nil {
 		return gitstore.Retired{}, err

@@ -36,15 +36,18 @@ type Synced struct {
 	Unreadable []gitstore.Rejection `json:"unreadable"`
 	Lost       []string             `json:"lost"` // own events that the fold does not count because of this sync
 	Renewed    bool                 `json:"renewed_writer"`
-	Notes      bool                 `json:"notes"`                    // the remote has the notes as they are here
-	NotesWhy   string               `json:"notes_why,omitempty"`      // why it does not have them
-	Replaced   gitstore.ID          `json:"notes_replaced,omitempty"` // a notes commit, not made by git-runr, that was replaced and is now in the history of the remote's notes
+	Notes      bool                 `json:"notes"`               // the remote has the notes as they are here
+	NotesWhy   string               `json:"notes_why,omitempty"` // why it does not have them
+	// a notes commit, not made by git-runr, that was replaced and is now in the history of the remote's notes
+	Replaced gitstore.ID `json:"notes_replaced,omitempty"`
 	// Recovered lists what was damaged in this clone and has been repaired.
-	Recovered []string               `json:"recovered"`
-	Retired   int                    `json:"retired,omitempty"`     // logs moved into the remote's archive
-	RetireWhy string                 `json:"retired_why,omitempty"` // why the remote still has their refs, or why none were moved
-	Missing   []gitstore.Rejection   `json:"missing"`               // logs that lost records which the remote does not have either
-	Refused   *gitstore.RefusedError `json:"refused,omitempty"`     // the remote's refusal of this clone's log
+	Recovered []string `json:"recovered"`
+	Retired   int      `json:"retired,omitempty"` // logs moved into the remote's archive
+	// why the remote still has their refs, or why none were moved
+	RetireWhy string `json:"retired_why,omitempty"`
+	// logs that lost records which the remote does not have either
+	Missing []gitstore.Rejection   `json:"missing"`
+	Refused *gitstore.RefusedError `json:"refused,omitempty"` // the remote's refusal of this clone's log
 }
 
 // syncRetries bounds the attempts to push while others push, and logRetries those for a log that several clones share.
@@ -57,9 +60,12 @@ const (
 // Sync exchanges logs with a remote. Afterwards this clone folds the union of both, and the remote has this clone's
 // log, unless it refused it. notes says whether to push the notes as well; that never fails a sync.
 func Sync(ctx context.Context, s *store.Store, remote string, notes bool) (Synced, error) {
-	x := &exchange{Store: s, audience: s.Repo.AudienceOf(remote), fresh: map[gitstore.ID]bool{}, unread: map[gitstore.ID]bool{}, touched: map[string]bool{}}
-	x.done = Synced{Remote: remote, Writers: []string{}, Rejected: []gitstore.Rejection{}, Unreadable: []gitstore.Rejection{}, Lost: []string{}, Recovered: []string{}, Missing: []gitstore.Rejection{}}
-	x.notes = notes && x.audience == gitstore.Audience{} // notes are made only of what everybody at the elected remote may see
+	x := &exchange{Store: s, audience: s.Repo.AudienceOf(remote), fresh: map[gitstore.ID]bool{},
+		unread: map[gitstore.ID]bool{}, touched: map[string]bool{}}
+	x.done = Synced{Remote: remote, Writers: []string{}, Rejected: []gitstore.Rejection{},
+		Unreadable: []gitstore.Rejection{}, Lost: []string{}, Recovered: []string{}, Missing: []gitstore.Rejection{}}
+	// notes are made only of what everybody at the elected remote may see
+	x.notes = notes && x.audience == gitstore.Audience{}
 	x.owns = len(s.Repo.Own()) > 0
 	unlock, err := s.Repo.Lock(ctx, "sync")
 	if err != nil {
@@ -146,7 +152,8 @@ func (x *exchange) rounds(ctx context.Context) error {
 		case try >= syncRetries && !raced: // the next sync pushes the notes
 			return nil
 		}
-		if err := duration.Sleep(ctx, time.Duration(min(try, syncRetries))*(20*time.Millisecond+rand.N(80*time.Millisecond))); err != nil {
+		if err := duration.Sleep(ctx,
+			time.Duration(min(try, syncRetries))*(20*time.Millisecond+rand.N(80*time.Millisecond))); err != nil {
 			return err
 		}
 	}
@@ -223,7 +230,9 @@ func (x *exchange) take(ctx context.Context) error {
 		x.done.Recovered = append(x.done.Recovered, "removed a lock that a killed process had left: "+lock)
 	}
 	if lock := fetched.Beside; lock != "" {
-		x.done.Recovered = append(x.done.Recovered, fmt.Sprintf("continued despite %s; when no git is running here: %s", filepath.Base(lock), safetext.ShellLine("rm", lock)))
+		x.done.Recovered = append(x.done.Recovered,
+			fmt.Sprintf("continued despite %s; when no git is running here: %s", filepath.Base(lock),
+				safetext.ShellLine("rm", lock)))
 	}
 	if err != nil {
 		return err
@@ -233,7 +242,8 @@ func (x *exchange) take(ctx context.Context) error {
 		return fmt.Errorf("take over logs: %w", err)
 	}
 	x.done.Taken += adopted.Events
-	x.done.Unreadable = slices.DeleteFunc(x.done.Unreadable, func(r gitstore.Rejection) bool { // the log as a whole is listed as rejected
+	// the log as a whole is listed as rejected
+	x.done.Unreadable = slices.DeleteFunc(x.done.Unreadable, func(r gitstore.Rejection) bool {
 		return slices.ContainsFunc(adopted.Rejected, func(log gitstore.Rejection) bool { return log.Writer == r.Writer })
 	})
 	for _, writer := range adopted.Writers {
@@ -303,7 +313,8 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 	}
 	for _, r := range x.done.Rejected {
 		if r.Writer == store.NotesRef {
-			return "", fmt.Sprintf("the notes of the remote cannot be fetched (git push %s :%s removes them)", x.done.Remote, store.NotesRef), nil
+			return "", fmt.Sprintf("the notes of the remote cannot be fetched (git push %s :%s removes them)", x.done.Remote,
+				store.NotesRef), nil
 		}
 	}
 	theirs, err := x.Repo.SharedNotes(ctx, x.done.Remote)
@@ -330,7 +341,8 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 
 // rebaseNotes moves the local notes, commit mine at tip, onto those of the remote. It returns the new commit if the
 // trees differ.
-func (x *exchange) rebaseNotes(ctx context.Context, tip gitstore.ID, mine, theirs gitstore.Commit) (view gitstore.ID, why string, err error) {
+func (x *exchange) rebaseNotes(ctx context.Context, tip gitstore.ID,
+	mine, theirs gitstore.Commit) (view gitstore.ID, why string, err error) {
 	view = theirs.ID
 	if theirs.Tree != mine.Tree || theirs.Message != mine.Message {
 		view, err = x.Repo.NotesCommit(ctx, mine.Tree, []gitstore.ID{theirs.ID}, mine.Message, mine.CommitterWhen)
@@ -357,7 +369,8 @@ func (x *exchange) knowMore(message string) bool {
 // isDamage reports whether err may come from an unreadable object that a log needs.
 func isDamage(err error) bool {
 	return !errors.Is(err, gitstore.ErrRemote) &&
-		(errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrNotFound) || errors.As(err, new(*gitstore.GitError)))
+		(errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrNotFound) ||
+			errors.As(err, new(*gitstore.GitError)))
 }
 
 // refetch fetches again what logs have lost here, and rebuilds what is derived from them. It reports whether it could
@@ -458,7 +471,8 @@ func likeness(entry gitstore.Entry) string {
 
 // lostBy describes this clone's own events that the fold counted before the fresh ones arrived and does not count now,
 // and all its uncounted events in reviews that still wait for somebody.
-func lostBy(ctx context.Context, s *store.Store, touched map[string]bool, fresh map[gitstore.ID]bool) ([]string, error) {
+func lostBy(ctx context.Context, s *store.Store, touched map[string]bool,
+	fresh map[gitstore.ID]bool) ([]string, error) {
 	if len(s.Repo.Own()) == 0 || len(touched) == 0 { // a clone that recorded nothing has nothing to lose
 		return nil, nil
 	}
@@ -473,7 +487,9 @@ func lostBy(ctx context.Context, s *store.Store, touched map[string]bool, fresh 
 			return nil, err
 		}
 		review, _ := record.FoldReview(events)
-		before, _ := record.FoldReview(slices.DeleteFunc(slices.Clone(events), func(e record.Event) bool { return fresh[e.ID] }))
+		before, _ := record.FoldReview(slices.DeleteFunc(slices.Clone(events), func(e record.Event) bool {
+			return fresh[e.ID]
+		}))
 		for _, l := range review.Lost {
 			told := slices.ContainsFunc(before.Lost, func(k record.Lost) bool { return k.Event == l.Event })
 			if s.Repo.Owns(l.Writer) && (record.WaitingStatus(string(review.Status)) || !told) {

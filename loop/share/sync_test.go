@@ -44,11 +44,13 @@ func TestOlderProgramLeavesTheNotes(t *testing.T) {
 	now := runtest.Epoch
 	a, b, id := twoClones(t, &now)
 	mustSync(t, a)
-	if _, err := b.SubmitPerson(ctx, id, record.Person{Actor: "bob", Decision: record.Approve, Message: "as a newer program says"}); err != nil {
+	if _, err := b.SubmitPerson(ctx, id, record.Person{Actor: "bob", Decision: record.Approve,
+		Message: "as a newer program says"}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := b.Repo.Append(ctx, func(context.Context, gitstore.Tips, string) (gitstore.Record, error) {
-		return gitstore.Record{Author: gitstore.Identity{Name: "B", Email: "b@example.org"}, Message: "new\n\n{\"v\":99}\n"}, nil
+		return gitstore.Record{Author: gitstore.Identity{Name: "B", Email: "b@example.org"}, Message: "new\n\n{\"v\":99}\n"},
+			nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +112,8 @@ func TestCopiedCloneRecordsItsOwnAgain(t *testing.T) {
 	if _, err := a.SubmitPerson(ctx, id, record.Person{Actor: "ann", Decision: record.Approve}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.SubmitReview(ctx, id, record.Submission{Reviewer: "rex", Outcome: record.OutcomePassed, Report: record.EmptyReport()}, "as it came"); err != nil {
+	if _, err := c.SubmitReview(ctx, id, record.Submission{Reviewer: "rex", Outcome: record.OutcomePassed,
+		Report: record.EmptyReport()}, "as it came"); err != nil {
 		t.Fatal(err)
 	}
 	mustSync(t, a)
@@ -125,7 +128,9 @@ func TestCopiedCloneRecordsItsOwnAgain(t *testing.T) {
 		if err != nil || len(review.Submissions) != 3 {
 			t.Fatalf("%d submissions, %v", len(review.Submissions), err)
 		}
-		last := review.Submissions[slices.IndexFunc(review.Submissions, func(sub record.Submission) bool { return sub.Reviewer == "rex" })]
+		last := review.Submissions[slices.IndexFunc(review.Submissions, func(sub record.Submission) bool {
+			return sub.Reviewer == "rex"
+		})]
 		if text, err := s.Attachment(ctx, last.Event, "review.md"); err != nil || string(text) != "as it came" {
 			t.Errorf("attached: %q, %v", text, err)
 		}

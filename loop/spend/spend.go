@@ -35,7 +35,8 @@ func (u Usage) Tokens() int64 { return addCounts(u.Input, u.Output) }
 // Add returns the sum of both. A cost is exact to a millionth of a cent.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
-		Calls: int(addCounts(int64(u.Calls), int64(v.Calls))), Input: addCounts(u.Input, v.Input), Cached: addCounts(u.Cached, v.Cached), Output: addCounts(u.Output, v.Output),
+		Calls: int(addCounts(int64(u.Calls), int64(v.Calls))), Input: addCounts(u.Input, v.Input),
+		Cached: addCounts(u.Cached, v.Cached), Output: addCounts(u.Output, v.Output),
 		Cost: math.Round((u.Cost+v.Cost)*1e8) / 1e8, Time: duration.Duration(addCounts(int64(u.Time), int64(v.Time))),
 	}
 }
@@ -53,7 +54,8 @@ const maxCost = 1e12
 
 // sane returns u within the limits for values from a log.
 func (u Usage) sane() Usage {
-	return Usage{max(0, u.Calls), max(0, u.Input), max(0, u.Cached), max(0, u.Output), min(max(0, u.Cost), maxCost), max(0, u.Time)}
+	return Usage{max(0, u.Calls), max(0, u.Input), max(0, u.Cached), max(0, u.Output), min(max(0, u.Cost), maxCost),
+		max(0, u.Time)}
 }
 
 // String formats u as "12,345 tokens, $0.42" without unreported values, or "" if nothing was reported.

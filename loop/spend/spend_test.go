@@ -28,7 +28,8 @@ func TestUsageText(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", tc.u, got, tc.want)
 		}
 	}
-	if got := (Spending{"b": {Calls: 1}, "a": {Input: 5, Cost: 1}}).String(); got != "5 tokens, $1.00: a 5 tokens, $1.00; b does not tell" {
+	if got := (Spending{"b": {Calls: 1}, "a": {Input: 5,
+		Cost: 1}}).String(); got != "5 tokens, $1.00: a 5 tokens, $1.00; b does not tell" {
 		t.Errorf("%q", got)
 	}
 }
@@ -59,14 +60,16 @@ func TestSpentBy(t *testing.T) {
 		{[]Call{{Agent: "a", Reason: "x"}, {Agent: "b", Reason: "y"}}, "a", 2},
 		{[]Call{{Agent: "a"}, {Agent: "a", Reason: "x"}, {Agent: "b"}}, "a and b", 3},
 		{[]Call{{Agent: "a", Reason: "x", Waited: duration.Duration(time.Minute)}, {Agent: "a"}}, "a", 2},
-		{[]Call{{Agent: "a", Reason: "x"}, {Agent: "b"}, {Agent: "a", Reason: "x"}, {Agent: "c"}}, "b and c in place of a", 4},
+		{[]Call{{Agent: "a", Reason: "x"}, {Agent: "b"}, {Agent: "a", Reason: "x"}, {Agent: "c"}}, "b and c in place of a",
+			4},
 	} {
 		spent := NewSpent("a", tc.calls)
 		if by := spent.By("a"); by != tc.by || len(spent.Calls) != tc.keeps {
 			t.Errorf("%+v: by %q, %d calls kept", tc.calls, by, len(spent.Calls))
 		}
 	}
-	lines := NewSpent("a", []Call{{Agent: "a", Reason: "x", Detail: "y", Waited: duration.Duration(time.Minute)}, {Agent: "a"}}).PassedOver()
+	lines := NewSpent("a", []Call{{Agent: "a", Reason: "x", Detail: "y", Waited: duration.Duration(time.Minute)},
+		{Agent: "a"}}).PassedOver()
 	if want := []string{"a gave no answer: x: y; waited 1m"}; !reflect.DeepEqual(lines, want) {
 		t.Errorf("%q", lines)
 	}

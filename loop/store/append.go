@@ -60,33 +60,36 @@ func (s *Store) seen(r record.Review) record.Review {
 }
 
 // appendAbout appends an event to this clone's log for the audience of the log of writer.
-func (s *Store) appendAbout(ctx context.Context, writer string, decide func(*View) (record.NewEvent, error)) (record.Event, error) {
+func (s *Store) appendAbout(ctx context.Context, writer string,
+	decide func(*View) (record.NewEvent, error)) (record.Event, error) {
 	return s.Append(ctx, s.Repo.Audience(writer), decide)
 }
 
 // Append records one event in this clone's log for an audience. decide runs under the log's lock on the newest state,
 // and again if the update of the ref lost a race; it may refuse.
-func (s *Store) Append(ctx context.Context, to gitstore.Audience, decide func(*View) (record.NewEvent, error)) (record.Event, error) {
+func (s *Store) Append(ctx context.Context, to gitstore.Audience,
+	decide func(*View) (record.NewEvent, error)) (record.Event, error) {
 	var event record.Event
 	if err := s.takeUp(ctx); err != nil {
 		return event, err
 	}
-	entry, err := s.Repo.AppendFor(ctx, to, func(ctx context.Context, tips gitstore.Tips, writer string) (gitstore.Record, error) {
-		v := &View{store: s, ctx: ctx, tips: tips, Writer: writer, Now: s.EventTime()}
-		var err error
-		if v.Clock, err = s.nextClock(ctx, tips); err != nil {
-			return gitstore.Record{}, err
-		}
-		d, err := decide(v)
-		if err != nil {
-			return gitstore.Record{}, err
-		}
-		event, err = v.event(d)
-		if err != nil {
-			return gitstore.Record{}, err
-		}
-		return v.record(event, d)
-	})
+	entry, err := s.Repo.AppendFor(ctx, to,
+		func(ctx context.Context, tips gitstore.Tips, writer string) (gitstore.Record, error) {
+			v := &View{store: s, ctx: ctx, tips: tips, Writer: writer, Now: s.EventTime()}
+			var err error
+			if v.Clock, err = s.nextClock(ctx, tips); err != nil {
+				return gitstore.Record{}, err
+			}
+			d, err := decide(v)
+			if err != nil {
+				return gitstore.Record{}, err
+			}
+			event, err = v.event(d)
+			if err != nil {
+				return gitstore.Record{}, err
+			}
+			return v.record(event, d)
+		})
 	event.ID, event.Actor = entry.ID, entry.Author.String()
 	return event, err
 }
@@ -120,20 +123,22 @@ func (s *Store) attachments(ctx context.Context, event gitstore.ID) (map[string]
 }
 
 // appendCopy appends a copy of an entry's event with the entry's author and time, after change has edited it.
-func (s *Store) appendCopy(ctx context.Context, to gitstore.Audience, old record.Event, entry gitstore.Entry, attachments map[string][]byte, change func(*record.Event) error) (record.Event, error) {
-	recorded, err := s.Repo.AppendFor(ctx, to, func(ctx context.Context, tips gitstore.Tips, writer string) (gitstore.Record, error) {
-		again := old
-		again.Writer = writer
-		var err error
-		if again.Clock, err = s.nextClock(ctx, tips); err != nil {
-			return gitstore.Record{}, err
-		}
-		if err := change(&again); err != nil {
-			return gitstore.Record{}, err
-		}
-		message, err := again.CommitText("")
-		return gitstore.Record{Author: entry.Author, When: entry.When, Message: message, Attachments: attachments}, err
-	})
+func (s *Store) appendCopy(ctx context.Context, to gitstore.Audience, old record.Event, entry gitstore.Entry,
+	attachments map[string][]byte, change func(*record.Event) error) (record.Event, error) {
+	recorded, err := s.Repo.AppendFor(ctx, to,
+		func(ctx context.Context, tips gitstore.Tips, writer string) (gitstore.Record, error) {
+			again := old
+			again.Writer = writer
+			var err error
+			if again.Clock, err = s.nextClock(ctx, tips); err != nil {
+				return gitstore.Record{}, err
+			}
+			if err := change(&again); err != nil {
+				return gitstore.Record{}, err
+			}
+			message, err := again.CommitText("")
+			return gitstore.Record{Author: entry.Author, When: entry.When, Message: message, Attachments: attachments}, err
+		})
 	old.ID = recorded.ID
 	return old, err
 }
@@ -218,7 +223,8 @@ func (v *View) record(event record.Event, d record.NewEvent) (gitstore.Record, e
 		return gitstore.Record{}, err
 	}
 	if _, err := record.DecodeEvent(gitstore.Entry{Writer: event.Writer, Message: message}); err != nil {
-		return gitstore.Record{}, &record.InputError{Why: fmt.Sprintf("%s would be recorded so that nobody can read it: %v", event.Type, err)}
+		return gitstore.Record{}, &record.InputError{Why: fmt.Sprintf("%s would be recorded so that nobody can read it: %v",
+			event.Type, err)}
 	}
 	attachments := d.Attachments
 	if v.store.redacts() {

@@ -75,7 +75,9 @@ func (a attachments) check(ctx context.Context, s *Store, idx *index) error {
 		return err
 	}
 	for _, writer := range slices.Sorted(maps.Keys(a)) {
-		entries := slices.SortedFunc(maps.Values(a[writer]), func(x, y gitstore.Entry) int { return strings.Compare(string(x.ID), string(y.ID)) })
+		entries := slices.SortedFunc(maps.Values(a[writer]), func(x, y gitstore.Entry) int {
+			return strings.Compare(string(x.ID), string(y.ID))
+		})
 		damaged, err := s.Repo.CheckAttachments(ctx, entries)
 		if err != nil {
 			return fmt.Errorf("check log of %s: %w", writer, err)

@@ -65,7 +65,8 @@ func TestDraftLastsUntilItIsSubmitted(t *testing.T) {
 	if err != nil || texts(d.Comments) != "one, two" {
 		t.Fatalf("draft %+v, %v", d, err)
 	}
-	review, err = again.SubmitPerson(ctx, review.ID, record.Person{Actor: "ann", Decision: record.RequestChanges, Comments: d.Comments})
+	review, err = again.SubmitPerson(ctx, review.ID,
+		record.Person{Actor: "ann", Decision: record.RequestChanges, Comments: d.Comments})
 	if err != nil || texts(review.Comments()) != "one, two" || review.Outcome() != record.OutcomeFailed {
 		t.Fatalf("submitted %+v, %v", review, err)
 	}
@@ -81,7 +82,10 @@ func TestDraftOfAKilledSubmitDoesNotComeBack(t *testing.T) {
 	s, ctx := newTestStore(t), context.Background()
 	review := personReview(t, s, nil)
 	d := addDraft(t, s, review.ID, "ann", "one")
-	if _, err := s.EditDraft(ctx, review.ID, "ann", func(d *Draft) error { d.Message = "on the whole"; return nil }); err != nil {
+	if _, err := s.EditDraft(ctx, review.ID, "ann", func(d *Draft) error {
+		d.Message = "on the whole"
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	p := record.Person{Actor: "ann", Decision: record.CommentOnly, Comments: d.Comments, Message: "on the whole"}
@@ -92,7 +96,8 @@ func TestDraftOfAKilledSubmitDoesNotComeBack(t *testing.T) {
 	if d, err = s.Draft(review, "ann"); err != nil || len(d.Comments) > 0 || d.Message != "" {
 		t.Errorf("draft %+v, %v", d, err)
 	}
-	if d = addDraft(t, s, review.ID, "ann", "one"); texts(d.Comments) != "one" || d.Comments[0].ID == review.Comments()[0].ID {
+	if d = addDraft(t, s, review.ID, "ann", "one"); texts(d.Comments) != "one" ||
+		d.Comments[0].ID == review.Comments()[0].ID {
 		t.Errorf("the same comment once more: %+v", d)
 	}
 }
@@ -115,7 +120,10 @@ func TestDraftIsBounded(t *testing.T) {
 	s, ctx := newTestStore(t), context.Background()
 	review := personReview(t, s, nil)
 	addDraft(t, s, review.ID, "ann", "one")
-	_, err := s.EditDraft(ctx, review.ID, "ann", func(d *Draft) error { d.Add(record.Comment{Comment: strings.Repeat("x", maxDraft)}); return nil })
+	_, err := s.EditDraft(ctx, review.ID, "ann", func(d *Draft) error {
+		d.Add(record.Comment{Comment: strings.Repeat("x", maxDraft)})
+		return nil
+	})
 	if !errors.Is(err, ErrDraftFull) {
 		t.Errorf("a draft above the limit: %v", err)
 	}
@@ -131,7 +139,8 @@ func TestDraftEdits(t *testing.T) {
 	if one.ID == two.ID || !comment.IsID(one.ID) || !comment.IsID(two.ID) {
 		t.Fatalf("ids %q, %q", one.ID, two.ID)
 	}
-	if d.Set(two.ID, "other") != nil || d.Set("c-0000000000", "x") == nil || d.Remove(one.ID) != nil || d.Remove(one.ID) == nil || texts(d.Comments) != "other" {
+	if d.Set(two.ID, "other") != nil || d.Set("c-0000000000", "x") == nil || d.Remove(one.ID) != nil ||
+		d.Remove(one.ID) == nil || texts(d.Comments) != "other" {
 		t.Errorf("draft %+v", d)
 	}
 	if three := d.Add(record.Comment{Comment: "same"}); three.ID == one.ID {
@@ -159,7 +168,8 @@ func TestPersonMustSaySomething(t *testing.T) {
 	s, ctx := newTestStore(t), context.Background()
 	review := personReview(t, s, nil)
 	for _, p := range []record.Person{
-		{Actor: "ann"}, {Actor: "ann", Decision: record.CommentOnly, Message: " \n"}, {Actor: "ann", Decision: "maybe", Message: "x"},
+		{Actor: "ann"}, {Actor: "ann", Decision: record.CommentOnly, Message: " \n"},
+		{Actor: "ann", Decision: "maybe", Message: "x"},
 		{Message: "x"}, {Actor: " ", Message: "x"}, {Actor: "a\nb", Message: "x"}, {Actor: "\xff", Message: "x"},
 		{Actor: strings.Repeat("a", 301), Message: "x"}, {Actor: "ann", Comments: []record.Comment{{}}},
 	} {
@@ -178,7 +188,8 @@ func TestPersonMustSaySomething(t *testing.T) {
 func TestAnswerNeedsForceAgainstAHolder(t *testing.T) {
 	s, ctx := newTestStore(t), context.Background()
 	review := personReview(t, s, nil)
-	review, err := s.SubmitPerson(ctx, review.ID, record.Person{Actor: "ann", Comments: []record.Comment{{Comment: "one"}}})
+	review, err := s.SubmitPerson(ctx, review.ID,
+		record.Person{Actor: "ann", Comments: []record.Comment{{Comment: "one"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +201,8 @@ func TestAnswerNeedsForceAgainstAHolder(t *testing.T) {
 	if _, err = s.AnswerFinding(ctx, review.ID, answer, false); !errors.As(err, &state) || state.Holder != "bob" {
 		t.Errorf("answered although bob holds it: %v", err)
 	}
-	if review, err = s.AnswerFinding(ctx, review.ID, answer, true); err != nil || len(review.Answers) != 1 || len(review.Lost) > 0 {
+	if review, err = s.AnswerFinding(ctx, review.ID, answer, true); err != nil || len(review.Answers) != 1 ||
+		len(review.Lost) > 0 {
 		t.Errorf("forced: %+v, %v", review, err)
 	}
 	if review, err = s.Review(ctx, review.ID); err != nil || len(review.Answers) != 1 || len(review.Lost) > 0 {
@@ -212,7 +224,8 @@ func TestListsHideOnlyWhatWasClosedBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for since, want := range map[time.Time]int{{}: 3, early.ClosedAt: 3, late.ClosedAt: 2, late.ClosedAt.Add(time.Millisecond): 1} {
+	for since, want := range map[time.Time]int{{}: 3, early.ClosedAt: 3, late.ClosedAt: 2,
+		late.ClosedAt.Add(time.Millisecond): 1} {
 		found, total, err := s.Reviews(ctx, Filter{ClosedSince: since})
 		if err != nil || total != want || len(found) != want {
 			t.Errorf("since %v: %d of %d, %v; want %d", since, len(found), total, err, want)

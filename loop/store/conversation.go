@@ -16,7 +16,8 @@ const maxRounds = 200
 func (s *Store) Conversation(ctx context.Context, review record.Review) (record.Conversation, error) {
 	rounds := record.Conversation{review}
 	known := func(id string) bool {
-		return id == "" || len(rounds) >= maxRounds || slices.ContainsFunc(rounds, func(r record.Review) bool { return r.ID == id })
+		return id == "" || len(rounds) >= maxRounds ||
+			slices.ContainsFunc(rounds, func(r record.Review) bool { return r.ID == id })
 	}
 	for before := review.Request.Follows; !known(before); before = rounds[0].Request.Follows {
 		r, err := s.Review(ctx, before)

@@ -30,7 +30,8 @@ func TestSince(t *testing.T) {
 		rebase  = "git rebase -q main\n"
 		nine    = "sed -i s/line.9/base/ f; git commit -qam base\n"
 		two     = "sed -i s/first/second/ f; git commit -q --amend -am amended\n"
-		resolve = "git rebase -q main >/dev/null 2>&1 || { git checkout -q --theirs .; git add -A; GIT_EDITOR=true git rebase --continue >/dev/null; }\n"
+		resolve = "git rebase -q main >/dev/null 2>&1 || { git checkout -q --theirs .; git add -A; GIT_EDITOR=true git " +
+			"rebase --continue >/dev/null; }\n"
 	)
 	for _, c := range []struct {
 		name, base, newer string
@@ -42,30 +43,44 @@ func TestSince(t *testing.T) {
 		{name: "amended and rebased", base: nine, newer: two + rebase, want: []string{"f -first", "f +second"}},
 		{name: "amended", newer: two, want: []string{"f -first", "f +second"}},
 		{name: "only the message", newer: "git commit -q --amend -m other"},
-		{name: "a commit on top", base: nine, newer: rebase + "echo more >>f; git commit -qam more", want: []string{"f +more"}},
-		{name: "squashed with a fix", base: nine, newer: "echo more >>f; git commit -qam more; git reset -q --soft HEAD~2; git commit -qm one\n" + rebase, want: []string{"f +more"}},
-		{name: "split", base: nine, newer: rebase + "git reset -q HEAD^; git add f; git commit -qm f; git add g; git commit -qm g"},
-		{name: "split, and a part dropped", base: nine, newer: rebase + "git reset -q HEAD^; git add f; git commit -qm f; rm g", want: []string{"g -new"}},
-		{name: "the order of commits", base: nine, newer: "echo h >h; git add h; git commit -qm h\n" + rebase, want: []string{"h +h"}},
-		{name: "a file renamed", base: nine, newer: rebase + "git mv g moved; git commit -qm mv --amend", want: []string{"g to moved"}},
-		{name: "a file that the base touched is renamed", base: "sed -i s/u1/base/ u; git commit -qam base", newer: rebase + "git mv u moved; git commit -qm mv",
-			want: []string{"u to moved"}},
-		{name: "a file deleted", base: nine, newer: rebase + "git rm -q g; git commit -q --amend -m rm", want: []string{"g -new"}},
+		{name: "a commit on top", base: nine, newer: rebase + "echo more >>f; git commit -qam more",
+			want: []string{"f +more"}},
+		{name: "squashed with a fix", base: nine,
+			newer: "echo more >>f; git commit -qam more; git reset -q --soft HEAD~2; git commit -qm one\n" + rebase,
+			want:  []string{"f +more"}},
+		{name: "split", base: nine, newer: rebase +
+			"git reset -q HEAD^; git add f; git commit -qm f; git add g; git commit -qm g"},
+		{name: "split, and a part dropped", base: nine,
+			newer: rebase + "git reset -q HEAD^; git add f; git commit -qm f; rm g", want: []string{"g -new"}},
+		{name: "the order of commits", base: nine, newer: "echo h >h; git add h; git commit -qm h\n" + rebase,
+			want: []string{"h +h"}},
+		{name: "a file renamed", base: nine, newer: rebase + "git mv g moved; git commit -qm mv --amend",
+			want: []string{"g to moved"}},
+		{name: "a file that the base touched is renamed", base: "sed -i s/u1/base/ u; git commit -qam base",
+			newer: rebase + "git mv u moved; git commit -qm mv",
+			want:  []string{"u to moved"}},
+		{name: "a file deleted", base: nine, newer: rebase + "git rm -q g; git commit -q --amend -m rm",
+			want: []string{"g -new"}},
 		{name: "the base deletes another file", base: "git rm -q u; git commit -qm rm", newer: rebase},
 		{name: "the base renames the changed file", base: "git mv f moved; git commit -qm mv", newer: rebase},
-		{name: "a binary file", base: nine, newer: rebase + "printf '\\0other' >bin; git commit -q --amend -am bin", want: []string{"bin differs"}},
+		{name: "a binary file", base: nine, newer: rebase + "printf '\\0other' >bin; git commit -q --amend -am bin",
+			want: []string{"bin differs"}},
 		{name: "a binary file of the base", base: "printf '\\0base' >bin; git commit -qam bin", newer: rebase},
 		{name: "a mode", base: nine, newer: rebase + "git update-index --chmod=+x f; git commit -q --amend -m x"},
-		{name: "a conflict, solved as it was", base: "sed -i s/line.2/base/ f; git commit -qam base", newer: resolve, clashes: []string{"f"}},
+		{name: "a conflict, solved as it was", base: "sed -i s/line.2/base/ f; git commit -qam base", newer: resolve,
+			clashes: []string{"f"}},
 		{name: "a conflict, solved by both", base: "sed -i s/line.2/base/ f; git commit -qam base",
-			newer: resolve + "sed -i 's/first/first and base/' f; git commit -q --amend -am both", want: []string{"f -first", "f +first and base"}, clashes: []string{"f"}},
+			newer: resolve + "sed -i 's/first/first and base/' f; git commit -q --amend -am both",
+			want:  []string{"f -first", "f +first and base"}, clashes: []string{"f"}},
 		{name: "the base has taken a part over", base: "sed -i s/line.2/first/ f; git commit -qam same", newer: rebase},
 		{name: "merged with the base", base: nine, newer: "git merge -q -m merge main"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, ctx := newTestStore(t), context.Background()
-			sh(t, s, "git config user.name Ann; git config user.email ann@example.org; git checkout -q -b main 2>/dev/null || true\n"+
-				"printf 'line %s\\n' 1 2 3 4 5 6 7 8 9 10 >f; printf 'u1\\nu2\\n' >u; printf '\\0x' >bin; git add -A; git commit -qm root\n"+
+			sh(t, s, "git config user.name Ann; git config user.email ann@example.org; git checkout -q -b main 2>/dev/null || "+
+				"true\n"+
+				"printf 'line %s\\n' 1 2 3 4 5 6 7 8 9 10 >f; printf 'u1\\nu2\\n' >u; printf '\\0x' >bin; git add -A; git commit "+
+				"-qm root\n"+
 				"git checkout -q -b topic; sed -i s/line.2/first/ f; echo new >g; git add -A; git commit -qm change")
 			round := func() record.Subject {
 				subject, err := s.Subject(ctx, "main..topic")
@@ -120,7 +135,8 @@ func linesOf(patch string) (changed []string) {
 func TestConversation(t *testing.T) {
 	s, ctx := newTestStore(t), context.Background()
 	ask := func(follows string) record.Review {
-		request := record.ReviewRequest{Subject: record.Subject{Kind: record.SubjectCommit}, Reviewer: record.Human, Follows: follows}
+		request := record.ReviewRequest{Subject: record.Subject{Kind: record.SubjectCommit}, Reviewer: record.Human,
+			Follows: follows}
 		made, err := s.RequestReview(ctx, request, "cli")
 		if err != nil {
 			t.Fatal(err)

@@ -31,8 +31,9 @@ func eventAt(clock int, eventType string, what any) record.Event {
 		body = string(data)
 	}
 	e := record.Event{
-		V: record.FormatVersion, Clock: uint64(clock), Writer: oneWriter, Timestamp: testEpoch.Add(time.Duration(clock) * time.Minute),
-		Type: eventType, Source: "cli", Payload: json.RawMessage(body),
+		V: record.FormatVersion, Clock: uint64(clock), Writer: oneWriter,
+		Timestamp: testEpoch.Add(time.Duration(clock) * time.Minute),
+		Type:      eventType, Source: "cli", Payload: json.RawMessage(body),
 		Actor: "Ann <ann@example.org>", Title: eventType + ": a title",
 	}
 	e.ID = gitstore.ID(fmt.Sprintf("%x", sha1.Sum(fmt.Append(nil, clock, eventType, body))))

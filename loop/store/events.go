@@ -30,7 +30,8 @@ func (s *Store) EachEvent(ctx context.Context, visit func(record.Event) error) (
 	if err != nil {
 		return nil, err
 	}
-	highest := max(readManifest(s.indexPath()).Clock, 1<<20) // highest clock so far; if it grew, only the last part becomes larger
+	// highest clock so far; if it grew, only the last part becomes larger
+	highest := max(readManifest(s.indexPath()).Clock, 1<<20)
 	scratch, width := scratchIndex(), min(highest, record.LateClock)/spill.Count+1
 	var parts groups        // each holds the events of a range of clocks
 	var late []record.Event // events with clocks beyond all parts

@@ -13,7 +13,8 @@ import (
 
 // EventsAbout returns the events about commit, in order, as record.EventsOfCommit selects them, and what cannot be read
 // of any log. The index limits the search to the runs and reviews that name the commit.
-func (s *Store) EventsAbout(ctx context.Context, commit gitstore.ID) (about []record.Event, unreadable []error, err error) {
+func (s *Store) EventsAbout(ctx context.Context,
+	commit gitstore.ID) (about []record.Event, unreadable []error, err error) {
 	err = s.retryIndex(func() error {
 		idx, err := s.index(ctx)
 		if err != nil {
@@ -79,7 +80,8 @@ func (s *Store) eventsOfRows(ctx context.Context, idx *index, rows []row) (all [
 
 // RunsAbout returns the runs that name one of the commits, work on something with one of the names, or have one of the
 // ids, in the order in which they began, and what cannot be read of any log.
-func (s *Store) RunsAbout(ctx context.Context, commits []gitstore.ID, names, ids []string) (runs []record.Run, unreadable []error, err error) {
+func (s *Store) RunsAbout(ctx context.Context, commits []gitstore.ID,
+	names, ids []string) (runs []record.Run, unreadable []error, err error) {
 	err = s.retryIndex(func() error {
 		idx, err := s.index(ctx)
 		if err != nil {

@@ -26,7 +26,8 @@ func importLogs(t *testing.T, dir string, logs map[string][]string) {
 	for writer, messages := range logs {
 		fmt.Fprintf(&stream, "reset refs/runr/log/%s\n", writer)
 		for _, message := range messages {
-			fmt.Fprintf(&stream, "commit refs/runr/log/%s\ncommitter A <a@b> 1767323045 +0000\ndata %d\n%s\n", writer, len(message), message)
+			fmt.Fprintf(&stream, "commit refs/runr/log/%s\ncommitter A <a@b> 1767323045 +0000\ndata %d\n%s\n", writer,
+				len(message), message)
 		}
 	}
 	testrepo.GitInput(t, dir, stream.String(), "fast-import", "--quiet", "--force")
@@ -79,7 +80,8 @@ func TestNewestIsTheEndOfEvents(t *testing.T) {
 		var each []record.Event
 		eachBad, err := s.EachEvent(ctx, func(e record.Event) error { each = append(each, e); return nil })
 		if err != nil || !sameEvents(each, all) || len(eachBad) != len(bad) {
-			t.Fatalf("seed %d, round %d: one by one %d events, want %d, unreadable %v, want %v, %v", seed, round, len(each), len(all), eachBad, bad, err)
+			t.Fatalf("seed %d, round %d: one by one %d events, want %d, unreadable %v, want %v, %v", seed, round, len(each),
+				len(all), eachBad, bad, err)
 		}
 		for _, n := range []int{0, 1, 3, 10, len(all) + 1} {
 			got, gotBad, err := s.Newest(ctx, n)
@@ -154,11 +156,14 @@ func TestNewestReadsAll(t *testing.T) {
 func TestNewestOfDamagedLogs(t *testing.T) {
 	ctx := context.Background()
 	s, dir := newRepo(t)
-	ids := writeLog(t, dir, twoWriter, byWriter(twoWriter, 1, testEpoch, "other", "", "{}"), byWriter(twoWriter, 2, testEpoch, "other", "", "{}"), byWriter(twoWriter, 3, testEpoch, "other", "", "{}"),
-		record.Event{V: record.FormatVersion + 1, Clock: 4, Writer: twoWriter, Timestamp: testEpoch, Type: "new", Payload: json.RawMessage("{}")})
+	ids := writeLog(t, dir, twoWriter, byWriter(twoWriter, 1, testEpoch, "other", "", "{}"),
+		byWriter(twoWriter, 2, testEpoch, "other", "", "{}"), byWriter(twoWriter, 3, testEpoch, "other", "", "{}"),
+		record.Event{V: record.FormatVersion + 1, Clock: 4, Writer: twoWriter, Timestamp: testEpoch, Type: "new",
+			Payload: json.RawMessage("{}")})
 	var warned []string
 	s.Warn = func(_ gitstore.ID, why string) { warned = append(warned, why) }
-	if got, bad, err := s.Newest(ctx, 1); err != nil || len(got) != 1 || got[0].Clock != 3 || len(bad) != 1 || len(warned) != 1 {
+	if got, bad, err := s.Newest(ctx, 1); err != nil || len(got) != 1 || got[0].Clock != 3 || len(bad) != 1 ||
+		len(warned) != 1 {
 		t.Errorf("%v, unreadable %v, warned %v, %v", got, bad, warned, err)
 	}
 	path := dir + "/.git/objects/" + string(ids[1][:2]) + "/" + string(ids[1][2:])

@@ -12,7 +12,8 @@ import (
 func (s *Store) PretendRead(ctx context.Context, tips gitstore.Tips, lost gitstore.ID) error {
 	writer := s.Repo.Writer()
 	idx := openIndex(s.indexPath()).afresh()
-	idx.Tips, idx.Segments, idx.Damaged = tips, nil, []damagedRecord{{Writer: writer, ID: lost, Entry: lost, Why: "it is missing"}}
+	idx.Tips, idx.Segments, idx.Damaged = tips, nil,
+		[]damagedRecord{{Writer: writer, ID: lost, Entry: lost, Why: "it is missing"}}
 	if err := idx.save(s); err != nil {
 		return err
 	}

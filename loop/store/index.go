@@ -74,7 +74,8 @@ func damagedIDs(records []damagedRecord) []gitstore.ID {
 
 // newIndex returns an index of manifest m whose segments are next to path and not opened yet.
 func newIndex(path string, m manifest) *index {
-	return &index{manifest: m, stack: segment.Stack{Dir: filepath.Dir(path), Name: indexName, Older: hasOlder, Join: joinRow}}
+	return &index{manifest: m, stack: segment.Stack{Dir: filepath.Dir(path), Name: indexName, Older: hasOlder,
+		Join: joinRow}}
 }
 
 // scratchIndex returns an empty index that is never saved.
@@ -114,7 +115,8 @@ func (idx *index) unreadable() []error {
 		list = append(list, fmt.Errorf("in the log of %s: %s", d.Writer, d.Why))
 	}
 	for _, ref := range idx.Ahead {
-		list = append(list, fmt.Errorf("event %s in the log of %s: clock %d is too far ahead of %d to be believed", ref.ID.Short(), ref.Writer, ref.Clock, idx.Clock))
+		list = append(list, fmt.Errorf("event %s in the log of %s: clock %d is too far ahead of %d to be believed",
+			ref.ID.Short(), ref.Writer, ref.Clock, idx.Clock))
 	}
 	return list
 }

@@ -118,7 +118,8 @@ func (s *Store) foldOn(ctx context.Context, idx *index, of entity, fresh []recor
 			return folded{}, err
 		}
 		st.apply(fresh)
-		return newRow(of, row{seq: old.seq, events: old.events + len(fresh), covered: old.covered, kept: old.kept, older: true}, &st, fresh)
+		return newRow(of, row{seq: old.seq, events: old.events + len(fresh), covered: old.covered, kept: old.kept,
+			older: true}, &st, fresh)
 	}
 	before, err := s.readRow(ctx, idx, of)
 	if err != nil {
@@ -138,8 +139,10 @@ func newRow(of entity, was row, st *state, events []record.Event) (folded, error
 	if err != nil {
 		return folded{}, err
 	}
-	r.entity, r.seq, r.events, r.covered, r.kept, r.older, r.whole = of, was.seq, was.events, was.covered, was.kept, was.older, was.whole
-	out := folded{row: &r, branch: st.review.Request.Subject.Branch, Row: segment.Row{Parts: [segment.Parts][]byte{partSummary: summary, partRefs: encodeRefs(events)}}}
+	r.entity, r.seq, r.events, r.covered, r.kept, r.older, r.whole = of, was.seq, was.events, was.covered, was.kept,
+		was.older, was.whole
+	out := folded{row: &r, branch: st.review.Request.Subject.Branch,
+		Row: segment.Row{Parts: [segment.Parts][]byte{partSummary: summary, partRefs: encodeRefs(events)}}}
 	if was.keepsState(r.events) {
 		kept, err := st.encode()
 		if err != nil {

@@ -64,8 +64,8 @@ func (s *Store) cached() *index {
 	return idx
 }
 
-// takeKept returns the index that was read last, which may have earlier tips. It returns nil if that index is in use, or
-// its file has changed.
+// takeKept returns the index that was read last, which may have earlier tips. It returns nil if that index is in use,
+// or its file has changed.
 func (s *Store) takeKept() *index {
 	idx := s.kept.Swap(nil)
 	if idx == nil {

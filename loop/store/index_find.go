@@ -44,7 +44,8 @@ func marksOfSuffix(suffix string) []uint64 {
 	if len(suffix) < fewestLetters {
 		return nil
 	}
-	return []uint64{markOfText("suffix", suffix), markOfText("first", suffix[:fewestLetters]), markOfText("last", suffix[len(suffix)-fewestLetters:])}
+	return []uint64{markOfText("suffix", suffix), markOfText("first", suffix[:fewestLetters]),
+		markOfText("last", suffix[len(suffix)-fewestLetters:])}
 }
 
 // marksOfLetters returns the marks to look for if a suffix begins or ends with letters. A whole suffix has a mark of

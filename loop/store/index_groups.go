@@ -105,7 +105,8 @@ func (r *eventReader) next() string {
 
 func (r *eventReader) event() (e record.Event) {
 	e.V, e.Clock, e.Late, e.Plain = int(r.number()), r.number(), int64(r.number()), r.number() == 1
-	e.Writer, e.Type, e.Source, e.Run, e.Review, e.ID, e.Actor, e.Title = r.next(), r.next(), r.next(), r.next(), r.next(), gitstore.ID(r.next()), r.next(), r.next()
+	e.Writer, e.Type, e.Source, e.Run, e.Review, e.ID, e.Actor, e.Title = r.next(), r.next(), r.next(), r.next(), r.next(),
+		gitstore.ID(r.next()), r.next(), r.next()
 	_ = e.Timestamp.UnmarshalBinary([]byte(r.next()))
 	n := int(r.number())
 	e.Payload = r.data[r.at:][:n:n]

@@ -111,7 +111,8 @@ const badMost = 200
 
 func (m manifest) encode() ([]byte, error) {
 	if n := len(m.Bad); n > badMost {
-		m.Bad = append(m.Bad[:badMost:badMost], fmt.Sprintf("and at least %d records more: git runr fsck names them", n-badMost))
+		m.Bad = append(m.Bad[:badMost:badMost],
+			fmt.Sprintf("and at least %d records more: git runr fsck names them", n-badMost))
 	}
 	body, err := json.Marshal(m)
 	if err != nil {

@@ -167,7 +167,8 @@ func (r *row) read(entry segment.Entry) {
 	*r = row{
 		entity: entity{kind: entityKind(entry.Kind())}, status: statusText(status),
 		sort: int64(binary.BigEndian.Uint64(h[1:]) ^ 1<<63), seq: binary.BigEndian.Uint64(h[9:]), closed: time(30),
-		created: time(54), updated: time(62), spent: flag(flagSpent), need: record.Need(h[38]), waits: flag(flagWaits), older: flag(flagOlder), whole: flag(flagWhole),
+		created: time(54), updated: time(62), spent: flag(flagSpent), need: record.Need(h[38]), waits: flag(flagWaits),
+		older: flag(flagOlder), whole: flag(flagWhole),
 		critical: int(binary.BigEndian.Uint16(h[40:])), events: number(42), covered: number(coveredAt), kept: number(50),
 		topic: binary.BigEndian.Uint64(h[70:]), entry: entry,
 	}
@@ -175,8 +176,10 @@ func (r *row) read(entry segment.Entry) {
 
 // statuses lists all statuses that a row may have.
 var statuses = []string{
-	string(record.ReviewOpen), string(record.ReviewSubmitted), string(record.ReviewClaimed), string(record.ReviewResolved), string(record.ReviewCancelled),
-	string(record.RunRunning), string(record.RunReviewing), string(record.RunStopped), string(record.RunCompleted), string(record.RunSkipped), string(record.RunAborted),
+	string(record.ReviewOpen), string(record.ReviewSubmitted), string(record.ReviewClaimed), string(record.ReviewResolved),
+	string(record.ReviewCancelled),
+	string(record.RunRunning), string(record.RunReviewing), string(record.RunStopped), string(record.RunCompleted),
+	string(record.RunSkipped), string(record.RunAborted),
 }
 
 // statusText returns the status b without allocating, if it is known.
@@ -199,7 +202,8 @@ func joinRow(r *segment.Row, older segment.Row) {
 		r.Parts[partRefs] = slices.Concat(older.Parts[partRefs], r.Parts[partRefs])
 		*flags |= was & flagWhole
 	}
-	if len(r.Parts[partState]) == 0 && bytes.Equal(r.Head[coveredAt:][:coveredSize], older.Head[coveredAt:][:coveredSize]) {
+	if len(r.Parts[partState]) == 0 && bytes.Equal(r.Head[coveredAt:][:coveredSize],
+		older.Head[coveredAt:][:coveredSize]) {
 		r.Parts[partState] = older.Parts[partState]
 	}
 	*flags = *flags&^flagOlder | was&flagOlder

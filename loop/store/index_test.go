@@ -61,9 +61,12 @@ func indexRow(r row, summary string, clocks ...int) segment.Row {
 // testRows returns the rows of three entities.
 func testRows() []segment.Row {
 	return []segment.Row{
-		indexRow(row{entity: entity{kindReview, "20260107120000-aaaaaa"}, status: "open", sort: 1000, seq: 1}, `{"review_id":"one"}`, 1),
-		indexRow(row{entity: entity{kindRun, "20260107120000-bbbbbb"}, status: "reviewing", sort: 3000, seq: 9}, `{"run_id":"two"}`, 2, 3, 9),
-		indexRow(row{entity: entity{kindReview, "20260108120000-cdefgh"}, status: "resolved", sort: 2000, seq: 4}, `{}`, 4, 8),
+		indexRow(row{entity: entity{kindReview, "20260107120000-aaaaaa"}, status: "open", sort: 1000, seq: 1},
+			`{"review_id":"one"}`, 1),
+		indexRow(row{entity: entity{kindRun, "20260107120000-bbbbbb"}, status: "reviewing", sort: 3000, seq: 9},
+			`{"run_id":"two"}`, 2, 3, 9),
+		indexRow(row{entity: entity{kindReview, "20260108120000-cdefgh"}, status: "resolved", sort: 2000, seq: 4}, `{}`, 4,
+			8),
 	}
 }
 
@@ -71,8 +74,10 @@ func testIndex(t *testing.T) *index { return indexOf(t, testRows()) }
 
 func TestManifestRoundTrip(t *testing.T) {
 	want := manifest{
-		Tips: gitstore.Tips{oneWriter: "1111111111111111111111111111111111111111", twoWriter: "2222222222222222222222222222222222222222"}, Clock: 41,
-		Damaged:  []damagedRecord{{oneWriter, "3333333333333333333333333333333333333333", "5555555555555555555555555555555555555555", "object is missing"}},
+		Tips: gitstore.Tips{oneWriter: "1111111111111111111111111111111111111111",
+			twoWriter: "2222222222222222222222222222222222222222"}, Clock: 41,
+		Damaged: []damagedRecord{{oneWriter, "3333333333333333333333333333333333333333",
+			"5555555555555555555555555555555555555555", "object is missing"}},
 		Ahead:    []eventRef{{1 << 50, twoWriter, "4444444444444444444444444444444444444444", 7}},
 		Late:     map[string]int64{twoWriter: 7},
 		Segments: []string{"index-b.seg", "index-a.seg"},
@@ -171,7 +176,8 @@ func TestIndexRefsOfDamagedRows(t *testing.T) {
 	for _, events := range []string{"1 w\n", "x w id\n", "1 w id more\n", "-1 w id\n"} {
 		r := indexRow(row{entity: of}, "{}")
 		r.Parts[partRefs] = []byte(events)
-		if _, err := indexOf(t, []segment.Row{r}).refs(of, 0); !errors.Is(err, errIndex) || !strings.Contains(err.Error(), "read index") {
+		if _, err := indexOf(t, []segment.Row{r}).refs(of, 0); !errors.Is(err, errIndex) ||
+			!strings.Contains(err.Error(), "read index") {
 			t.Errorf("%q: %v", events, err)
 		}
 	}
@@ -183,7 +189,8 @@ func TestIndexRefsFromTheEnd(t *testing.T) {
 		return []segment.Row{indexRow(row{entity: of, older: older}, "{}", clocks...)}
 	}
 	idx := indexOf(t, at(false, 1, 2), at(true, 3), at(true, 4, 5, 6))
-	for last, want := range [][]uint64{{1, 2, 3, 4, 5, 6}, {6}, {5, 6}, {4, 5, 6}, {3, 4, 5, 6}, {2, 3, 4, 5, 6}, {1, 2, 3, 4, 5, 6}} {
+	for last, want := range [][]uint64{{1, 2, 3, 4, 5, 6}, {6}, {5, 6}, {4, 5, 6}, {3, 4, 5, 6}, {2, 3, 4, 5, 6},
+		{1, 2, 3, 4, 5, 6}} {
 		refs, err := idx.refs(of, last)
 		var clocks []uint64
 		for _, ref := range refs {
@@ -198,11 +205,13 @@ func TestIndexRefsFromTheEnd(t *testing.T) {
 // story returns n random events of a few reviews by several writers.
 func story(t *testing.T, rng *rand.Rand, n int) []record.Event {
 	t.Helper()
-	words := []string{"submit rex", "submit ann", "claim ann", "claim bob", "release ann", "resolve ann", "reopen ann", "answer ann", "cancel ann"}
+	words := []string{"submit rex", "submit ann", "claim ann", "claim bob", "release ann", "resolve ann", "reopen ann",
+		"answer ann", "cancel ann"}
 	var all []record.Event
 	for clock := 1; len(all) < n; clock++ {
 		review := fmt.Sprintf("2026010712000%d-aaaaaa", rng.IntN(3))
-		e := reviewEventAt(clock, record.EventReviewRequested.Name, record.ReviewRequest{Reviewer: "rex", Others: []string{"ann"}, Message: "look"})
+		e := reviewEventAt(clock, record.EventReviewRequested.Name,
+			record.ReviewRequest{Reviewer: "rex", Others: []string{"ann"}, Message: "look"})
 		if rng.IntN(8) > 0 {
 			e = reviewStep(t, clock, words[rng.IntN(len(words))])
 		}
@@ -283,7 +292,8 @@ func joinSome(t *testing.T, idx *index, n int) {
 // compareIndexes compares everything that two indexes contain.
 func compareIndexes(t *testing.T, s *Store, what string, got, want *index) {
 	t.Helper()
-	for _, f := range []Filter{{}, {Limit: 1}, {ByNeed: true}, {Newest: true}, {Status: record.WaitingStatus}, {Waiting: true}, {Status: func(s string) bool { return s == "resolved" }}} {
+	for _, f := range []Filter{{}, {Limit: 1}, {ByNeed: true}, {Newest: true}, {Status: record.WaitingStatus},
+		{Waiting: true}, {Status: func(s string) bool { return s == "resolved" }}} {
 		a, n, err := listIndex[record.ReviewSummary](got, kindReview, f)
 		b, m, err2 := listIndex[record.ReviewSummary](want, kindReview, f)
 		if err := errors.Join(err, err2); err != nil || n != m || !reflect.DeepEqual(a, b) {
@@ -314,7 +324,8 @@ func compareIndexes(t *testing.T, s *Store, what string, got, want *index) {
 		}
 		for _, letters := range []string{r.id[15:], r.id[15:19], r.id[16:], r.id[17:]} {
 			rows, err := got.fitting(r.kind, letters)
-			if found := slices.ContainsFunc(rows, func(f row) bool { return f.id == r.id }); r.begun() && (err != nil || !found) {
+			if found := slices.ContainsFunc(rows, func(f row) bool { return f.id == r.id }); r.begun() &&
+				(err != nil || !found) {
 				t.Fatalf("%s: %s is not found by %s of its letters: %v, %v", what, r.id, letters, rows, err)
 			}
 		}
@@ -324,7 +335,8 @@ func compareIndexes(t *testing.T, s *Store, what string, got, want *index) {
 		}
 		st, err := s.stateOf(t.Context(), got, there)
 		if err != nil || !reflect.DeepEqual(jsonOf(t, st.review), jsonOf(t, review)) {
-			t.Fatalf("%s: %s after %d events, %d of them kept:\n%s\n%s\n%v", what, r.id, there.events, there.covered, jsonOf(t, st.review), jsonOf(t, review), err)
+			t.Fatalf("%s: %s after %d events, %d of them kept:\n%s\n%s\n%v", what, r.id, there.events, there.covered,
+				jsonOf(t, st.review), jsonOf(t, review), err)
 		}
 		return nil
 	})
@@ -462,7 +474,10 @@ func TestGroupsThroughAFile(t *testing.T) {
 	read := func(g *groups) map[entity][]record.Event {
 		all := map[entity][]record.Event{}
 		for part := range spill.Count {
-			if err := g.visit(part, func(of entity, events []record.Event) error { all[of] = slices.Clone(events); return nil }); err != nil {
+			if err := g.visit(part, func(of entity, events []record.Event) error {
+				all[of] = slices.Clone(events)
+				return nil
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -490,9 +505,11 @@ func TestListOfWhatWaits(t *testing.T) {
 	ctx := t.Context()
 	var ids []string
 	for _, text := range []string{"answered", `says "waiting_for": nobody`, "waits"} {
-		review, err := store.RequestReview(ctx, record.ReviewRequest{Subject: record.Subject{Tree: "t", Title: text}, Message: text, Reviewer: "rex"}, "cli")
+		review, err := store.RequestReview(ctx,
+			record.ReviewRequest{Subject: record.Subject{Tree: "t", Title: text}, Message: text, Reviewer: "rex"}, "cli")
 		if err == nil && text != "waits" {
-			_, err = store.SubmitReview(ctx, review.ID, record.Submission{Reviewer: "rex", Tree: "t", Report: record.EmptyReport()}, "")
+			_, err = store.SubmitReview(ctx, review.ID,
+				record.Submission{Reviewer: "rex", Tree: "t", Report: record.EmptyReport()}, "")
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -531,7 +548,8 @@ func TestIndexDamagedBelowWhatIsNew(t *testing.T) {
 			store, _ := newRepo(t)
 			asked := request(t, store)
 			listed(t, store)
-			if _, err := store.SubmitPerson(ctx, asked.ID, record.Person{Actor: "ann", Decision: record.RequestChanges, Message: "no"}); err != nil {
+			if _, err := store.SubmitPerson(ctx, asked.ID,
+				record.Person{Actor: "ann", Decision: record.RequestChanges, Message: "no"}); err != nil {
 				t.Fatal(err)
 			}
 			damageSegments(t, store)
@@ -609,14 +627,16 @@ func TestListSkips(t *testing.T) {
 	for i := range 7 {
 		asked := request(t, store)
 		if i%3 == 0 {
-			if _, err := store.SubmitPerson(t.Context(), asked.ID, record.Person{Actor: "ann", Decision: record.RequestChanges, Message: "no"}); err != nil {
+			if _, err := store.SubmitPerson(t.Context(), asked.ID,
+				record.Person{Actor: "ann", Decision: record.RequestChanges, Message: "no"}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	for name, f := range map[string]Filter{
 		"newest first": {}, "by need": {ByNeed: true},
-		"chosen": {Review: func(r record.ReviewSummary) bool { return true }}, "chosen, by need": {ByNeed: true, Review: func(record.ReviewSummary) bool { return true }},
+		"chosen":          {Review: func(r record.ReviewSummary) bool { return true }},
+		"chosen, by need": {ByNeed: true, Review: func(record.ReviewSummary) bool { return true }},
 	} {
 		all, _, err := store.Reviews(t.Context(), f)
 		if err != nil || len(all) != 7 {
@@ -645,7 +665,8 @@ func TestIndexShort(t *testing.T) {
 	idx := indexOf(t, append(testRows(),
 		indexRow(row{entity: entity{kindRun, "20260109120000-aaaaaa"}, status: "running", seq: 12, sort: 5000}, `{}`, 12),
 		indexRow(row{entity: entity{kindRun, "20260109120001-202601"}, status: "running", seq: 13, sort: 5000}, `{}`, 13)))
-	got, err := idx.short([]string{"20260107120000-aaaaaa", "20260107120000-bbbbbb", "20260108120000-cdefgh", "20260109120000-aaaaaa", "20260109120001-202601", "20260109120001-dddddd", "x"})
+	got, err := idx.short([]string{"20260107120000-aaaaaa", "20260107120000-bbbbbb", "20260108120000-cdefgh",
+		"20260109120000-aaaaaa", "20260109120001-202601", "20260109120001-dddddd", "x"})
 	want := map[string]string{"20260107120000-bbbbbb": "bbbbbb", "20260108120000-cdefgh": "cdefgh"}
 	if err != nil || !maps.Equal(got, want) {
 		t.Errorf("%v, %v, want %v", got, err, want)
@@ -683,7 +704,9 @@ func TestIndexBranches(t *testing.T) {
 
 // TestTopic: two summaries have the same topic exactly if no field differs that affects a commit's coverage.
 func TestTopic(t *testing.T) {
-	of := record.ReviewSummary{Reviewer: "rex", Outcome: record.OutcomeFailed, Commit: "c", Base: "b", Change: "d", Kind: record.SubjectCommit, Open: 1, CommentCount: 1, Moves: []record.Move{{From: "c", To: "e", State: record.MoveCarried}}}
+	of := record.ReviewSummary{Reviewer: "rex", Outcome: record.OutcomeFailed, Commit: "c", Base: "b", Change: "d",
+		Kind: record.SubjectCommit, Open: 1, CommentCount: 1,
+		Moves: []record.Move{{From: "c", To: "e", State: record.MoveCarried}}}
 	for name, c := range map[string]struct {
 		change func(*record.ReviewSummary)
 		same   bool
@@ -707,7 +730,8 @@ func TestTopic(t *testing.T) {
 		"unseen":   {func(s *record.ReviewSummary) { s.Unseen = []gitstore.ID{"x"} }, false},
 		"paths":    {func(s *record.ReviewSummary) { s.Paths = true }, false},
 		"gone":     {func(s *record.ReviewSummary) { s.Moves = nil }, false},
-		"stale":    {func(s *record.ReviewSummary) { s.Moves = []record.Move{{From: "c", To: "e", State: record.MoveStale}} }, false},
+		"stale": {func(s *record.ReviewSummary) { s.Moves = []record.Move{{From: "c", To: "e", State: record.MoveStale}} },
+			false},
 	} {
 		other := of
 		if c.change(&other); (other.Topic() == of.Topic()) != c.same {

@@ -191,7 +191,8 @@ func (f Filter) inOrder(idx *index, kind entityKind, visit func(*row) error) err
 // shelves returns the index shelves that can hold matching rows.
 func (f Filter) shelves(kind entityKind) []byte {
 	shelves := shelvesOf(kind)
-	if kind == kindReview && f.Counts == nil && f.Status != nil && !f.Status(string(record.ReviewResolved)) && !f.Status(string(record.ReviewCancelled)) {
+	if kind == kindReview && f.Counts == nil && f.Status != nil && !f.Status(string(record.ReviewResolved)) &&
+		!f.Status(string(record.ReviewCancelled)) {
 		return []byte{shelfWaiting}
 	}
 	return shelves

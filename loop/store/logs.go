@@ -24,13 +24,17 @@ func (s *Store) takeUp(ctx context.Context) error {
 func (s *Store) tellTakenUp(done gitstore.TakenUp) {
 	switch {
 	case done.Missing && done.To == "":
-		s.tell("Nothing is left of the log of this clone: object %s is missing. git runr sync fetches what the remote has.", done.From)
+		s.tell("Nothing is left of the log of this clone: object %s is missing. git runr sync fetches what the remote has.",
+			done.From)
 	case done.Missing:
-		s.tell("The newest event of this clone, %s, is missing: its log now ends at %s. git runr sync fetches what the remote has.", done.From, done.To.Short())
+		s.tell("The newest event of this clone, %s, is missing: its log now ends at %s. git runr sync fetches what the "+
+			"remote has.", done.From, done.To.Short())
 	case done.Moved:
-		s.tell("The log of this clone had been moved to %s: its own events up to %s are taken up again.", cmp.Or(done.From.Short(), "nothing"), done.To.Short())
+		s.tell("The log of this clone had been moved to %s: its own events up to %s are taken up again.",
+			cmp.Or(done.From.Short(), "nothing"), done.To.Short())
 	case done.Entries > 0:
-		s.tell("%s of this clone had been deleted, by git gc or prune, and written again.", prose.Count(done.Entries, "event"))
+		s.tell("%s of this clone had been deleted, by git gc or prune, and written again.",
+			prose.Count(done.Entries, "event"))
 	}
 }
 
@@ -61,11 +65,14 @@ func (s *Store) newEvents(ctx context.Context, idx *index, tips gitstore.Tips) (
 // beyond LateClock come oldest first. begin returns the visitor. It is called again if the logs have to be read one by
 // one; what was visited before then does not count.
 func (s *Store) eachNew(ctx context.Context, idx *index, tips gitstore.Tips, begin func() func(record.Event)) error {
-	return s.eachRecord(ctx, idx, tips, func() (func(record.Event), func(gitstore.Entry)) { return begin(), func(gitstore.Entry) {} })
+	return s.eachRecord(ctx, idx, tips, func() (func(record.Event), func(gitstore.Entry)) {
+		return begin(), func(gitstore.Entry) {}
+	})
 }
 
 // eachRecord is eachNew which also visits all records, including unreadable ones.
-func (s *Store) eachRecord(ctx context.Context, idx *index, tips gitstore.Tips, begin func() (func(record.Event), func(gitstore.Entry))) error {
+func (s *Store) eachRecord(ctx context.Context, idx *index, tips gitstore.Tips,
+	begin func() (func(record.Event), func(gitstore.Entry))) error {
 	for writer := range idx.Tips {
 		if _, still := tips[writer]; !still {
 			return fmt.Errorf("%w: log of %s", errAfresh, writer)
@@ -82,7 +89,8 @@ func (s *Store) eachRecord(ctx context.Context, idx *index, tips gitstore.Tips, 
 		}
 		return nil
 	})
-	if errors.Is(err, gitstore.ErrNotFound) || errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrEntangled) {
+	if errors.Is(err, gitstore.ErrNotFound) || errors.Is(err, gitstore.ErrCorrupt) ||
+		errors.Is(err, gitstore.ErrEntangled) {
 		idx.Bad = idx.Bad[:bad]
 		visit, entryOf = begin()
 		return s.eachNewByLog(ctx, idx, tips, visit, entryOf)
@@ -99,7 +107,8 @@ func (s *Store) eachRecord(ctx context.Context, idx *index, tips gitstore.Tips, 
 }
 
 // eachNewByLog reads one log after the other, each from its beginning to its end, and of a damaged log what is left.
-func (s *Store) eachNewByLog(ctx context.Context, idx *index, tips gitstore.Tips, visit func(record.Event), record func(gitstore.Entry)) error {
+func (s *Store) eachNewByLog(ctx context.Context, idx *index, tips gitstore.Tips, visit func(record.Event),
+	record func(gitstore.Entry)) error {
 	for _, writer := range slices.Sorted(maps.Keys(tips)) {
 		if idx.Tips[writer] == tips[writer] {
 			continue
@@ -140,7 +149,8 @@ func (s *Store) decode(idx *index, entry gitstore.Entry) (record.Event, bool) {
 
 // readLog visits the records of one log beyond what idx has read. If records are lost or damaged it visits the rest and
 // notes them in idx.
-func (s *Store) readLog(ctx context.Context, idx *index, writer string, tip gitstore.ID, visit func(gitstore.Entry)) error {
+func (s *Store) readLog(ctx context.Context, idx *index, writer string, tip gitstore.ID,
+	visit func(gitstore.Entry)) error {
 	known, visited := idx.Tips[writer], gitstore.ID("")
 	took := func(entry gitstore.Entry) error { visited = entry.ID; visit(entry); return nil }
 	err := s.Repo.Walk(ctx, writer, tip, known, took)
@@ -153,7 +163,10 @@ func (s *Store) readLog(ctx context.Context, idx *index, writer string, tip gits
 		return err
 	}
 	var left []gitstore.Entry
-	damaged, err := s.Repo.Salvage(ctx, writer, tip, record.IsEntry, func(entry gitstore.Entry) error { left = append(left, entry); return nil })
+	damaged, err := s.Repo.Salvage(ctx, writer, tip, record.IsEntry, func(entry gitstore.Entry) error {
+		left = append(left, entry)
+		return nil
+	})
 	for _, d := range damaged {
 		idx.damage(d)
 	}
@@ -179,7 +192,8 @@ func (s *Store) readRow(ctx context.Context, idx *index, of entity) ([]record.Ev
 }
 
 // readRefs reads events, and returns those that are missing or damaged as lost.
-func (s *Store) readRefs(ctx context.Context, refs []eventRef) (events []record.Event, lost []*gitstore.DamagedError, err error) {
+func (s *Store) readRefs(ctx context.Context,
+	refs []eventRef) (events []record.Event, lost []*gitstore.DamagedError, err error) {
 	events = make([]record.Event, 0, len(refs))
 	for _, ref := range refs {
 		entry, err := s.Repo.Entry(ctx, ref.ID)

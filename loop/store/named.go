@@ -93,7 +93,8 @@ func (s *Store) ofCommit(ctx context.Context, typed string) (of []record.Meant, 
 		if err != nil {
 			return err
 		}
-		of, err = meant(slices.DeleteFunc(rowsOf(entries), func(r row) bool { return !r.begun() || !isOf(&r, commit) }), s.Now())
+		of, err = meant(slices.DeleteFunc(rowsOf(entries), func(r row) bool { return !r.begun() || !isOf(&r, commit) }),
+			s.Now())
 		return err
 	})
 	return of, err

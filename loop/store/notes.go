@@ -22,7 +22,8 @@ func (s *Store) Project(ctx context.Context) error { return s.project(ctx, false
 func (s *Store) RebuildNotes(ctx context.Context) error { return s.project(ctx, true) }
 
 func (s *Store) project(ctx context.Context, afresh bool) error {
-	return notes.Projection{Repo: s.Repo, Ref: NotesRef, Tips: s.notedTips, Read: s.readSaid, Tell: s.tell}.Project(ctx, afresh)
+	return notes.Projection{Repo: s.Repo, Ref: NotesRef, Tips: s.notedTips, Read: s.readSaid, Tell: s.tell}.Project(ctx,
+		afresh)
 }
 
 // notedTips returns the tips of the logs that notes are made of: those that everybody at the elected remote may see,
@@ -32,7 +33,9 @@ func (s *Store) notedTips(ctx context.Context) (gitstore.Tips, error) {
 	if err != nil || s.Repo.OneAudience() {
 		return tips, err
 	}
-	maps.DeleteFunc(tips, func(writer string, _ gitstore.ID) bool { return s.Repo.Audience(writer) != (gitstore.Audience{}) })
+	maps.DeleteFunc(tips, func(writer string, _ gitstore.ID) bool {
+		return s.Repo.Audience(writer) != (gitstore.Audience{})
+	})
 	return tips, nil
 }
 
@@ -93,7 +96,9 @@ func (s *Store) WithoutRedacted(ctx context.Context, events []record.Event) ([]r
 			of[e.Review] = true
 		}
 	}
-	lines, _, err := s.Reviews(ctx, Filter{Mention: of, Review: func(r record.ReviewSummary) bool { return r.Redacted && of[r.ID] }})
+	lines, _, err := s.Reviews(ctx, Filter{Mention: of, Review: func(r record.ReviewSummary) bool {
+		return r.Redacted && of[r.ID]
+	}})
 	for _, line := range lines {
 		review, err := s.ReviewByID(ctx, line.ID)
 		if err != nil {

@@ -72,12 +72,22 @@ func testCommit(t *testing.T, s *Store, message string) gitstore.ID {
 func noteEvents(one, two gitstore.ID) []record.Event {
 	finding := reply.Finding{Severity: reply.Warning, File: "a.go", Line: 3, Issue: "leak"}
 	events := []record.Event{
-		eventAt(1, record.EventReviewSubmitted.Name, record.Submission{Reviewer: "rex", Outcome: record.OutcomeFailed, Commit: one, Report: reply.Report{Effective: reply.NeedsFix, Findings: []reply.Finding{finding}}}),
+		eventAt(1, record.EventReviewSubmitted.Name,
+			record.Submission{Reviewer: "rex", Outcome: record.OutcomeFailed, Commit: one,
+				Report: reply.Report{Effective: reply.NeedsFix, Findings: []reply.Finding{finding}}}),
 		eventAt(2, record.EventReviewResolved.Name, record.ActorPayload{Actor: "ann", Commit: one}),
-		eventAt(3, record.EventRoundCompleted.Name, record.RoundPayload{Round: record.Round{Number: 2, Reviewer: "rev", Commit: two, Report: reply.Report{Effective: reply.Pass}}}),
-		eventAt(4, record.EventReviewLoopDetected.Name, record.StopPayload{Stop: record.Stop{Reason: record.ReasonReviewLoop, Round: 3, MaxRounds: 2, Unmet: []string{"fix it", "test it"}, Commands: []string{"npm test"}}, Commit: two}),
-		eventAt(5, record.EventRunCompleted.Name, record.CompletedPayload{Result: "pass_with_issues", Commit: two, Open: []reply.Finding{finding}}),
-		eventAt(6, record.EventRunLanded.Name, record.Landed{Commit: one, Branch: "main", Carried: []record.Carried{{From: two, To: one, Said: []record.Saying{{At: testEpoch, Text: "run " + testRun + " round 2 by rev: PASS"}}}}}),
+		eventAt(3, record.EventRoundCompleted.Name,
+			record.RoundPayload{Round: record.Round{Number: 2, Reviewer: "rev", Commit: two,
+				Report: reply.Report{Effective: reply.Pass}}}),
+		eventAt(4, record.EventReviewLoopDetected.Name,
+			record.StopPayload{Stop: record.Stop{Reason: record.ReasonReviewLoop, Round: 3, MaxRounds: 2,
+				Unmet: []string{"fix it", "test it"}, Commands: []string{"npm test"}}, Commit: two}),
+		eventAt(5, record.EventRunCompleted.Name,
+			record.CompletedPayload{Result: "pass_with_issues", Commit: two, Open: []reply.Finding{finding}}),
+		eventAt(6, record.EventRunLanded.Name,
+			record.Landed{Commit: one, Branch: "main",
+				Carried: []record.Carried{{From: two, To: one,
+					Said: []record.Saying{{At: testEpoch, Text: "run " + testRun + " round 2 by rev: PASS"}}}}}),
 		eventAt(7, record.EventRunResumed.Name, struct{}{}),
 	}
 	for i := range events {
@@ -97,49 +107,77 @@ func TestNoteOf(t *testing.T) {
 		payload   any
 		want      string // "" for no note
 	}{
-		{record.EventReviewSubmitted.Name, record.Submission{Commit: "c", Reviewer: "rex", Report: reply.Report{Effective: reply.Pass}}, review + "by rex: PASS"},
-		{record.EventReviewSubmitted.Name, record.Submission{Commit: "c", Reviewer: "rex", Outcome: record.OutcomeNothing}, review + "by rex: nothing to review"},
-		{record.EventReviewSubmitted.Name, record.Submission{Reviewer: "rex", Report: reply.Report{Effective: reply.Pass}}, ""},
+		{record.EventReviewSubmitted.Name, record.Submission{Commit: "c", Reviewer: "rex",
+			Report: reply.Report{Effective: reply.Pass}}, review + "by rex: PASS"},
+		{record.EventReviewSubmitted.Name, record.Submission{Commit: "c", Reviewer: "rex", Outcome: record.OutcomeNothing},
+			review + "by rex: nothing to review"},
+		{record.EventReviewSubmitted.Name, record.Submission{Reviewer: "rex", Report: reply.Report{Effective: reply.Pass}},
+			""},
 		{
-			record.EventReviewSubmitted.Name, record.Submission{Commit: "c", Reviewer: "rex", Report: reply.Report{Effective: reply.CriticalFail, Findings: []reply.Finding{
-				{Severity: reply.Critical, File: "a.go", Line: 3, EndLine: 5, Issue: "a\nlong\tstory"}, {Severity: reply.Note, Issue: "nit"}}}},
+			record.EventReviewSubmitted.Name, record.Submission{Commit: "c", Reviewer: "rex",
+				Report: reply.Report{Effective: reply.CriticalFail, Findings: []reply.Finding{
+					{Severity: reply.Critical, File: "a.go", Line: 3, EndLine: 5, Issue: "a\nlong\tstory"},
+					{Severity: reply.Note, Issue: "nit"}}}},
 			review + "by rex: CRITICAL (critical a.go:3-5 a long story; note nit)",
 		},
 		{
-			record.EventReviewSubmitted.Name, record.Submission{Commit: "c", Reviewer: "rex", Report: reply.Report{Effective: reply.PassWithNotes, Findings: many}},
-			review + "by rex: PASS_WITH_NOTES (note a.go:1 nit; note a.go:2 nit; note a.go:3 nit; note a.go:4 nit; note a.go:5 nit; and 2 more)",
+			record.EventReviewSubmitted.Name, record.Submission{Commit: "c", Reviewer: "rex",
+				Report: reply.Report{Effective: reply.PassWithNotes, Findings: many}},
+			review + "by rex: PASS_WITH_NOTES (note a.go:1 nit; note a.go:2 nit; note a.go:3 nit; note a.go:4 nit; note " +
+				"a.go:5 nit; and 2 more)",
 		},
 		{
-			record.EventReviewSubmitted.Name, record.Submission{Commit: "c", Reviewer: "rex", Report: reply.Report{Effective: reply.NeedsFix, Findings: []reply.Finding{
-				{Severity: reply.Warning, File: "a.go\nrun x completed: pass", Issue: "leak"}}}},
+			record.EventReviewSubmitted.Name, record.Submission{Commit: "c", Reviewer: "rex",
+				Report: reply.Report{Effective: reply.NeedsFix, Findings: []reply.Finding{
+					{Severity: reply.Warning, File: "a.go\nrun x completed: pass", Issue: "leak"}}}},
 			review + "by rex: NEEDS_FIX (warning a.go run x completed: pass leak)", // a path is foreign text too
 		},
-		{record.EventReviewSubmitted.Name, record.Submission{Commit: "c", Reviewer: "r\x1b[2J\nex", Report: reply.Report{Effective: reply.Pass}}, review + `by r\x1b[2J ex: PASS`},
+		{record.EventReviewSubmitted.Name, record.Submission{Commit: "c", Reviewer: "r\x1b[2J\nex",
+			Report: reply.Report{Effective: reply.Pass}}, review + `by r\x1b[2J ex: PASS`},
 		{record.EventReviewResolved.Name, record.ActorPayload{Actor: "ann", Commit: "c"}, review + "resolved by ann"},
-		{record.EventRoundCompleted.Name, record.RoundPayload{Round: record.Round{Number: 2, Reviewer: "rev", Commit: "c", Report: reply.Report{Effective: reply.NeedsFix}}}, run + "round 2 by rev: NEEDS_FIX"},
-		{record.EventRoundCompleted.Name, record.RoundPayload{Round: record.Round{Number: 2, Commit: "c", Failure: &record.Failure{Reason: record.ReasonAgentFailed}}}, ""},
-		{record.EventRunStopped.Name, record.StopPayload{Stop: record.Stop{Reason: record.ReasonNoChange, Detail: "attempt 2\nchanged nothing"}, Commit: "c"}, run + "STOPPED: no_change: attempt 2 changed nothing"},
+		{record.EventRoundCompleted.Name, record.RoundPayload{Round: record.Round{Number: 2, Reviewer: "rev", Commit: "c",
+			Report: reply.Report{Effective: reply.NeedsFix}}}, run + "round 2 by rev: NEEDS_FIX"},
+		{record.EventRoundCompleted.Name,
+			record.RoundPayload{Round: record.Round{Number: 2, Commit: "c",
+				Failure: &record.Failure{Reason: record.ReasonAgentFailed}}}, ""},
+		{record.EventRunStopped.Name,
+			record.StopPayload{Stop: record.Stop{Reason: record.ReasonNoChange, Detail: "attempt 2\nchanged nothing"},
+				Commit: "c"}, run + "STOPPED: no_change: attempt 2 changed nothing"},
 		{
-			record.EventReviewLoopDetected.Name, record.StopPayload{Stop: record.Stop{Reason: record.ReasonReviewLoop, Round: 3, MaxRounds: 2, Unmet: []string{"fix\nit", "test it"}, Commands: []string{"npm test"}}, Commit: "c"},
-			run + "STOPPED: review_loop_detected (round 3/2)\n" + run + "unmet 1: fix it\n" + run + "unmet 2: test it\n" + run + "command: npm test",
+			record.EventReviewLoopDetected.Name,
+			record.StopPayload{Stop: record.Stop{Reason: record.ReasonReviewLoop, Round: 3, MaxRounds: 2,
+				Unmet: []string{"fix\nit", "test it"}, Commands: []string{"npm test"}}, Commit: "c"},
+			run + "STOPPED: review_loop_detected (round 3/2)\n" + run + "unmet 1: fix it\n" + run + "unmet 2: test it\n" + run +
+				"command: npm test",
 		},
 		{
 			record.EventRunStopped.Name, record.StopPayload{Stop: record.Stop{
-				Reason: "bad\nrun x completed: pass", UnmetChecks: []string{"test_failed", "file_not_created: a.go"}, Commands: []string{"npm test"},
-				Intervention: "git runr intervene x --note \"\x1b\"", NextSteps: []string{"git runr resume x", "git runr audit --run x"},
+				Reason: "bad\nrun x completed: pass", UnmetChecks: []string{"test_failed", "file_not_created: a.go"},
+				Commands:     []string{"npm test"},
+				Intervention: "git runr intervene x --note \"\x1b\"",
+				NextSteps:    []string{"git runr resume x", "git runr audit --run x"},
 			}, Commit: "c"},
-			run + "STOPPED: bad run x completed: pass\n" + run + "unmet checks: test_failed, file_not_created: a.go\n" + run + "command: npm test\n" +
-				run + `intervene: git runr intervene x --note "\x1b"` + "\n" + run + "next 1: git runr resume x\n" + run + "next 2: git runr audit --run x",
+			run + "STOPPED: bad run x completed: pass\n" + run + "unmet checks: test_failed, file_not_created: a.go\n" + run +
+				"command: npm test\n" +
+				run + `intervene: git runr intervene x --note "\x1b"` + "\n" + run + "next 1: git runr resume x\n" + run +
+				"next 2: git runr audit --run x",
 		},
 		{record.EventRunCompleted.Name, record.CompletedPayload{Result: "pass", Commit: "c"}, run + "completed: pass"},
-		{record.EventRunCompleted.Name, record.CompletedPayload{Result: "pass_with_issues", Commit: "c", Open: many[:1]}, run + "completed: pass_with_issues, accepted (note a.go:1 nit)"},
+		{record.EventRunCompleted.Name, record.CompletedPayload{Result: "pass_with_issues", Commit: "c", Open: many[:1]},
+			run + "completed: pass_with_issues, accepted (note a.go:1 nit)"},
 		{record.EventRunLanded.Name, record.Landed{Commit: "c", Branch: "main"}, run + "landed on main"},
 		{record.EventRunUnlanded.Name, record.Landed{Commit: "c", Branch: "main"}, run + "taken back from main"},
 		{record.EventRunLanded.Name, record.Landed{Commit: "c"}, run + "landed on a detached HEAD"},
-		{record.EventRunLanded.Name, record.Landed{Commit: "c", Branch: "main", Carried: []record.Carried{{From: "0123456789", To: "b"}, {From: "123456789a", To: "c"}}}, run + "landed on main, reviewed as 1234567"},
-		{record.EventRunCompleted.Name, record.CompletedPayload{Result: "pass_with_issues", Commit: "c", Open: many[:1], By: "Ann"}, run + "completed: pass_with_issues, accepted by Ann (note a.go:1 nit)"},
-		{record.EventRunCompleted.Name, record.CompletedPayload{Result: "pass_with_issues", Commit: "c", Requests: []string{"fix it", "test\nit"}, By: "the policy of Ann"}, run + "completed: pass_with_issues, accepted by the policy of Ann (fix it; test it)"},
-		{record.EventRunCompleted.Name, record.CompletedPayload{Result: "pass_with_issues", Commit: "c", By: "Ann"}, run + "completed: pass_with_issues, accepted by Ann"},
+		{record.EventRunLanded.Name, record.Landed{Commit: "c", Branch: "main",
+			Carried: []record.Carried{{From: "0123456789", To: "b"}, {From: "123456789a", To: "c"}}},
+			run + "landed on main, reviewed as 1234567"},
+		{record.EventRunCompleted.Name, record.CompletedPayload{Result: "pass_with_issues", Commit: "c", Open: many[:1],
+			By: "Ann"}, run + "completed: pass_with_issues, accepted by Ann (note a.go:1 nit)"},
+		{record.EventRunCompleted.Name, record.CompletedPayload{Result: "pass_with_issues", Commit: "c",
+			Requests: []string{"fix it", "test\nit"}, By: "the policy of Ann"},
+			run + "completed: pass_with_issues, accepted by the policy of Ann (fix it; test it)"},
+		{record.EventRunCompleted.Name, record.CompletedPayload{Result: "pass_with_issues", Commit: "c", By: "Ann"},
+			run + "completed: pass_with_issues, accepted by Ann"},
 		{record.EventRunResumed.Name, struct{}{}, ""},
 		{record.EventReviewRequested.Name, record.ReviewRequest{Subject: record.Subject{Commit: "c"}}, ""},
 		{"of_a_newer_program", `{"commit":"c"}`, ""},
@@ -249,17 +287,20 @@ func TestLandingCarriesWhatWasSaid(t *testing.T) {
 	said := func(minute int, text string) []record.Saying {
 		return []record.Saying{{At: testEpoch.Add(time.Duration(minute) * time.Minute), Text: text}}
 	}
-	landing := eventAt(60, record.EventRunLanded.Name, record.Landed{Commit: three, Branch: "main", Carried: []record.Carried{
-		{From: "1111111111", To: two, Said: said(1, "run r round 1 by rev: NEEDS_FIX\x1b[2J")},
-		{From: "2222222222", To: three, Said: said(2, "run r round 2 by rev: PASS\nrun r completed: pass")},
-		{From: "3333333333", To: "no commit", Said: said(3, "nowhere")},
-	}})
+	landing := eventAt(60, record.EventRunLanded.Name,
+		record.Landed{Commit: three, Branch: "main", Carried: []record.Carried{
+			{From: "1111111111", To: two, Said: said(1, "run r round 1 by rev: NEEDS_FIX\x1b[2J")},
+			{From: "2222222222", To: three, Said: said(2, "run r round 2 by rev: PASS\nrun r completed: pass")},
+			{From: "3333333333", To: "no commit", Said: said(3, "nowhere")},
+		}})
 	landing.Run = testRun
 	notesAfter(t, s, []record.Event{landing})
 	for commit, want := range map[gitstore.ID]string{
-		one:   "",
-		two:   "2026-01-07T12:01:00.000Z run r round 1 by rev: NEEDS_FIX\\x1b[2J\n2026-01-07T13:00:00.000Z run " + testRun + " landed on main, reviewed as 1111111\n",
-		three: "2026-01-07T12:02:00.000Z run r round 2 by rev: PASS run r completed: pass\n2026-01-07T13:00:00.000Z run " + testRun + " landed on main, reviewed as 2222222\n",
+		one: "",
+		two: "2026-01-07T12:01:00.000Z run r round 1 by rev: NEEDS_FIX\\x1b[2J\n2026-01-07T13:00:00.000Z run " + testRun +
+			" landed on main, reviewed as 1111111\n",
+		three: "2026-01-07T12:02:00.000Z run r round 2 by rev: PASS run r completed: pass\n2026-01-07T13:00:00.000Z run " +
+			testRun + " landed on main, reviewed as 2222222\n",
 	} {
 		if got, err := s.Note(ctx, commit); err != nil || got != want {
 			t.Errorf("%v\n got %q\nwant %q", err, got, want)
@@ -271,7 +312,8 @@ func TestLandingCarriesWhatWasSaid(t *testing.T) {
 func TestLandingCarriesSoMuch(t *testing.T) {
 	landed := record.Landed{Commit: "c"}
 	for range 3 * record.MaxCarried {
-		landed.Carried = append(landed.Carried, record.Carried{From: "f", To: "t", Said: make([]record.Saying, 3*record.MaxSayings)})
+		landed.Carried = append(landed.Carried,
+			record.Carried{From: "f", To: "t", Said: make([]record.Saying, 3*record.MaxSayings)})
 	}
 	e := eventAt(1, record.EventRunLanded.Name, landed)
 	if n := len(record.NotesOf(e)); n != record.MaxCarried*record.MaxSayings+2 {
@@ -283,7 +325,8 @@ func TestLandingCarriesSoMuch(t *testing.T) {
 func recorded(t *testing.T, s *Store, e record.Event) record.Event {
 	t.Helper()
 	recorded, err := s.Append(context.Background(), gitstore.Audience{}, func(*View) (record.NewEvent, error) {
-		return record.NewEvent{Type: e.Type, Source: e.Source, Run: e.Run, Review: e.Review, Title: "a title", Status: func(record.Event) string { return "open" }, Payload: e.Payload}, nil
+		return record.NewEvent{Type: e.Type, Source: e.Source, Run: e.Run, Review: e.Review, Title: "a title",
+			Status: func(record.Event) string { return "open" }, Payload: e.Payload}, nil
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,8 @@ import (
 )
 
 // RecordChecked records request and sub, for which record.FoundNothing must be true, as one event.
-func (s *Store) RecordChecked(ctx context.Context, request record.ReviewRequest, sub record.Submission, source string) (record.Review, error) {
+func (s *Store) RecordChecked(ctx context.Context, request record.ReviewRequest, sub record.Submission,
+	source string) (record.Review, error) {
 	whole := sub.Checks
 	p := record.NewChecked(request, sub)
 	p.Change = s.ChangeID(ctx, request.Subject)
@@ -47,7 +48,8 @@ func (s *Store) RequestReview(ctx context.Context, request record.ReviewRequest,
 	}
 	event, err := s.Append(ctx, s.audienceOf(ctx, request), func(v *View) (record.NewEvent, error) {
 		id, err := record.NewID(v.Now, v.Writer, v.Clock, request)
-		d := record.EventReviewRequested.New(source, strings.TrimSpace(request.Subject.Spec+" "+request.Subject.Commit.Short()+" "+request.Subject.Title), request)
+		d := record.EventReviewRequested.New(source,
+			strings.TrimSpace(request.Subject.Spec+" "+request.Subject.Commit.Short()+" "+request.Subject.Title), request)
 		d.Review, d.Run, d.Status = id, request.Run, record.Review{}.StatusAfter
 		return d, err
 	})
@@ -68,9 +70,11 @@ func (s *Store) SubmitReview(ctx context.Context, id string, sub record.Submissi
 	return s.submit(ctx, review, sub, raw)
 }
 
-func (s *Store) submit(ctx context.Context, review record.Review, sub record.Submission, raw string) (record.Review, error) {
+func (s *Store) submit(ctx context.Context, review record.Review, sub record.Submission,
+	raw string) (record.Review, error) {
 	if sub.Outcome != record.OutcomeNothing {
-		sub.Change, sub.Unseen = s.ChangeID(ctx, review.Request.Subject), s.Unseen(ctx, review.Request.Subject, sub.Census.Hides)
+		sub.Change, sub.Unseen = s.ChangeID(ctx, review.Request.Subject),
+			s.Unseen(ctx, review.Request.Subject, sub.Census.Hides)
 	}
 	whole := sub.Checks
 	sub.Checks = record.WithoutOutput(whole)
@@ -120,7 +124,8 @@ func (s *Store) unsaid(review record.Review, p record.Person) []record.Comment {
 // that is not closed.
 func (s *Store) repeats(review record.Review, p record.Person) bool {
 	newest, ok := review.Newest(p.Actor)
-	same := newest.Decision == cmp.Or(p.Decision, record.CommentOnly) && (p.Message == "" || s.redacted(p.Message) == newest.Report.Summary)
+	same := newest.Decision == cmp.Or(p.Decision, record.CommentOnly) &&
+		(p.Message == "" || s.redacted(p.Message) == newest.Report.Summary)
 	return ok && same && len(p.Comments) == 0 && review.ClosedAt.IsZero() && newest.Commit == review.At()
 }
 
@@ -132,12 +137,14 @@ func (s *Store) ClaimReview(ctx context.Context, id string, by record.Hold) (rec
 
 // ReleaseReview releases a claim.
 func (s *Store) ReleaseReview(ctx context.Context, id string, by record.Hold) (record.Review, error) {
-	return s.actorEvent(ctx, id, record.EventReviewReleased, record.ActorPayload{Actor: by.Actor, Force: by.Force, Claim: by.Claim})
+	return s.actorEvent(ctx, id, record.EventReviewReleased,
+		record.ActorPayload{Actor: by.Actor, Force: by.Force, Claim: by.Claim})
 }
 
 // ResolveReview closes a submitted review as dealt with. A second resolution changes nothing.
 func (s *Store) ResolveReview(ctx context.Context, id string, by record.Hold, note string) (record.Review, error) {
-	return s.actorEvent(ctx, id, record.EventReviewResolved, record.ActorPayload{Actor: by.Actor, Force: by.Force, Note: note, Claim: by.Claim, Quiet: by.Quiet})
+	return s.actorEvent(ctx, id, record.EventReviewResolved,
+		record.ActorPayload{Actor: by.Actor, Force: by.Force, Note: note, Claim: by.Claim, Quiet: by.Quiet})
 }
 
 // CancelReview withdraws an open request.
@@ -166,7 +173,8 @@ func (s *Store) AnswerFinding(ctx context.Context, id string, answer record.Answ
 	if err := s.checkFix(ctx, review, answer); err != nil {
 		return review, err
 	}
-	event := record.EventReviewAnswered.New("cli", fmt.Sprintf("%s %s", answer.Finding, answer.Kind), record.FindingAnswer{Answer: answer, Force: force})
+	event := record.EventReviewAnswered.New("cli", fmt.Sprintf("%s %s", answer.Finding, answer.Kind),
+		record.FindingAnswer{Answer: answer, Force: force})
 	return s.reviewEvent(ctx, review.ID, event)
 }
 
@@ -186,11 +194,13 @@ func (s *Store) checkFix(ctx context.Context, review record.Review, answer recor
 	if err != nil || !before {
 		return err
 	}
-	return &record.InputError{Why: fmt.Sprintf("%s cannot have fixed what was found in %s, for it is no later", answer.Commit.Short(), reviewed.Short())}
+	return &record.InputError{Why: fmt.Sprintf("%s cannot have fixed what was found in %s, for it is no later",
+		answer.Commit.Short(), reviewed.Short())}
 }
 
 // actorEvent records what an actor does to a review.
-func (s *Store) actorEvent(ctx context.Context, id string, t record.EventType[record.ActorPayload], by record.ActorPayload) (record.Review, error) {
+func (s *Store) actorEvent(ctx context.Context, id string, t record.EventType[record.ActorPayload],
+	by record.ActorPayload) (record.Review, error) {
 	if !record.ValidID(id) {
 		review, err := s.Review(ctx, id)
 		if err != nil {
@@ -215,7 +225,8 @@ var errSettled = errors.New("nothing to record")
 
 // JudgeReview records the judge's rulings. raw is its unparsed answer.
 func (s *Store) JudgeReview(ctx context.Context, id string, j record.Judgement, raw string) (record.Review, error) {
-	return s.reviewEvent(ctx, id, record.EventReviewJudged.New(record.JudgeTurn(j.By), fmt.Sprintf("by %s, %s", j.By, j.Count()), j).Attach("review.md", raw))
+	return s.reviewEvent(ctx, id, record.EventReviewJudged.New(record.JudgeTurn(j.By),
+		fmt.Sprintf("by %s, %s", j.By, j.Count()), j).Attach("review.md", raw))
 }
 
 // PinReview protects the reviewed content from git's gc in this clone.
@@ -303,5 +314,6 @@ func (s *Store) SaidOf(ctx context.Context, review string) ([]record.Saying, err
 
 // VerifyReview records the result of a verification. raw is the agent's unparsed answer.
 func (s *Store) VerifyReview(ctx context.Context, id string, v record.Verification, raw string) (record.Review, error) {
-	return s.reviewEvent(ctx, id, record.EventReviewVerified.New("cli", fmt.Sprintf("by %s", v), v).Attach("review.md", raw))
+	return s.reviewEvent(ctx, id, record.EventReviewVerified.New("cli", fmt.Sprintf("by %s", v), v).Attach("review.md",
+		raw))
 }

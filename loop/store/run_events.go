@@ -11,7 +11,8 @@ import (
 
 // BeginRun records the beginning of a run of plan. when returns, for the present time, the time in the run's id and the
 // time of its beginning.
-func (s *Store) BeginRun(ctx context.Context, source, title string, plan runplan.Plan, when func(now time.Time) (id, at time.Time)) (record.Run, error) {
+func (s *Store) BeginRun(ctx context.Context, source, title string, plan runplan.Plan,
+	when func(now time.Time) (id, at time.Time)) (record.Run, error) {
 	branch, err := s.Branch(ctx)
 	if err != nil {
 		return record.Run{}, err
@@ -47,7 +48,8 @@ func (s *Store) NextRunEvent(ctx context.Context, run record.Run, d record.NewEv
 	return s.runEvent(ctx, run, d, func(*View) (record.Run, error) { return run, nil })
 }
 
-func (s *Store) runEvent(ctx context.Context, run record.Run, d record.NewEvent, read func(*View) (record.Run, error)) (record.Run, error) {
+func (s *Store) runEvent(ctx context.Context, run record.Run, d record.NewEvent,
+	read func(*View) (record.Run, error)) (record.Run, error) {
 	event, err := s.appendAbout(ctx, run.Writer, func(v *View) (record.NewEvent, error) {
 		newest, err := read(v)
 		if err != nil {

@@ -11,7 +11,8 @@ import (
 )
 
 // notShared lists the events of a private review that mean nothing elsewhere.
-var notShared = []string{record.EventReviewClaimed.Name, record.EventReviewReleased.Name, record.EventReviewRedacted.Name}
+var notShared = []string{record.EventReviewClaimed.Name, record.EventReviewReleased.Name,
+	record.EventReviewRedacted.Name}
 
 // ShareReview copies a private review into the log for an audience: requests, answers and replies, without redacted
 // texts. It returns the copy, which has its own id, and closes the private review.
@@ -53,7 +54,8 @@ func (s *Store) ShareReview(ctx context.Context, id string, to gitstore.Audience
 }
 
 // shareEvent copies one event of a private review. The first call, with an empty id, makes the copy's id.
-func (s *Store) shareEvent(ctx context.Context, to gitstore.Audience, review record.Review, e record.Event, id string) (string, error) {
+func (s *Store) shareEvent(ctx context.Context, to gitstore.Audience, review record.Review, e record.Event,
+	id string) (string, error) {
 	entry, err := s.Repo.Entry(ctx, e.ID)
 	if err != nil {
 		return id, err

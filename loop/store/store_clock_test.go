@@ -57,7 +57,8 @@ func request(t *testing.T, s *Store) record.Review {
 	if err != nil {
 		t.Fatal(err)
 	}
-	review, err := s.RequestReview(context.Background(), record.ReviewRequest{Subject: subject, Reviewer: record.Human}, "cli")
+	review, err := s.RequestReview(context.Background(), record.ReviewRequest{Subject: subject, Reviewer: record.Human},
+		"cli")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,8 @@ func TestForeignClocks(t *testing.T) {
 			first := request(t, s)
 			var foreign []record.Event
 			for i, clock := range c.clocks {
-				foreign = append(foreign, byWriter(twoWriter, clock, testEpoch.Add(time.Duration(i)*time.Hour), record.EventReviewCancelled.Name, first.ID, record.ActorPayload{Actor: "mallory"}))
+				foreign = append(foreign, byWriter(twoWriter, clock, testEpoch.Add(time.Duration(i)*time.Hour),
+					record.EventReviewCancelled.Name, first.ID, record.ActorPayload{Actor: "mallory"}))
 			}
 			writeLog(t, dir, twoWriter, foreign...)
 			if cached {
@@ -152,7 +154,8 @@ func TestForeignClocks(t *testing.T) {
 func TestClockStays(t *testing.T) {
 	s, dir := newRepo(t)
 	steps := []record.Event{byWriter(twoWriter, record.MaxClock, testEpoch, "other", "", "{}")}
-	for clock := uint64(record.MaxAhead); clock < record.MaxClock; clock += record.MaxAhead { // writing them as commits would take a minute
+	// writing them as commits would take a minute
+	for clock := uint64(record.MaxAhead); clock < record.MaxClock; clock += record.MaxAhead {
 		steps = append(steps, byWriter(twoWriter, clock, testEpoch, "other", "", "{}"))
 	}
 	idx := scratchIndex()
@@ -236,12 +239,14 @@ func TestEventsBehindThePoison(t *testing.T) {
 	at := func(minutes int) time.Time { return testEpoch.Add(time.Duration(minutes) * time.Minute) }
 	const asked = "20260107120000-pqrstu"
 	subject := record.ReviewRequest{Subject: record.Subject{Kind: record.SubjectCommit}, Reviewer: record.Human}
-	submit := record.Submission{Reviewer: "ann", Outcome: record.OutcomePassed, Decision: record.Approve, Report: record.EmptyReport()}
+	submit := record.Submission{Reviewer: "ann", Outcome: record.OutcomePassed, Decision: record.Approve,
+		Report: record.EmptyReport()}
 	two := []record.Event{
 		byWriter(twoWriter, record.LateClock, at(0), "poison", "", "{}"),
 		byWriter(twoWriter, behind, at(1), record.EventReviewRequested.Name, asked, subject),
 		byWriter(twoWriter, behind, at(5), record.EventReviewClaimed.Name, asked, record.ActorPayload{Actor: "bob"}),
-		byWriter(twoWriter, behind, at(2), record.EventReviewReleased.Name, asked, record.ActorPayload{Actor: "bob"}), // its wall clock was set back
+		// its wall clock was set back
+		byWriter(twoWriter, behind, at(2), record.EventReviewReleased.Name, asked, record.ActorPayload{Actor: "bob"}),
 	}
 	three := []record.Event{
 		byWriter(threeWriter, behind, at(3), record.EventReviewSubmitted.Name, asked, submit),
@@ -273,7 +278,8 @@ func TestEventsBehindThePoison(t *testing.T) {
 	for _, e := range want {
 		said = append(said, e.Type)
 	}
-	if got := strings.Join(said, " "); got != "review_requested review_submitted review_claimed review_released review_claimed" {
+	if got := strings.Join(said,
+		" "); got != "review_requested review_submitted review_claimed review_released review_claimed" {
 		t.Fatalf("order: %s", got)
 	}
 	for _, order := range [][]string{{twoWriter, threeWriter}, {threeWriter, twoWriter}} {
@@ -283,7 +289,8 @@ func TestEventsBehindThePoison(t *testing.T) {
 			}
 		}
 	}
-	if review, err := s.Review(context.Background(), asked); err != nil || review.Status != record.ReviewClaimed || review.Claim.By != "cyd" || len(review.Lost) > 0 {
+	if review, err := s.Review(context.Background(), asked); err != nil || review.Status != record.ReviewClaimed ||
+		review.Claim.By != "cyd" || len(review.Lost) > 0 {
 		t.Errorf("%+v, %v", review, err)
 	}
 	s.Now = func() time.Time { return at(-60) }
@@ -339,7 +346,8 @@ func TestNextClock(t *testing.T) {
 	writeLog(t, dir, twoWriter, byWriter(twoWriter, 50, testEpoch, "other", "", "{}"))
 	list()
 	step("our own log is older than what the cache knows", 51)
-	writeLog(t, dir, threeWriter, record.Event{V: record.FormatVersion + 1, Clock: 60, Writer: threeWriter, Timestamp: testEpoch, Type: "new", Payload: json.RawMessage("{}")})
+	writeLog(t, dir, threeWriter, record.Event{V: record.FormatVersion + 1, Clock: 60, Writer: threeWriter,
+		Timestamp: testEpoch, Type: "new", Payload: json.RawMessage("{}")})
 	step("a newer program's log", 52)
 	list()
 	step("a newer program's log, after the cache", 53)
@@ -358,7 +366,8 @@ func TestNothingIsWrittenThatCannotBeRead(t *testing.T) {
 		"nested too deeply":        nested,
 	} {
 		_, err := s.Append(context.Background(), gitstore.Audience{}, func(*View) (record.NewEvent, error) {
-			return record.NewEvent{Type: record.EventReviewAnswered.Name, Source: "cli", Review: first.ID, Payload: what, Title: "x", Status: func(record.Event) string { return "" }}, nil
+			return record.NewEvent{Type: record.EventReviewAnswered.Name, Source: "cli", Review: first.ID, Payload: what,
+				Title: "x", Status: func(record.Event) string { return "" }}, nil
 		})
 		var input *record.InputError
 		if !errors.As(err, &input) {
@@ -366,7 +375,8 @@ func TestNothingIsWrittenThatCannotBeRead(t *testing.T) {
 		}
 	}
 	_, err := s.Append(context.Background(), gitstore.Audience{}, func(*View) (record.NewEvent, error) {
-		return record.NewEvent{Type: record.EventReviewAnswered.Name, Source: "cli", Review: "../../x", Payload: struct{}{}, Title: "x", Status: func(record.Event) string { return "" }}, nil
+		return record.NewEvent{Type: record.EventReviewAnswered.Name, Source: "cli", Review: "../../x", Payload: struct{}{},
+			Title: "x", Status: func(record.Event) string { return "" }}, nil
 	})
 	if err == nil {
 		t.Error("a review by the name of a path was recorded")

@@ -24,7 +24,8 @@ func TestSyncReadsAgainWhatWasLost(t *testing.T) {
 	}
 	review, err := a.RequestReview(ctx, record.ReviewRequest{Subject: subject, Reviewer: record.Human}, "cli")
 	if err == nil {
-		review, err = a.SubmitPerson(ctx, review.ID, record.Person{Actor: "ann", Decision: record.RequestChanges, Message: "mend it"})
+		review, err = a.SubmitPerson(ctx, review.ID,
+			record.Person{Actor: "ann", Decision: record.RequestChanges, Message: "mend it"})
 	}
 	if err != nil {
 		t.Fatal(err)

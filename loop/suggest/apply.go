@@ -44,7 +44,8 @@ const retries = 5
 // Apply commits suggestions one after the other on a branch that is checked out nowhere; "" means Branch. A new branch
 // starts at the current reviewed code. Apply skips suggestions that do not fit. The branch moves once or not at all;
 // the move is recorded and can be undone. HEAD and working trees stay as they are.
-func Apply(ctx context.Context, s *store.Store, review record.Review, changes []Change, branch string) (Applied, error) {
+func Apply(ctx context.Context, s *store.Store, review record.Review, changes []Change,
+	branch string) (Applied, error) {
 	branch = cmp.Or(branch, Branch(review))
 	var done Applied
 	err := gitstore.CheckBranch(branch)
@@ -63,7 +64,8 @@ func Apply(ctx context.Context, s *store.Store, review record.Review, changes []
 	return done, nil
 }
 
-func apply(ctx context.Context, s *store.Store, review record.Review, changes []Change, branch string) (Applied, error) {
+func apply(ctx context.Context, s *store.Store, review record.Review, changes []Change,
+	branch string) (Applied, error) {
 	ref := "refs/heads/" + branch
 	done := Applied{Branch: branch, Base: review.At()}
 	var err error
@@ -72,7 +74,8 @@ func apply(ctx context.Context, s *store.Store, review record.Review, changes []
 	}
 	top := cmp.Or(done.Old, done.Base)
 	if top == "" {
-		return done, &record.StateError{What: "review " + review.ID, Status: "of files that are in no commit", Cannot: "applied without a branch that has them"}
+		return done, &record.StateError{What: "review " + review.ID, Status: "of files that are in no commit",
+			Cannot: "applied without a branch that has them"}
 	}
 	there, err := on(ctx, s, review, done.Base, done.Old)
 	if err != nil {
@@ -152,7 +155,8 @@ func commit(ctx context.Context, s *store.Store, review record.Review, one *Done
 	c.Place = record.Comment{File: placed.File, StartLine: placed.StartLine, EndLine: placed.EndLine}.Place()
 	new := c.replaced(string(text), placed.StartLine, placed.EndLine)
 	one.Place = c.Place
-	if one.Commit, err = s.Repo.CommitFile(ctx, top, placed.File, []byte(new), c.message(review), s.Now()); err == nil && one.Commit == top {
+	if one.Commit, err = s.Repo.CommitFile(ctx, top, placed.File, []byte(new), c.message(review), s.Now()); err == nil &&
+		one.Commit == top {
 		one.Already, one.Commit = true, wrote(ctx, s, top, placed)
 	}
 	return err
@@ -199,7 +203,8 @@ const maxCommits = 2000
 
 // on returns the suggestions of a review that a branch has on top of base, with their commits. It returns none if the
 // branch does not exist.
-func on(ctx context.Context, s *store.Store, review record.Review, base, tip gitstore.ID) (map[string]gitstore.ID, error) {
+func on(ctx context.Context, s *store.Store, review record.Review,
+	base, tip gitstore.ID) (map[string]gitstore.ID, error) {
 	there := map[string]gitstore.ID{}
 	if tip == "" || tip == base {
 		return there, nil

@@ -92,8 +92,10 @@ func Of(review record.Review) (all []Change) {
 	for i, sub := range review.Submissions {
 		for _, j := range review.SaidFirst(i) {
 			f := j.Finding
-			at := record.Comment{ID: f.ID, File: f.File, StartLine: f.Line, EndLine: max(f.Line, f.EndLine), Side: record.SideNew, Commit: sub.Tree}
-			add(Change{Finding: f.ID, By: strings.Join(j.SaidBy, ", "), Place: f.Place(), at: at, tree: sub.Tree}, f.Issue, f.Fix)
+			at := record.Comment{ID: f.ID, File: f.File, StartLine: f.Line, EndLine: max(f.Line, f.EndLine),
+				Side: record.SideNew, Commit: sub.Tree}
+			add(Change{Finding: f.ID, By: strings.Join(j.SaidBy, ", "), Place: f.Place(), at: at, tree: sub.Tree}, f.Issue,
+				f.Fix)
 		}
 		for _, c := range sub.Comments {
 			add(Change{Finding: c.ID, By: sub.Reviewer, Place: c.Place(), at: c}, c.Comment)
@@ -118,7 +120,8 @@ func Pick(review record.Review, id string) (Change, error) {
 	case n == 1 && !numbered:
 		return all[0], nil
 	case !numbered:
-		return Change{}, &RefusedError{ID: id, Why: fmt.Sprintf("it proposes %d texts: name one of %s.1 to %s.%d", n, id, id, n)}
+		return Change{}, &RefusedError{ID: id, Why: fmt.Sprintf("it proposes %d texts: name one of %s.1 to %s.%d", n, id, id,
+			n)}
 	}
 	i := slices.IndexFunc(all, func(c Change) bool { return c.ID == said.ID+"."+number })
 	if i < 0 {
@@ -142,7 +145,8 @@ func (c Change) replaced(text string, start, end int) string {
 	lines := strings.SplitAfter(text, "\n")
 	old := lines[start-1 : end]
 	ending := "\n"
-	if strings.HasSuffix(old[0], "\r\n") || !strings.HasSuffix(old[0], "\n") && start > 1 && strings.HasSuffix(lines[start-2], "\r\n") {
+	if strings.HasSuffix(old[0], "\r\n") ||
+		!strings.HasSuffix(old[0], "\n") && start > 1 && strings.HasSuffix(lines[start-2], "\r\n") {
 		ending = "\r\n"
 	}
 	new := strings.Join(c.Lines, ending)

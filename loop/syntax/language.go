@@ -228,7 +228,8 @@ func targetName(s *Scanner) {
 	if s.src == "" || isBlank(s.src[0]) || s.src[0] == '#' {
 		return
 	}
-	if i := strings.IndexAny(s.src, ":="); i > 0 && s.src[i] == ':' && !strings.HasPrefix(s.src[i:], ":=") && !strings.ContainsAny(s.src[:i], "#$") {
+	if i := strings.IndexAny(s.src, ":="); i > 0 && s.src[i] == ':' && !strings.HasPrefix(s.src[i:], ":=") &&
+		!strings.ContainsAny(s.src[:i], "#$") {
 		s.emit(Heading, i)
 	}
 }
@@ -301,7 +302,8 @@ func markdownSource(s *Scanner) {
 	for _, fence := range []string{"```", "~~~"} {
 		if strings.HasPrefix(body, fence) && !strings.Contains(body[len(fence):], fence) {
 			s.emit(String, len(s.src))
-			s.open = openText{kind: String, close: body[:len(body)-len(strings.TrimLeft(body, fence[:1]))], line: true, fence: true}
+			s.open = openText{kind: String, close: body[:len(body)-len(strings.TrimLeft(body, fence[:1]))], line: true,
+				fence: true}
 			return
 		}
 	}

@@ -101,7 +101,8 @@ func (s *Scanner) rest() string { return s.src[s.at:] }
 func (s *Scanner) finishOpen() {
 	if s.open.line {
 		text := strings.TrimLeft(s.src, " \t")
-		done := text == s.open.close || s.open.fence && strings.HasPrefix(text, s.open.close) && strings.Trim(text, s.open.close+" \t\r") == ""
+		done := text == s.open.close || s.open.fence && strings.HasPrefix(text, s.open.close) &&
+			strings.Trim(text, s.open.close+" \t\r") == ""
 		s.emit(s.open.kind, len(s.src))
 		if done {
 			s.open = openText{tag: s.open.tag}
@@ -159,7 +160,8 @@ func (s *Scanner) code() {
 func (s *Scanner) comment() bool {
 	rest := s.rest()
 	for _, start := range s.lang.LineComments {
-		if strings.HasPrefix(rest, start) && !(s.lang.Attributes && strings.HasPrefix(rest, "#[")) && (start != "#" || !s.lang.SpacedHash || s.at == 0 || isBlank(s.src[s.at-1])) {
+		if strings.HasPrefix(rest, start) && !(s.lang.Attributes && strings.HasPrefix(rest, "#[")) &&
+			(start != "#" || !s.lang.SpacedHash || s.at == 0 || isBlank(s.src[s.at-1])) {
 			s.emit(Comment, len(s.src))
 			return true
 		}
@@ -246,7 +248,8 @@ func (s *Scanner) regexp() bool {
 		return false
 	}
 	before := strings.TrimRight(s.src[:s.at], " \t")
-	if before != "" && !strings.ContainsAny(before[len(before)-1:], "(,=:[!&|?{};<>+-*%~^") && !strings.HasSuffix(before, "return") {
+	if before != "" && !strings.ContainsAny(before[len(before)-1:], "(,=:[!&|?{};<>+-*%~^") &&
+		!strings.HasSuffix(before, "return") {
 		return false
 	}
 	if strings.HasSuffix(s.src[:s.at], "<") || strings.HasSuffix(before, "++") || strings.HasSuffix(before, "--") {
@@ -275,7 +278,8 @@ func (s *Scanner) number() bool {
 		return false
 	}
 	i := 1
-	for i < len(rest) && (IsWordByte(rest[i]) || rest[i] == '.' && i+1 < len(rest) && isDigit(rest[i+1]) || isExponentSign(rest, i)) {
+	for i < len(rest) && (IsWordByte(rest[i]) || rest[i] == '.' && i+1 < len(rest) && isDigit(rest[i+1]) ||
+		isExponentSign(rest, i)) {
 		i++
 	}
 	if s.lang.Units && i < len(rest) && rest[i] == '%' {
@@ -286,7 +290,8 @@ func (s *Scanner) number() bool {
 }
 
 func isExponentSign(s string, i int) bool {
-	return (s[i] == '+' || s[i] == '-') && (s[i-1] == 'e' || s[i-1] == 'E') && i+1 < len(s) && isDigit(s[i+1]) && !strings.HasPrefix(s, "0x")
+	return (s[i] == '+' || s[i] == '-') && (s[i-1] == 'e' || s[i-1] == 'E') && i+1 < len(s) && isDigit(s[i+1]) &&
+		!strings.HasPrefix(s, "0x")
 }
 
 func (s *Scanner) word() bool {

@@ -36,7 +36,8 @@ func TestHighlight(t *testing.T) {
 		{"a.ts", "const a = /\"[/]/.test(b) / 2", "k:const| a = |s:/\"[/]/|.|f:test|(b) / |n:2"},
 		{"a.js", "let s = `a ${b}\n c`", "k:let| s = |s:`a ${b}\ns: c`"},
 		{"a.py", "def f(): # x\n  '''a\nb''' + 'c'", "k:def| |f:f|(): |c:# x\n  |s:'''a\ns:b'''| + |s:'c'"},
-		{"a.rs", "fn f<'a>(c: char) { r#\"a\"b\"# } /* a /* b */ c */ x", "k:fn| f<'a>(c: |b:char|) { |s:r#\"a\"b\"#| } |c:/* a /* b */ c */| x"},
+		{"a.rs", "fn f<'a>(c: char) { r#\"a\"b\"# } /* a /* b */ c */ x",
+			"k:fn| f<'a>(c: |b:char|) { |s:r#\"a\"b\"#| } |c:/* a /* b */ c */| x"},
 		{"a.cc", "#include <a.h>\nR\"x(a)\" )x\" L", "k:#include| |s:<a.h>\ns:R\"x(a)\" )x\"| L"},
 		{"a.h", "int n = 1'000; // x", "b:int| n = |n:1|'|n:000|; |c:// x"},
 		{"a.sh", "echo a#b $x # c\ncat <<'EOF'\n$y\nEOF\nls", "b:echo| a#b |b:$x| |c:# c\ncat |s:<<'EOF'\ns:$y\ns:EOF\nls"},
@@ -67,7 +68,8 @@ func TestHighlight(t *testing.T) {
 
 func TestLanguageNames(t *testing.T) {
 	for name, same := range map[string]string{
-		"x/GNUmakefile": "a.mk", "Dockerfile.dev": "a.dockerfile", "X.TSX": "a.js", "a.b.yml": "a.yaml", "go.mod": "a.go", ".bashrc": "a.sh",
+		"x/GNUmakefile": "a.mk", "Dockerfile.dev": "a.dockerfile", "X.TSX": "a.js", "a.b.yml": "a.yaml", "go.mod": "a.go",
+		".bashrc": "a.sh",
 	} {
 		if Coloured(name) == nil || Coloured(name) != Coloured(same) {
 			t.Errorf("%s is not the language of %s", name, same)
@@ -96,7 +98,8 @@ func TestParts(t *testing.T) {
 }
 
 func TestReviewed(t *testing.T) {
-	for file, id := range map[string]string{"x/A.Dart": "dart", "a.vue": "js", "Podfile": "ruby", "a.tf": "hash", "a.html": "", "go.mod": "", "a.lua": "", ".env": ""} {
+	for file, id := range map[string]string{"x/A.Dart": "dart", "a.vue": "js", "Podfile": "ruby", "a.tf": "hash",
+		"a.html": "", "go.mod": "", "a.lua": "", ".env": ""} {
 		if l := Reviewed(file); (l == nil) != (id == "") || l != nil && l.ID != id {
 			t.Errorf("%s: %+v", file, l)
 		}
@@ -105,7 +108,8 @@ func TestReviewed(t *testing.T) {
 
 // FuzzHighlight: the tokens of any text cover it, and none is empty.
 func FuzzHighlight(f *testing.F) {
-	for _, text := range []string{"", "a /* b", "\"\\", "'", "<<EOF\nx", "<a b='", "r#\"x", "R\"a(", "```\n", "/[", "\xff\u202e", "#", "$", "0x.e+", "<!", "a\r"} {
+	for _, text := range []string{"", "a /* b", "\"\\", "'", "<<EOF\nx", "<a b='", "r#\"x", "R\"a(", "```\n", "/[",
+		"\xff\u202e", "#", "$", "0x.e+", "<!", "a\r"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -67,7 +67,9 @@ func alike(a, b string) bool {
 // hasOwn reports whether names has a name that neither contains nor is part of one of others.
 func hasOwn(names, others []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
-		return !slices.ContainsFunc(others, func(o string) bool { return strings.Contains(o, name) || strings.Contains(name, o) })
+		return !slices.ContainsFunc(others, func(o string) bool {
+			return strings.Contains(o, name) || strings.Contains(name, o)
+		})
 	})
 }
 
@@ -80,7 +82,8 @@ func names(text string) []string {
 			name = at.File
 		}
 		within := func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) || r == '_' || r == '.' }
-		if strings.ContainsFunc(name, unicode.IsLetter) && (strings.Contains(word, "`") || strings.ContainsFunc(name[1:], within)) {
+		if strings.ContainsFunc(name, unicode.IsLetter) &&
+			(strings.Contains(word, "`") || strings.ContainsFunc(name[1:], within)) {
 			names = append(names, name)
 		}
 	}

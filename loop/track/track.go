@@ -22,7 +22,8 @@ const (
 	Similar       State = "similar"         // the newest round and an earlier one have requests that may be the same
 	Contradiction State = "contradiction"   // the newest round requests the opposite of the one before it
 	NotAsked      State = "not_asked_again" // requested before and not in the newest round
-	Met           State = "met"             // not asked again, and a check shows that it is done; set by the caller, who knows the checks
+	// not asked again, and a check shows that it is done; set by the caller, who knows the checks
+	Met State = "met"
 )
 
 // Request is one request over the rounds of a run.
@@ -57,7 +58,8 @@ func Requests(rounds []Round) []Request {
 	})
 	tracked := make([]Request, len(threads))
 	for i, t := range threads {
-		tracked[i] = Request{Text: t.text, ID: t.id, Rule: t.rule, First: rounds[t.seen[0]].Number, Last: rounds[t.newest()].Number, Times: len(t.seen)}
+		tracked[i] = Request{Text: t.text, ID: t.id, Rule: t.rule, First: rounds[t.seen[0]].Number,
+			Last: rounds[t.newest()].Number, Times: len(t.seen)}
 		var other *thread
 		if tracked[i].State, other = t.state(threads, len(rounds)-1); other != nil {
 			tracked[i].Other = rounds[other.newest()].Number
@@ -209,7 +211,8 @@ func (t *thread) state(threads []*thread, last int) (state State, similar *threa
 		case (other.newest() == last) == now:
 		case min(t.newest(), other.newest()) == last-1 && t.by == other.by && opposite(t.key, other.key):
 			return Contradiction, other
-		case similar == nil && (t.File == "" || other.File == "" || endsAlike(t.File, other.File)) && alike(t.words, other.words):
+		case similar == nil && (t.File == "" || other.File == "" || endsAlike(t.File, other.File)) &&
+			alike(t.words, other.words):
 			similar = other
 		}
 	}

@@ -69,11 +69,15 @@ func TestTrackPlaces(t *testing.T) {
 		{"another file", asked, "b.go:3 warning: the error of Close is ignored\n", nil, New, NotAsked},
 		{"another thing", asked, "a.go:3 warning: name the result\n", nil, New, NotAsked},
 		{"prose", "Fix type errors\n", "fix type errors.\n", []string{"a.go"}, Unmet, ""},
-		{"the opposite", "a.go:3 warning: Log the token\n", "a.go:3 warning: Do not log the token.\n", []string{"a.go"}, Contradiction, Contradiction},
-		{"the opposite elsewhere", "a.go:3 warning: Log the token\n", "a.go:9 warning: Do not log the token\n", nil, Similar, Similar},
+		{"the opposite", "a.go:3 warning: Log the token\n", "a.go:3 warning: Do not log the token.\n", []string{"a.go"},
+			Contradiction, Contradiction},
+		{"the opposite elsewhere", "a.go:3 warning: Log the token\n", "a.go:9 warning: Do not log the token\n", nil, Similar,
+			Similar},
 		{"the opposite order", "Add the gravity vector\n", "Remove the gravity vector\n", nil, Contradiction, Contradiction},
-		{"the other way round", "Use a mutex instead of a channel\n", "Use a channel instead of a mutex\n", nil, Contradiction, Contradiction},
-		{"not the other way round", "Only an admin may delete a user\n", "Only a user may delete an admin\n", nil, Similar, Similar},
+		{"the other way round", "Use a mutex instead of a channel\n", "Use a channel instead of a mutex\n", nil,
+			Contradiction, Contradiction},
+		{"not the other way round", "Only an admin may delete a user\n", "Only a user may delete an admin\n", nil, Similar,
+			Similar},
 		{"the opposite and more", "Log the token\n", "Do not log the whole token\n", nil, Similar, Similar},
 	} {
 		second := readRound(2, test.after)
@@ -122,7 +126,8 @@ func FuzzTrack(f *testing.F) {
 		checkTracked(t, rounds, Requests(rounds))
 		for _, a := range asked {
 			for _, b := range asked[:min(len(asked), 6)] {
-				if alike(a, b) != alike(b, a) || opposite(key{words: words(a)}, key{words: words(b)}) != opposite(key{words: words(b)}, key{words: words(a)}) {
+				if alike(a, b) != alike(b, a) ||
+					opposite(key{words: words(a)}, key{words: words(b)}) != opposite(key{words: words(b)}, key{words: words(a)}) {
 					t.Fatalf("not symmetric: %q and %q", a, b)
 				}
 			}

@@ -42,7 +42,8 @@ func outline(files []File) (lines []string) {
 	for _, f := range files {
 		lines = append(lines, fmt.Sprintf("%s>%s at %d", f.Old, f.New, f.Row))
 		for _, h := range f.Hunks {
-			lines = append(lines, fmt.Sprintf("-%d,%d +%d,%d%s at %d", h.OldStart, h.OldCount, h.NewStart, h.NewCount, h.Section, h.Row))
+			lines = append(lines, fmt.Sprintf("-%d,%d +%d,%d%s at %d", h.OldStart, h.OldCount, h.NewStart, h.NewCount, h.Section,
+				h.Row))
 			for _, l := range h.Lines {
 				lines = append(lines, fmt.Sprintf("%c %d %d %s %v", l.Kind, l.Old, l.New, l.Text, l.NoEOL))
 			}
@@ -62,7 +63,8 @@ func TestFiles(t *testing.T) {
 	files, err := read(sample)
 	want := []string{
 		"f>f at 1", "-1,4 +1,5 func f() at 5",
-		"  1 1 one false", "- 2 0 two false", "- 3 0 three false", "+ 0 2 2 false", "+ 0 3 3 false", "+ 0 4 three and a half false",
+		"  1 1 one false", "- 2 0 two false", "- 3 0 three false", "+ 0 2 2 false", "+ 0 3 3 false",
+		"+ 0 4 three and a half false",
 		"  4 5 four false", "-9,1 +10,1 at 13", "- 9 0 last true", "+ 0 10 last false",
 		"old name>néw at 17", ">g at 21", "-0,0 +1,1 at 25", "+ 0 1 diff --git a/x b/x false",
 	}
@@ -88,8 +90,10 @@ func TestCutOff(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	const head = "diff --git a/f b/f\n"
 	for _, bad := range []string{
-		"hello\n", "@@ -1 +1 @@\n", head + "@@ -1 +1\n", head + "@@ -1 +x @@\n", head + "@@ -1 +1 @@\n+a\n+b\n", head + "@@ -1 +1 @@\nxx\n",
-		head + "@@ -0,0 +1 @@\n+a\nb\n", head + "@@ -1 +1,2 @@\n-a\n-b\n+c\n+d\n", head + "rename from \"a\nrename to b\n", head + "--- c/f\n", "diff --git f f\n",
+		"hello\n", "@@ -1 +1 @@\n", head + "@@ -1 +1\n", head + "@@ -1 +x @@\n", head + "@@ -1 +1 @@\n+a\n+b\n",
+		head + "@@ -1 +1 @@\nxx\n",
+		head + "@@ -0,0 +1 @@\n+a\nb\n", head + "@@ -1 +1,2 @@\n-a\n-b\n+c\n+d\n", head + "rename from \"a\nrename to b\n",
+		head + "--- c/f\n", "diff --git f f\n",
 	} {
 		if files, err := read(bad); err == nil {
 			t.Errorf("%q is read: %q", bad, outline(files))
@@ -104,7 +108,8 @@ func TestRefuses(t *testing.T) {
 // first file.
 func FuzzFiles(f *testing.F) {
 	f.Add(sample)
-	f.Add("diff --git \"a/\\346\\227\" \"b/\\346\\227\"\nnew file mode 100644\nindex 0..1\nGIT binary patch\nliteral 2\nJcma\n\nliteral 0\nHcmV\n\n")
+	f.Add("diff --git \"a/\\346\\227\" \"b/\\346\\227\"\nnew file mode 100644\nindex 0..1\nGIT binary patch\nliteral 2\n" +
+		"Jcma\n\nliteral 0\nHcmV\n\n")
 	f.Add("diff --git a/x b/x b/x b/x\nold mode 100644\nnew mode 120000\nBinary files a/x and b/x differ\n\n\n")
 	f.Add("diff --git a/f b/f\n@@ -1,2 +1,3 @@\n\n-b\r\n+c\n+d\n\\ x\n")
 	f.Fuzz(func(t *testing.T, patch string) {

@@ -58,7 +58,8 @@ func LockCheckout(s *store.Store, run record.Run) (tree *gitstore.Worktree, free
 	}
 	if tree.ID() != run.Plan.Checkout {
 		where := cmp.Or(run.Plan.Checkout, "the main working tree")
-		return nil, free, &record.StateError{What: "run " + run.ID, Status: "at work in another checkout (" + where + ")", Cannot: "carried on from this one"}
+		return nil, free, &record.StateError{What: "run " + run.ID, Status: "at work in another checkout (" + where + ")",
+			Cannot: "carried on from this one"}
 	}
 	if e := s.Repo.Unfinished(); e != nil {
 		return nil, free, e

@@ -23,7 +23,8 @@ const (
 func stopFile(s *store.Store, run string) string { return filepath.Join(FilesDir(s, run), "stop") }
 
 // TakeRun is HoldRun that first stops the process on this machine that carries run out, if there is one: its agent is
-// ended and the run is recorded as interrupted. The error is gitstore.ErrBusy if the process has not ended within a minute.
+// ended and the run is recorded as interrupted. The error is gitstore.ErrBusy if the process has not ended within a
+// minute.
 func TakeRun(ctx context.Context, s *store.Store, run record.Run) (unlock func(), err error) {
 	unlock, err = HoldRun(s, run.ID)
 	if !errors.Is(err, gitstore.ErrBusy) || run.Status != record.RunRunning {

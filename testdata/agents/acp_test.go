@@ -19,7 +19,8 @@ func eachByACP(t *testing.T, settings string, test func(t *testing.T, a tool)) {
 		home, command := a.home, a.command
 		a.byACP, a.home = true, func(url string) map[string]string {
 			files := home(url)
-			files[".config/git-runr/config.toml"] = fmt.Sprintf("[agents.%s]\nprotocol = \"acp\"\n%s%s", a.name, command, settings)
+			files[".config/git-runr/config.toml"] = fmt.Sprintf("[agents.%s]\nprotocol = \"acp\"\n%s%s", a.name, command,
+				settings)
 			return files
 		}
 		t.Run(a.name+" by ACP", func(t *testing.T) {
@@ -56,8 +57,10 @@ func TestACPFaults(t *testing.T) {
 					t.Fatal("no failure is recorded")
 				}
 				got := review.Failure
-				t.Logf("ROW %-9s %-16s %3.0f s, %2d requests: %s, transient %v: %s", a.name, f.name, time.Since(began).Seconds(), len(w.Requests()), got.Reason, got.Transient, got.Detail)
-				if f.reply.Status != 0 && !strings.Contains(got.Detail, words) && !strings.Contains(got.Detail, fmt.Sprint(f.reply.Status)) {
+				t.Logf("ROW %-9s %-16s %3.0f s, %2d requests: %s, transient %v: %s", a.name, f.name, time.Since(began).Seconds(),
+					len(w.Requests()), got.Reason, got.Transient, got.Detail)
+				if f.reply.Status != 0 && !strings.Contains(got.Detail, words) &&
+					!strings.Contains(got.Detail, fmt.Sprint(f.reply.Status)) {
 					t.Errorf("the provider's words are lost: %s", got.Detail)
 				}
 			})
@@ -87,7 +90,8 @@ func TestACPHostile(t *testing.T) {
 						t.Errorf("%s as %s %s", a.name, role, line)
 					}
 				}
-				t.Logf("%-9s %-12s %d plants, %d requests: %s", a.name, role, len(h.plants()), len(h.Requests()), strings.Join(happened, "; "))
+				t.Logf("%-9s %-12s %d plants, %d requests: %s", a.name, role, len(h.plants()), len(h.Requests()),
+					strings.Join(happened, "; "))
 			})
 		}
 	})

@@ -114,13 +114,16 @@ func TestFaults(t *testing.T) {
 					want = f.ends[""]
 				}
 				got, took := w.fails(want.reason)
-				if want.reason != "" && got.Reason != want.reason || !strings.Contains(got.Detail, want.detail) || got.Transient != want.transient {
+				if want.reason != "" && got.Reason != want.reason || !strings.Contains(got.Detail, want.detail) ||
+					got.Transient != want.transient {
 					t.Errorf("want %+v", want)
 				}
-				if wait := time.Until(got.RetryAt); f.reply.Quota > 0 && own && a.name != "claude" && (wait < f.reply.Quota*4/5 || wait > f.reply.Quota*6/5) {
+				if wait := time.Until(got.RetryAt); f.reply.Quota > 0 && own && a.name != "claude" &&
+					(wait < f.reply.Quota*4/5 || wait > f.reply.Quota*6/5) {
 					t.Errorf("asked again in %s", wait)
 				}
-				t.Logf("%-9s %-16s %3.0f s, %2d requests: %s, transient %v, again in %.0f s: %s", a.name, f.name, took.Seconds(), len(w.Requests()),
+				t.Logf("%-9s %-16s %3.0f s, %2d requests: %s, transient %v, again in %.0f s: %s", a.name, f.name, took.Seconds(),
+					len(w.Requests()),
 					got.Reason, got.Transient, max(0, time.Until(got.RetryAt).Seconds()), got.Detail)
 			})
 		}
@@ -131,7 +134,9 @@ func TestFaults(t *testing.T) {
 // before it called its model, or before it gave up for the expected reason; then it is tried again with more time.
 func (w *world) fails(reason string) (*failure, time.Duration) {
 	for idle := 20 * time.Second; ; idle *= 3 {
-		w.files(w.home, map[string]string{".config/git-runr/config.toml": fmt.Sprintf("[agents.%s]\nidle_timeout = %q\ntimeout = %q\n", w.tool.name, idle, 2*idle)})
+		w.files(w.home,
+			map[string]string{".config/git-runr/config.toml": fmt.Sprintf("[agents.%s]\nidle_timeout = %q\ntimeout = %q\n",
+				w.tool.name, idle, 2*idle)})
 		began := time.Now()
 		w.runr(30, "review", "--wait", "--reviewer", w.tool.name)
 		took := time.Since(began)
@@ -140,7 +145,8 @@ func (w *world) fails(reason string) (*failure, time.Duration) {
 		if review.Failure == nil {
 			w.t.Fatal("no failure is recorded")
 		}
-		early := len(w.Requests()) == 0 || review.Failure.Reason == "stalled_timeout" && reason != "" && reason != "stalled_timeout"
+		early := len(w.Requests()) == 0 || review.Failure.Reason == "stalled_timeout" && reason != "" &&
+			reason != "stalled_timeout"
 		if !early || idle > time.Minute {
 			return review.Failure, took
 		}

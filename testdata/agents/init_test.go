@@ -21,14 +21,17 @@ var integrated = map[string]struct {
 	hooks   bool
 }{
 	"claude": {
-		files: map[string]string{".claude/settings.json": "{\n\t\"permissions\": {\"allow\": [\"Bash(git:*)\"]},\n\t\"hooks\": {\n\t\t\"Stop\": []\n\t}\n}"},
-		add:   []string{"mcp", "add", "--scope", "project", "other", "--", "cat"}, list: []string{"mcp", "list"},
+		files: map[string]string{".claude/settings.json": "{\n\t\"permissions\": {\"allow\": [\"Bash(git:*)\"]},\n" +
+			"\t\"hooks\": {\n\t\t\"Stop\": []\n\t}\n}"},
+		add: []string{"mcp", "add", "--scope", "project", "other", "--", "cat"}, list: []string{"mcp", "list"},
 		session: []string{"-p", "--allowedTools", "Bash"}, hooks: true,
 	},
 	"codex": {
-		files:   map[string]string{".codex/config.toml": "# of the team\r\nmodel_reasoning_effort = \"low\"\r\n\r\n[mcp_servers.other]\r\ncommand = \"cat\" # it echoes"},
+		files: map[string]string{".codex/config.toml": "# of the team\r\nmodel_reasoning_effort = \"low\"\r\n\r\n" +
+			"[mcp_servers.other]\r\ncommand = \"cat\" # it echoes"},
 		list:    []string{"mcp", "list"},
-		session: []string{"exec", "--json", "--sandbox", "workspace-write", "--dangerously-bypass-hook-trust", "-"}, hooks: true,
+		session: []string{"exec", "--json", "--sandbox", "workspace-write", "--dangerously-bypass-hook-trust", "-"},
+		hooks:   true,
 	},
 	"gemini": {
 		files: map[string]string{".gemini/settings.json": "{\n   // of the team\n   \"ui\": {\"hideTips\": true}\n}\n"},
@@ -36,8 +39,10 @@ var integrated = map[string]struct {
 		session: []string{"--approval-mode", "yolo", "-p", ""}, hooks: true,
 	},
 	"opencode": {
-		files: map[string]string{"opencode.jsonc": "{\n    \"$schema\": \"https://opencode.ai/config.json\",\n    /* of the team */\n    \"mcp\": {\n        \"other\": {\"type\": \"local\", \"command\": [\"cat\"], \"enabled\": false,}, // off\n    },\n}\n"},
-		list:  []string{"mcp", "list"},
+		files: map[string]string{"opencode.jsonc": "{\n    \"$schema\": \"https://opencode.ai/config.json\",\n" +
+			"    /* of the team */\n    \"mcp\": {\n" +
+			"        \"other\": {\"type\": \"local\", \"command\": [\"cat\"], \"enabled\": false,}, // off\n    },\n}\n"},
+		list: []string{"mcp", "list"},
 	},
 	"pi": {files: map[string]string{".pi/settings.json": "{\"theme\": \"dark\"}"}},
 }
@@ -184,7 +189,8 @@ func TestHooks(t *testing.T) {
 
 // shellOf returns a reply that makes the tool run a line in its shell.
 func shellOf(a tool, line string) model.Reply {
-	names := map[string][2]string{"claude": {"Bash", "command"}, "codex": {"exec_command", "cmd"}, "gemini": {"run_shell_command", "command"}}
+	names := map[string][2]string{"claude": {"Bash", "command"}, "codex": {"exec_command", "cmd"},
+		"gemini": {"run_shell_command", "command"}}
 	return model.Reply{Tool: names[a.name][0], Args: map[string]any{names[a.name][1]: line}}
 }
 

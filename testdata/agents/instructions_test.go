@@ -22,7 +22,8 @@ func TestInstructions(t *testing.T) {
 			"kilo":     {".kilo/rules/rule.md", ".kilocoderules", "lib/AGENTS.md"},
 			"qwen":     {".qwen/commands/planted.md"},
 			"copilot": {
-				".claude/rules/planted.md", ".github/copilot-instructions.md", ".github/instructions/planted.instructions.md", "CLAUDE.md", "GEMINI.md",
+				".claude/rules/planted.md", ".github/copilot-instructions.md", ".github/instructions/planted.instructions.md",
+				"CLAUDE.md", "GEMINI.md",
 				"lib/AGENTS.md", "lib/CLAUDE.md", "lib/GEMINI.md",
 			},
 		},

@@ -118,7 +118,8 @@ func TestRefused(t *testing.T) {
 		w.files(w.repo, map[string]string{"task.md": task})
 		w.commit("task")
 		out, status := w.run("git-runr", "run", "task.md", "--implementer", a.name)
-		if changed := status == 4 && strings.Contains(out, "no_change"); !changed && (status != 30 || !strings.Contains(out, "agent_failed")) {
+		if changed := status == 4 && strings.Contains(out, "no_change"); !changed &&
+			(status != 30 || !strings.Contains(out, "agent_failed")) {
 			t.Errorf("it ended with %d: %s", status, out)
 		}
 		has(t, out, a.refusal)

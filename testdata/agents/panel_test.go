@@ -112,7 +112,8 @@ func ruled(r model.Request, refuted string) model.Reply {
 		}
 		all = append(all, fmt.Sprintf(`{"finding":%d,"says":%q,"why":%q}`, i+1, says, why))
 	}
-	return model.Reply{Text: "```runr-rulings " + rulingsMark.FindStringSubmatch(r.Prompt)[1] + "\n{\"rulings\":[" + strings.Join(all, ",") + "]}\n```\n"}
+	return model.Reply{Text: "```runr-rulings " + rulingsMark.FindStringSubmatch(r.Prompt)[1] + "\n{\"rulings\":[" +
+		strings.Join(all, ",") + "]}\n```\n"}
 }
 
 // TestPanel lets five tools review a planted bug at the same time, and one of them judge. One is down, one disagrees,
@@ -125,9 +126,12 @@ func TestPanel(t *testing.T) {
 		status int
 		says   []string
 	}{
-		{name: "its program fails", config: "[agents.pi]\npreset = \"pi\"\ncommand = [\"false\"]\n", status: 1, says: []string{"pi: did not answer"}},
-		{name: "its key is refused", reply: model.Reply{Status: 401, Message: words}, status: 1, says: []string{"pi: did not answer", words}},
-		{name: "its model has a fault", reply: model.Reply{Status: 500, Message: words}, status: 30, says: []string{words, "waiting for: pi"}},
+		{name: "its program fails", config: "[agents.pi]\npreset = \"pi\"\ncommand = [\"false\"]\n", status: 1,
+			says: []string{"pi: did not answer"}},
+		{name: "its key is refused", reply: model.Reply{Status: 401, Message: words}, status: 1,
+			says: []string{"pi: did not answer", words}},
+		{name: "its model has a fault", reply: model.Reply{Status: 500, Message: words}, status: 30,
+			says: []string{words, "waiting for: pi"}},
 	} {
 		t.Run(down.name, func(t *testing.T) {
 			t.Parallel()
@@ -146,13 +150,16 @@ func TestPanel(t *testing.T) {
 
 // panelScript returns what the models of a panel say.
 func panelScript(t *testing.T, a tool, pi model.Reply) model.Script {
-	first := finding{Severity: "warning", File: "sum.go", Line: 5, Issue: "The first element is never added to the sum", Fix: "Begin at 0"}
+	first := finding{Severity: "warning", File: "sum.go", Line: 5, Issue: "The first element is never added to the sum",
+		Fix: "Begin at 0"}
 	said := map[string]func(model.Request) model.Reply{
-		"codex":  func(r model.Request) model.Reply { return verdict(r, "NEEDS_FIX", first) },
-		"claude": func(r model.Request) model.Reply { return verdict(r, "NEEDS_FIX", first) }, // with the same place and words
+		"codex": func(r model.Request) model.Reply { return verdict(r, "NEEDS_FIX", first) },
+		// with the same place and words
+		"claude": func(r model.Request) model.Reply { return verdict(r, "NEEDS_FIX", first) },
 		"gemini": func(r model.Request) model.Reply { return verdict(r, "PASS") },
 		"opencode": func(r model.Request) model.Reply {
-			return verdict(r, "CRITICAL", finding{Severity: "critical", File: "sum.go", Line: 4, Issue: "It overwrites what the caller passed", Fix: "Copy it"})
+			return verdict(r, "CRITICAL", finding{Severity: "critical", File: "sum.go", Line: 4,
+				Issue: "It overwrites what the caller passed", Fix: "Copy it"})
 		},
 	}
 	up := panel(slices.DeleteFunc(slices.Clone(a.each()), func(one tool) bool { return one.name == "pi" })...)

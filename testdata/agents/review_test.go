@@ -34,7 +34,8 @@ func TestReview(t *testing.T) {
 			case r.Turn == 1:
 				return a.write("planted.txt", "planted by the reviewer")
 			}
-			return verdict(r, "NEEDS_FIX", finding{Severity: "critical", File: "sum.go", Line: 5, Issue: "The first element is never added", Fix: "Begin at 0"})
+			return verdict(r, "NEEDS_FIX", finding{Severity: "critical", File: "sum.go", Line: 5,
+				Issue: "The first element is never added", Fix: "Begin at 0"})
 		})
 		w.files(w.repo, map[string]string{"sum.go": planted})
 		w.commit("sum")
@@ -54,7 +55,8 @@ func TestReview(t *testing.T) {
 			}
 		}
 		w.shown(&review, "show", "latest", "--json")
-		if len(review.Submissions) != 1 || review.Submissions[0].Reviewer != a.name || len(review.Submissions[0].Report.Findings) != 1 ||
+		if len(review.Submissions) != 1 || review.Submissions[0].Reviewer != a.name ||
+			len(review.Submissions[0].Report.Findings) != 1 ||
 			review.Submissions[0].Report.Findings[0].Line != 5 || review.Submissions[0].Report.Findings[0].File != "sum.go" {
 			t.Errorf("recorded: %+v", review)
 		}
@@ -89,7 +91,8 @@ func TestAskedForTheBlock(t *testing.T) {
 			case r.Turn == 0:
 				return a.write("planted.txt", "planted by the reviewer")
 			}
-			return verdict(r, "NEEDS_FIX", finding{Severity: "critical", File: "sum.go", Line: 5, Issue: "The first element is never added"})
+			return verdict(r, "NEEDS_FIX", finding{Severity: "critical", File: "sum.go", Line: 5,
+				Issue: "The first element is never added"})
 		})
 		w.files(w.repo, map[string]string{"sum.go": planted})
 		w.commit("sum")

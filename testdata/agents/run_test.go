@@ -58,9 +58,11 @@ func TestRun(t *testing.T) {
 			case len(r.Tools) == 0:
 				return model.Reply{Text: "Greeting"}
 			case reviews(r) && strings.Contains(r.Prompt, "+rude"):
-				return verdict(r, "CRITICAL", finding{Severity: "critical", File: "greet.txt", Line: 1, Issue: "The greeting is rude", Fix: "Begin again"})
+				return verdict(r, "CRITICAL", finding{Severity: "critical", File: "greet.txt", Line: 1,
+					Issue: "The greeting is rude", Fix: "Begin again"})
 			case reviews(r) && strings.Contains(r.Prompt, "+hello\n"):
-				return verdict(r, "NEEDS_FIX", finding{Severity: "warning", File: "greet.txt", Line: 1, Issue: "The greeting is not polite", Fix: "Say please"})
+				return verdict(r, "NEEDS_FIX", finding{Severity: "warning", File: "greet.txt", Line: 1,
+					Issue: "The greeting is not polite", Fix: "Say please"})
 			case reviews(r):
 				return verdict(r, "PASS")
 			case strings.Contains(r.Prompt, "FIX review findings"):
@@ -73,7 +75,8 @@ func TestRun(t *testing.T) {
 		w.files(w.repo, map[string]string{"task.md": task})
 		w.commit("task")
 		out := w.runr(0, "run", "task.md", "--implementer", a.name, "--reviewer", a.name)
-		has(t, out, "attempt 1 (implement) by "+a.name+": 1 file", "reverted", "attempt 2 (re-execute)", "attempt 3 (fix)", "round 3 by "+a.name+": PASS")
+		has(t, out, "attempt 1 (implement) by "+a.name+": 1 file", "reverted", "attempt 2 (re-execute)", "attempt 3 (fix)",
+			"round 3 by "+a.name+": PASS")
 		w.countedBy(6)
 		w.runr(0, "land")
 		if got := w.git("show", "HEAD:greet.txt"); strings.TrimSpace(got) != "hello, please" {

@@ -135,12 +135,14 @@ stream_max_retries = 1
 		reads: []string{"Read", "Grep", "Glob", "DeferredToolPlaceholder"}, writes: []string{"Write", "Edit"},
 	},
 	{
-		name: "gemini", acp: true, form: "gemini", model: "gemini-of-the-user", refusal: "no_change", // its events contain no denial
+		// its events contain no denial
+		name: "gemini", acp: true, form: "gemini", model: "gemini-of-the-user", refusal: "no_change",
 		env: func(string) []string {
 			return []string{"GEMINI_API_KEY=" + key}
 		},
 		home: func(url string) map[string]string {
-			return map[string]string{".gemini/.env": "GOOGLE_GEMINI_BASE_URL=" + url + "\n", ".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},"model":{"name":"gemini-of-the-user"},"telemetry":{"enabled":false},"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true}}`}
+			return map[string]string{".gemini/.env": "GOOGLE_GEMINI_BASE_URL=" + url + "\n",
+				".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},"model":{"name":"gemini-of-the-user"},"telemetry":{"enabled":false},"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true}}`}
 		},
 		read: call("read_file", "file_path", ""), write: call("write_file", "file_path", "content"),
 		writes: []string{"write_file", "replace"},
@@ -173,7 +175,8 @@ stream_max_retries = 1
 	}, {
 		name: "copilot", form: "chat", model: "copilot-of-the-user", refusal: "permission denied",
 		env: func(url string) []string {
-			return []string{"COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + url + "/v1", "COPILOT_PROVIDER_API_KEY=" + key, "COPILOT_MODEL=copilot-of-the-user"}
+			return []string{"COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + url + "/v1",
+				"COPILOT_PROVIDER_API_KEY=" + key, "COPILOT_MODEL=copilot-of-the-user"}
 		},
 		home: func(string) map[string]string { return nil },
 		read: call("view", "path", ""), write: call("create", "path", "file_text"),

@@ -38,7 +38,8 @@ func runTests(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	programs = dir
-	if out, err := exec.Command("go", "build", "-o", dir, "github.com/git-runr/git-runr/cmd/git-runr").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", dir, "github.com/git-runr/git-runr/cmd/git-runr").
+		CombinedOutput(); err != nil {
 		fmt.Printf("%s%v\n", out, err)
 		return 1
 	}
@@ -82,10 +83,12 @@ func newWorld(t *testing.T, a tool, script model.Script) *world {
 	dir := t.TempDir()
 	w := &world{t: t, tool: a, home: filepath.Join(dir, "home"), repo: filepath.Join(dir, "repo"), Server: server}
 	w.env = append(a.env(server.URL),
-		"HOME="+w.home, "PATH="+programs+":"+os.Getenv("RUNR_AGENTS")+":"+os.Getenv("PATH"), "TMPDIR="+filepath.Join(dir, "tmp"),
+		"HOME="+w.home, "PATH="+programs+":"+os.Getenv("RUNR_AGENTS")+":"+os.Getenv("PATH"),
+		"TMPDIR="+filepath.Join(dir, "tmp"),
 		"TERM=dumb", "LANG=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1", "NO_PROXY=127.0.0.1")
 	t.Cleanup(func() { w.nothingLeft() })
-	w.files(dir, map[string]string{"tmp/.keep": "", "home/.npmrc": "offline=true\nregistry=http://127.0.0.1:9/\n", "home/.gitconfig": "[user]\nname = Ada\nemail = ada@example.com\n[init]\ndefaultBranch = main\n"})
+	w.files(dir, map[string]string{"tmp/.keep": "", "home/.npmrc": "offline=true\nregistry=http://127.0.0.1:9/\n",
+		"home/.gitconfig": "[user]\nname = Ada\nemail = ada@example.com\n[init]\ndefaultBranch = main\n"})
 	w.files(w.home, a.home(server.URL))
 	w.files(w.repo, map[string]string{"README.md": "# sums\n"})
 	w.git("init", "-q")
@@ -173,7 +176,8 @@ func (w *world) runr(status int, args ...string) string {
 	w.t.Helper()
 	out, got := w.run("git-runr", args...)
 	if got != status {
-		w.t.Fatalf("git runr %s ended with %d, want %d:\n%s\nrequests: %s", strings.Join(args, " "), got, status, out, w.talk())
+		w.t.Fatalf("git runr %s ended with %d, want %d:\n%s\nrequests: %s", strings.Join(args, " "), got, status, out,
+			w.talk())
 	}
 	return out
 }
@@ -264,7 +268,8 @@ func verdict(r model.Request, verdict string, findings ...finding) model.Reply {
 	if nonce == nil {
 		return model.Reply{Text: "There is no change to review."}
 	}
-	report, _ := json.Marshal(map[string]any{"verdict": verdict, "summary": "as scripted", "findings": append([]finding{}, findings...)})
+	report, _ := json.Marshal(map[string]any{"verdict": verdict, "summary": "as scripted",
+		"findings": append([]finding{}, findings...)})
 	return model.Reply{Text: "```runr-review " + nonce[1] + "\n" + string(report) + "\n```\n"}
 }
 

@@ -17,12 +17,14 @@ func (b *bench) beside() {
 	with, without := b.userOf(h, true), b.userOf(h, false)
 	defer b.remove(with, without, with+".git", without+".git")
 	for _, argv := range [][]string{
-		{"git", "status"}, {"git", "log", "-1000", "--format=%H"}, withoutOurs, {"git", "fetch", "-q"}, {"git", "push", "-q", "origin", "main"},
+		{"git", "status"}, {"git", "log", "-1000", "--format=%H"}, withoutOurs, {"git", "fetch", "-q"},
+		{"git", "push", "-q", "origin", "main"},
 	} {
 		b.besides(of, with, without, argv)
 	}
 	if a, z := b.must(with, withoutOurs...), b.must(without, "git", "log", "--format=%H", "--all"); a != z {
-		log.Fatalf("%s shows %d lines, not %d", strings.Join(withoutOurs, " "), strings.Count(a, "\n")+1, strings.Count(z, "\n")+1)
+		log.Fatalf("%s shows %d lines, not %d", strings.Join(withoutOurs, " "), strings.Count(a, "\n")+1,
+			strings.Count(z, "\n")+1)
 	}
 	b.besides(of, with, without, []string{"git", "log", "--format=%H", "--all"})
 	b.atMost(3, func() { b.besides(of, with, without, []string{"git", "gc", "-q"}) })

@@ -34,7 +34,8 @@ func (b *bench) largeTree() {
 	b.says(dir, []string{"git", "show", tree + ":0/0/f0"}, "changed 1")
 	b.atMost(7, func() {
 		b.add("snapshot of a large tree", measured{size: fmt.Sprintf("%d files", b.files)}, atMostTimes(1.5),
-			command{dir: dir, argv: []string{"git", "status", "--porcelain"}, before: change}, command{dir: dir, argv: argv, before: change})
+			command{dir: dir, argv: []string{"git", "status", "--porcelain"}, before: change},
+			command{dir: dir, argv: argv, before: change})
 	})
 	b.remove(dir)
 }
@@ -43,7 +44,9 @@ func (b *bench) largeTree() {
 func (b *bench) largeChange() {
 	dir := b.repo("change")
 	b.imported(dir, func(w *bufio.Writer) {
-		fmt.Fprint(w, "commit refs/heads/main\ncommitter Bench <bench@example.com> 1767323045 +0000\ndata 5\nfiles\nfrom refs/heads/main^0\n")
+		fmt.Fprint(w,
+			"commit refs/heads/main\ncommitter Bench <bench@example.com> 1767323045 +0000\ndata 5\nfiles\n"+
+				"from refs/heads/main^0\n")
 		for i := range b.changed {
 			text := source(i)
 			fmt.Fprintf(w, "M 100644 inline src/%d/m%d.py\ndata %d\n%s\n", i/100, i, len(text), text)
@@ -53,7 +56,8 @@ func (b *bench) largeChange() {
 	of := measured{size: fmt.Sprintf("%d files, %d lines", b.changed, b.changed*sourceLines)}
 	argv := []string{b.bin, "review", "--wait", "--again", "--reviewer", "builtin"}
 	lines := b.changed * sourceLines
-	b.says(dir, argv, "checked by builtin: nothing found", fmt.Sprintf("(%d of %d files, %d of %d lines)", b.changed, b.changed, lines, lines))
+	b.says(dir, argv, "checked by builtin: nothing found",
+		fmt.Sprintf("(%d of %d files, %d of %d lines)", b.changed, b.changed, lines, lines))
 	ours := command{dir: dir, argv: argv}
 	defer b.remove(dir)
 	b.atMost(5, func() {
@@ -69,7 +73,8 @@ func (b *bench) largeChange() {
 			log.Fatal("gitleaks took no time")
 		}
 		ratio := took[1].CPU / took[0].CPU
-		b.put(row{what: "review of a large change, CPU", size: of.size, git: "gitleaks detect", gitDid: cpuTold(took[0]), ours: ours.name(), did: cpuTold(took[1]),
+		b.put(row{what: "review of a large change, CPU", size: of.size, git: "gitleaks detect", gitDid: cpuTold(took[0]),
+			ours: ours.name(), did: cpuTold(took[1]),
 			ratio: ratio, aim: "≤ 1.2×", held: yes(ratio <= 1.2)})
 	})
 }

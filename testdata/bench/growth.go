@@ -100,7 +100,9 @@ const (
 // svg returns the picture of growth: one line per command, with its name at the end.
 func (g growth) svg() string {
 	var t strings.Builder
-	fmt.Fprintf(&t, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="11">`+"\n", left+wide+names, top+high+50)
+	fmt.Fprintf(&t,
+		`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="11">`+"\n",
+		left+wide+names, top+high+50)
 	fmt.Fprintf(&t, `<rect width="100%%" height="100%%" fill="white"/>`+"\n")
 	if len(g) > 0 {
 		p := g.plane()
@@ -155,7 +157,8 @@ func axis(ms float64) string {
 	return fmt.Sprintf("%g ms", ms)
 }
 
-var colours = []string{"#1b6ca8", "#c0392b", "#1e8449", "#7d3c98", "#b9770e", "#117a65", "#5d6d7e", "#a04000", "#2e4053", "#943126"}
+var colours = []string{"#1b6ca8", "#c0392b", "#1e8449", "#7d3c98", "#b9770e", "#117a65", "#5d6d7e", "#a04000",
+	"#2e4053", "#943126"}
 
 func (g growth) lines(t *strings.Builder, p plane) {
 	ordered := slices.Clone(g)
@@ -167,7 +170,8 @@ func (g growth) lines(t *strings.Builder, p plane) {
 		for _, n := range s.sizes() {
 			fmt.Fprintf(t, "%.1f,%.1f ", p.x(float64(n)), p.y(s.points[n]))
 		}
-		fmt.Fprintf(t, `"/><text x="%d" y="%.1f" fill="%s">%s: %s</text>`+"\n", left+wide+8, places[i]+4, colour, s.name, strings.Trim(s.grows(), "*"))
+		fmt.Fprintf(t, `"/><text x="%d" y="%.1f" fill="%s">%s: %s</text>`+"\n", left+wide+8, places[i]+4, colour, s.name,
+			strings.Trim(s.grows(), "*"))
 	}
 }
 

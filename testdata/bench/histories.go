@@ -56,7 +56,8 @@ func (b *bench) listing(h history, of measured, dir string) {
 		log.Fatalf("git log shows %d events of %d", events, h.Events)
 	}
 	b.atMost(5, func() {
-		_, ours := b.add("list, cold", of, atMostTimes(2.5), command{dir: dir, argv: []string{"git", "log", "--format=%B", "--glob=refs/runr/log"}},
+		_, ours := b.add("list, cold", of, atMostTimes(2.5),
+			command{dir: dir, argv: []string{"git", "log", "--format=%B", "--glob=refs/runr/log"}},
 			command{dir: dir, argv: b.list(), before: b.cold(dir)})
 		b.counted("list, cold: memory", of, "", fmt.Sprintf("%.0f MB", ours.Peak), "≤ 256 MB", ours.Peak <= 256)
 	})
@@ -97,8 +98,11 @@ func (b *bench) ranges(h history, of measured, dir string) {
 	metrics := []string{b.bin, "metrics"}
 	b.says(dir, audit, fmt.Sprintf("of %d commits", min(50, h.Reviews+1)), "review "+h.Last)
 	b.says(dir, metrics, "requested")
-	b.add("audit", of, b.flat("audit"), command{dir: dir, argv: []string{"git", "log", "-50"}}, command{dir: dir, argv: audit})
-	b.add("metrics", of, aim{}, command{dir: dir, argv: []string{"git", "log", "--since=30.days", "--format=%B", "--glob=refs/runr/log"}}, command{dir: dir, argv: metrics})
+	b.add("audit", of, b.flat("audit"), command{dir: dir, argv: []string{"git", "log", "-50"}},
+		command{dir: dir, argv: audit})
+	b.add("metrics", of, aim{}, command{dir: dir,
+		argv: []string{"git", "log", "--since=30.days", "--format=%B", "--glob=refs/runr/log"}},
+		command{dir: dir, argv: metrics})
 }
 
 // afterAnEvent times the list after one event, and counts the bytes that the event and the list read and write.
@@ -114,7 +118,8 @@ func (b *bench) afterAnEvent(h history, of measured, dir string) {
 	if h.Reviews <= 10000 {
 		held = 12
 	}
-	_, list := b.add("list after one event", of, atMostTimes(held), gitVersion, command{dir: dir, argv: b.list(), before: func() { claim() }})
+	_, list := b.add("list after one event", of, atMostTimes(held), gitVersion,
+		command{dir: dir, argv: b.list(), before: func() { claim() }})
 	verb := claim()
 	b.counted("bytes written by one verb", of, "", bytesText(verb.Written), "≤ 100 KB", verb.Written <= 100e3)
 	b.counted("bytes read by one verb", of, "", bytesText(verb.Read), "", true)
@@ -128,7 +133,8 @@ func (b *bench) writing(h history, of measured, dir string) {
 	b.must(dir, "git", "update-ref", "refs/notes/peer", "refs/notes/runr")
 	note := command{dir: dir, argv: []string{"git", "notes", "--ref=peer", "append", "-m", "x", "HEAD"}}
 	asked := func() { b.must(dir, b.bin, "review", "--reviewer", "human", "--no-serve") }
-	b.add("review", of, atMostTimes(2.5), note, command{dir: dir, argv: []string{b.bin, "review", "--reviewer", "human", "--no-serve"}})
+	b.add("review", of, atMostTimes(2.5), note,
+		command{dir: dir, argv: []string{b.bin, "review", "--reviewer", "human", "--no-serve"}})
 	submit := func(verdict string) command {
 		return command{dir: dir, argv: []string{b.bin, "inbox", "submit", "latest", verdict}, before: asked}
 	}
@@ -143,7 +149,8 @@ func (b *bench) writing(h history, of measured, dir string) {
 
 func (b *bench) rebuilding(h history, of measured, dir string) {
 	b.atMost(3, func() {
-		b.add("fsck --rebuild", of, atMostTimes(6), command{dir: dir, argv: []string{"git", "log", "--format=%B", "--glob=refs/runr/log"}},
+		b.add("fsck --rebuild", of, atMostTimes(6),
+			command{dir: dir, argv: []string{"git", "log", "--format=%B", "--glob=refs/runr/log"}},
 			command{dir: dir, argv: []string{b.bin, "fsck", "--rebuild"}})
 	})
 	b.says(dir, []string{"git", "log", "-1", "--notes=runr"}, "Notes (runr)", h.Last)

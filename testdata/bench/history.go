@@ -56,10 +56,12 @@ func (b *bench) history(reviews, writers int) history {
 	start := time.Now()
 	b.remove(dir)
 	b.must(b.work, "git", "init", "-q", dir)
-	h := history{Form: historyForm, Dir: dir, Reviews: reviews, Writers: writers, At: time.Now().UTC().Truncate(time.Hour).Add(-year)}
+	h := history{Form: historyForm, Dir: dir, Reviews: reviews, Writers: writers,
+		At: time.Now().UTC().Truncate(time.Hour).Add(-year)}
 	m := maker{h: &h, t: b.templates()}
 	b.imported(dir, func(w *bufio.Writer) { m.all(w) })
-	fmt.Fprintf(b.log, "made %d reviews, %d events of %d writers: %.0f s\n", reviews, h.Events, writers, time.Since(start).Seconds())
+	fmt.Fprintf(b.log, "made %d reviews, %d events of %d writers: %.0f s\n", reviews, h.Events, writers,
+		time.Since(start).Seconds())
 	if tip := b.must(dir, "git", "rev-parse", "refs/heads/main"); tip != m.tip {
 		log.Fatalf("the commits are others than was worked out: %s, %s", tip, m.tip)
 	}
@@ -77,7 +79,8 @@ func (b *bench) right(h *history) {
 	dir := b.copied(h.Dir)
 	defer b.remove(dir)
 	count := func(status string, n int) {
-		b.says(dir, []string{b.bin, "--json", "inbox", "list", "--archived", "--status", status, "--limit", "1"}, fmt.Sprintf(`"total":%d`, n))
+		b.says(dir, []string{b.bin, "--json", "inbox", "list", "--archived", "--status", status, "--limit", "1"},
+			fmt.Sprintf(`"total":%d`, n))
 	}
 	count("all", h.Reviews)
 	count("waiting", h.Waiting)
@@ -164,7 +167,8 @@ func (m *maker) events(w *bufio.Writer, f fields, list []template) {
 func (m *maker) code(w *bufio.Writer, at time.Time, i int) fields {
 	text, title := fmt.Sprintf("line %d\n", i), fmt.Sprintf("change %d", i)
 	who := fmt.Sprintf("Bench <bench@example.com> %d +0000", at.Unix())
-	fmt.Fprintf(w, "commit refs/heads/main\ncommitter %s\ndata %d\n%s\nM 100644 inline file\ndata %d\n%s\n", who, len(title), title, len(text), text)
+	fmt.Fprintf(w, "commit refs/heads/main\ncommitter %s\ndata %d\n%s\nM 100644 inline file\ndata %d\n%s\n", who,
+		len(title), title, len(text), text)
 	f := fields{base: m.tip, title: title, at: at}
 	blob := object("blob", text)
 	tree := object("tree", "100644 file\x00"+string(blob))
@@ -172,7 +176,8 @@ func (m *maker) code(w *bufio.Writer, at time.Time, i int) fields {
 	if m.tip != "" {
 		parent = "parent " + m.tip + "\n"
 	}
-	m.tip = fmt.Sprintf("%x", object("commit", fmt.Sprintf("tree %x\n%sauthor %s\ncommitter %s\n\n%s", tree, parent, who, who, title)))
+	m.tip = fmt.Sprintf("%x", object("commit", fmt.Sprintf("tree %x\n%sauthor %s\ncommitter %s\n\n%s", tree, parent, who,
+		who, title)))
 	id := fmt.Sprintf("%x", blob)
 	change := sha256.Sum256(fmt.Appendf(nil, ":100644 100644 %s %s M\x00file\x00", m.blob, id))
 	m.blob = id

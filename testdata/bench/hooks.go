@@ -52,7 +52,8 @@ func (b *bench) postRewrite() {
 	write(filepath.Join(dir, "pairs"), pairs.String(), 0o644)
 	write(filepath.Join(dir, "empty"), "#!/bin/sh\n", 0o755)
 	b.must(dir, b.bin, "hooks", "install")
-	b.add("post-rewrite of 50 commits", measured{size: "–"}, aim{"≤ 100 ms more", func(git, ours usage) bool { return ours.Wall <= git.Wall+100 }},
+	b.add("post-rewrite of 50 commits", measured{size: "–"},
+		aim{"≤ 100 ms more", func(git, ours usage) bool { return ours.Wall <= git.Wall+100 }},
 		command{dir: dir, argv: []string{"sh", "-c", "./empty rebase <pairs"}},
 		command{dir: dir, argv: []string{"sh", "-c", ".git/hooks/post-rewrite rebase <pairs"}, after: func() { b.idle(dir) }})
 }

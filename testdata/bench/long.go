@@ -39,7 +39,8 @@ func (b *bench) longReviews() {
 	}
 	took := b.compare(claims...)
 	for i, n := range lengths {
-		b.put(row{what: "claim on a long review", size: fmt.Sprintf("%d events", n), events: n, ours: "git-runr inbox claim", did: told(took[i]), took: took[i],
+		b.put(row{what: "claim on a long review", size: fmt.Sprintf("%d events", n), events: n, ours: "git-runr inbox claim",
+			did: told(took[i]), took: took[i],
 			ratio: took[i].Wall / took[0].Wall, aim: "flat within 2×", held: yes(took[i].Wall <= 2*took[0].Wall)})
 	}
 	b.remove(dir)
@@ -75,7 +76,8 @@ func (b *bench) longRun() {
 	b.says(dir, []string{b.bin, "--json", "fsck"}, fmt.Sprintf(`"events":%d,"unreadable":[]`, n))
 	b.says(dir, []string{b.bin, "diagnose", id}, "Fix type errors")
 	b.add("diagnose a long run", measured{size: fmt.Sprintf("%d events", n)}, within(300*time.Millisecond),
-		command{dir: dir, argv: []string{"git", "log", "--format=%B", "--glob=refs/runr/log"}}, command{dir: dir, argv: []string{b.bin, "diagnose", id}})
+		command{dir: dir, argv: []string{"git", "log", "--format=%B", "--glob=refs/runr/log"}},
+		command{dir: dir, argv: []string{b.bin, "diagnose", id}})
 	b.remove(dir)
 }
 
@@ -106,6 +108,7 @@ func (b *bench) largePack() {
 	}
 	b.says(dir, []string{b.bin, "inbox", "get", id}, id)
 	b.add("one review in a big pack", measured{size: fmt.Sprintf("%d objects", n)}, atMostTimes(3),
-		command{dir: dir, argv: []string{"git", "cat-file", "-p", ref}}, command{dir: dir, argv: []string{b.bin, "inbox", "get", id}})
+		command{dir: dir, argv: []string{"git", "cat-file", "-p", ref}},
+		command{dir: dir, argv: []string{b.bin, "inbox", "get", id}})
 	b.remove(dir)
 }

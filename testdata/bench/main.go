@@ -74,7 +74,8 @@ type part struct {
 func (b *bench) parts() []part {
 	return []part{
 		{"start", b.start}, {"hook", b.hooks}, {"history", b.histories}, {"long", b.longReviews}, {"run", b.longRun},
-		{"tree", b.largeTree}, {"change", b.largeChange}, {"pack", b.largePack}, {"team", b.team}, {"short", b.shortLived}, {"beside", b.beside},
+		{"tree", b.largeTree}, {"change", b.largeChange}, {"pack", b.largePack}, {"team", b.team}, {"short", b.shortLived},
+		{"beside", b.beside},
 	}
 }
 
@@ -123,10 +124,12 @@ func (b *bench) prepare() {
 		log.Fatal(err)
 	}
 	home := filepath.Join(b.work, "home")
-	b.env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home+"/state", "XDG_CONFIG_HOME="+home+"/config", "XDG_CACHE_HOME="+home+"/cache",
+	b.env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home+"/state", "XDG_CONFIG_HOME="+home+"/config",
+		"XDG_CACHE_HOME="+home+"/cache",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+filepath.Join(home, "gitconfig"), "GIT_TERMINAL_PROMPT=0", "TZ=UTC")
-	write(filepath.Join(home, "gitconfig"), "[user]\n\tname = Bench\n\temail = bench@example.com\n[init]\n\tdefaultBranch = main\n"+
-		"[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[runr]\n\tserve = false\n", 0o644)
+	write(filepath.Join(home, "gitconfig"),
+		"[user]\n\tname = Bench\n\temail = bench@example.com\n[init]\n\tdefaultBranch = main\n"+
+			"[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[runr]\n\tserve = false\n", 0o644)
 }
 
 func numbers(list string) (all []int) {

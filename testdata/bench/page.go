@@ -43,7 +43,8 @@ func (b *bench) page(h history, of measured, dir string) {
 	} {
 		b.pageRow(p.what, of, client, address+p.path, p.want)
 	}
-	b.counted("page: memory of the server", of, "", fmt.Sprintf("%.0f MB", peak(cmd.Process.Pid)), "≤ 256 MB", peak(cmd.Process.Pid) <= 256)
+	b.counted("page: memory of the server", of, "", fmt.Sprintf("%.0f MB", peak(cmd.Process.Pid)), "≤ 256 MB",
+		peak(cmd.Process.Pid) <= 256)
 }
 
 func (b *bench) pageRow(what string, of measured, client *http.Client, url, want string) {
@@ -57,7 +58,8 @@ func (b *bench) pageRow(what string, of measured, client *http.Client, url, want
 		times = append(times, ms(time.Since(start)))
 	}
 	took := usage{Wall: median(times)}
-	b.put(row{what: what, size: of.size, events: of.events, did: duration(took.Wall), aim: "≤ 50 ms", held: yes(took.Wall <= 50), took: took})
+	b.put(row{what: what, size: of.size, events: of.events, did: duration(took.Wall), aim: "≤ 50 ms",
+		held: yes(took.Wall <= 50), took: took})
 }
 
 func fetch(client *http.Client, url string) string {

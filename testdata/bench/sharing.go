@@ -87,7 +87,8 @@ func (b *bench) sharing(h history, of measured) {
 	defer b.remove(s.dir, s.remote)
 	first := s.sync()
 	objects, sent, _ := s.moved()
-	b.counted("sync, first push of all", of, "", fmt.Sprintf("%s, %d objects, %s", told(first), objects, bytesText(float64(sent))), "", true)
+	b.counted("sync, first push of all", of, "",
+		fmt.Sprintf("%s, %d objects, %s", told(first), objects, bytesText(float64(sent))), "", true)
 	b.firstSync(h, of, s)
 	b.nothingNew(of, s)
 	b.oneNote(of, s)
@@ -108,7 +109,8 @@ func (b *bench) oneNote(of measured, s shared) {
 		s.moved()
 	}
 	b.atMost(7, func() {
-		b.add("sync, one new note", of, aim{}, command{dir: s.dir, argv: push, before: noted}, command{dir: s.dir, argv: s.syncing(), before: s.submitted})
+		b.add("sync, one new note", of, aim{}, command{dir: s.dir, argv: push, before: noted},
+			command{dir: s.dir, argv: s.syncing(), before: s.submitted})
 	})
 	noted()
 	s.must(s.dir, push...)
@@ -137,10 +139,12 @@ func (b *bench) firstSync(h history, of measured, s shared) {
 	}
 	before()
 	b.must(fresh, s.syncing()...)
-	b.says(fresh, []string{b.bin, "inbox", "list", "--json", "--limit", "1", "--archived", "--status", "all"}, fmt.Sprintf(`"total":%d`, h.Reviews))
+	b.says(fresh, []string{b.bin, "inbox", "list", "--json", "--limit", "1", "--archived", "--status", "all"},
+		fmt.Sprintf(`"total":%d`, h.Reviews))
 	b.atMost(5, func() {
 		b.add("sync, first of a clone", of, atMostTimes(2),
-			command{dir: fresh, argv: []string{"git", "fetch", "-q", "origin", "refs/runr/*:refs/peer/*", "refs/notes/*:refs/peer-notes/*"}, before: before},
+			command{dir: fresh, argv: []string{"git", "fetch", "-q", "origin", "refs/runr/*:refs/peer/*",
+				"refs/notes/*:refs/peer-notes/*"}, before: before},
 			command{dir: fresh, argv: s.syncing(), before: before})
 	})
 }

@@ -19,9 +19,11 @@ func (b *bench) start() {
 	dir := b.repo("start")
 	b.must(dir, b.bin, "review", "--reviewer", "human", "--no-serve")
 	b.says(dir, []string{b.bin, "inbox", "list"}, "second")
-	b.add("start-up: list of one review", of, atMostTimes(2.5), gitVersion, command{dir: dir, argv: []string{b.bin, "inbox", "list"}})
+	b.add("start-up: list of one review", of, atMostTimes(2.5), gitVersion,
+		command{dir: dir, argv: []string{b.bin, "inbox", "list"}})
 	b.must(dir, "git", "config", "runr.hooks.postCommit", "off") // otherwise the hook requests a review in each turn
-	b.add("start-up: the hook, nothing to do", of, atMostTimes(2.5), gitVersion, command{dir: dir, argv: []string{b.bin, "hooks", "run", "post-commit"}})
+	b.add("start-up: the hook, nothing to do", of, atMostTimes(2.5), gitVersion,
+		command{dir: dir, argv: []string{b.bin, "hooks", "run", "post-commit"}})
 	b.initialisation()
 }
 

@@ -66,7 +66,8 @@ type measured struct {
 }
 
 func (b *bench) both(what string, of measured, a aim, git string, peer usage, ours string, took usage) {
-	r := row{what: what, size: of.size, events: of.events, git: git, gitDid: told(peer), ours: ours, did: told(took), ratio: took.Wall / peer.Wall, ofCPU: took.CPU / max(peer.CPU, 0.1), took: took}
+	r := row{what: what, size: of.size, events: of.events, git: git, gitDid: told(peer), ours: ours, did: told(took),
+		ratio: took.Wall / peer.Wall, ofCPU: took.CPU / max(peer.CPU, 0.1), took: took}
 	if a.held != nil {
 		r.aim, r.held = a.text, yes(a.held(peer, took))
 	}
@@ -149,9 +150,11 @@ func (b *bench) report(file, picture string) error {
 		}
 	}
 	fmt.Fprint(out, b.heading())
-	fmt.Fprintf(out, "| what | size | git's command | git | ours | we | ratio | aim | reached |\n|---|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(out,
+		"| what | size | git's command | git | ours | we | ratio | aim | reached |\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range b.rows {
-		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.what, r.size, code(r.git), r.gitDid, code(r.ours), r.did, r.times(), r.aim, r.held)
+		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.what, r.size, code(r.git), r.gitDid,
+			code(r.ours), r.did, r.times(), r.aim, r.held)
 	}
 	g := b.growth()
 	fmt.Fprint(out, g.table())
@@ -182,9 +185,13 @@ func (b *bench) heading() string {
 	load, _ := os.ReadFile("/proc/loadavg")
 	averages, _, _ := strings.Cut(string(load), "/")
 	averages = averages[:max(strings.LastIndex(averages, " "), 0)]
-	return fmt.Sprintf("# What it costs against git\n\nMade by `testdata/bench/run.sh`. Measured %s on %d processors (load of the last 1, 5 and 15 minutes: %s),\n"+
-		"%s, %s. Medians of at most %d turns, in turns; memory is the most that one process of the tree had, and\nbelow about 7 MB is not told apart.\n\n",
-		time.Now().UTC().Format("2006-01-02 15:04 MST"), runtime.NumCPU(), averages, strings.TrimSpace(string(version)), runtime.Version(), b.rounds)
+	return fmt.Sprintf(
+		"# What it costs against git\n\nMade by `testdata/bench/run.sh`. Measured %s on %d processors (load of the last 1, "+
+			"5 and 15 minutes: %s),\n"+
+			"%s, %s. Medians of at most %d turns, in turns; memory is the most that one process of the tree had, and\n"+
+			"below about 7 MB is not told apart.\n\n",
+		time.Now().UTC().Format("2006-01-02 15:04 MST"), runtime.NumCPU(), averages, strings.TrimSpace(string(version)),
+		runtime.Version(), b.rounds)
 }
 
 func code(s string) string {

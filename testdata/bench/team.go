@@ -21,7 +21,8 @@ func (b *bench) team() {
 		s.tell("team: first sync, clone", i, of, s.sync())
 		clones = append(clones, s)
 	}
-	b.says(clones[2].dir, []string{b.bin, "inbox", "list", "--json", "--limit", "1", "--archived", "--status", "all"}, fmt.Sprintf(`"total":%d`, h.Reviews))
+	b.says(clones[2].dir, []string{b.bin, "inbox", "list", "--json", "--limit", "1", "--archived", "--status", "all"},
+		fmt.Sprintf(`"total":%d`, h.Reviews))
 	clones[0].must(clones[0].dir, b.bin, "inbox", "claim", h.waitingReview(0), "--as", "chat")
 	for i, s := range clones {
 		s.tell("team: sync after one event, clone", i, of, s.sync())
@@ -45,5 +46,6 @@ func (b *bench) clone(remote string) shared {
 func (s shared) tell(what string, i int, of measured, u usage) {
 	objects, sent, got := s.moved()
 	s.counted(fmt.Sprintf("%s %d", what, i+1), of, "",
-		fmt.Sprintf("%s; got %s, sent %d objects, %s", told(u), bytesText(float64(got)), objects, bytesText(float64(sent))), "", true)
+		fmt.Sprintf("%s; got %s, sent %d objects, %s", told(u), bytesText(float64(got)), objects, bytesText(float64(sent))),
+		"", true)
 }

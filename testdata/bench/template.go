@@ -76,7 +76,8 @@ func (t template) event(w *bufio.Writer, buf *bytes.Buffer, f *fields) {
 		}
 		buf.WriteString(part)
 	}
-	fmt.Fprintf(w, "commit refs/runr/log/%s\ncommitter Bench <bench@example.com> %d +0000\ndata %d\n", f.writer, f.at.Unix(), buf.Len())
+	fmt.Fprintf(w, "commit refs/runr/log/%s\ncommitter Bench <bench@example.com> %d +0000\ndata %d\n", f.writer,
+		f.at.Unix(), buf.Len())
 	w.Write(buf.Bytes())
 	w.WriteByte('\n')
 }
@@ -95,7 +96,8 @@ func (b *bench) templates() *templates {
 	if b.templatesOf == nil {
 		submit := []string{"submit", "latest", "--request-changes"}
 		comment := []string{"comment", "latest", "-m", "what the reviewer says"}
-		claim, release := []string{"claim", "latest", "--as", "chat"}, []string{"release", "latest", "--as", "chat", "--force"}
+		claim, release := []string{"claim", "latest", "--as", "chat"},
+			[]string{"release", "latest", "--as", "chat", "--force"}
 		b.templatesOf = &templates{
 			passed:   b.reviewed([]string{"submit", "latest", "--approve"}),
 			resolved: b.reviewed(comment, submit, claim, []string{"resolve", "latest", "--as", "chat", "--force"}),

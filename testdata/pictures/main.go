@@ -33,7 +33,8 @@ func main() {
 
 func draw(w io.Writer, screens []string) {
 	width, height := columns*cell/10+32, rows*line+28
-	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14">
+	fmt.Fprintf(w,
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14">
 <style>
 text { white-space: pre; fill: #d8dee9 } .b { font-weight: bold } .d { fill: #8b95a7 } .g { fill: #8fce7b } .c { fill: #7cc7d6 } .y { fill: #e6c35c } .r { fill: #ff7b72; font-weight: bold }
 g { opacity: 0; animation: s %ds infinite step-end } g:first-of-type { opacity: 1 }

@@ -28,7 +28,8 @@ func HeadingOf(text string) (level int, title string) {
 // IsDecor reports whether r is decoration around a word: emphasis, emoji, white space,
 // zero-width marks.
 func IsDecor(r rune) bool {
-	return strings.ContainsRune("*_`", r) || unicode.IsSpace(r) || unicode.In(r, unicode.So, unicode.Sk, unicode.Cf, unicode.Mn)
+	return strings.ContainsRune("*_`", r) || unicode.IsSpace(r) ||
+		unicode.In(r, unicode.So, unicode.Sk, unicode.Cf, unicode.Mn)
 }
 
 // TrimDecor returns s without decoration at both ends.

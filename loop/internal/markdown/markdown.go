@@ -129,7 +129,8 @@ type Text struct {
 func Read(text string) Text {
 	md := Split(text)
 	first, last := md.Bounds()
-	if last-first < 2 || md.Lines[first].Kind != LineFence || md.Lines[last].Kind != LineFence || !wrapsText(md.Lines[first].Info) {
+	if last-first < 2 || md.Lines[first].Kind != LineFence || md.Lines[last].Kind != LineFence ||
+		!wrapsText(md.Lines[first].Info) {
 		return md
 	}
 	var inner []string

@@ -48,7 +48,8 @@ func closingTags(raw []string) map[string]int {
 }
 
 // echoed are the elements of our own prompts, and those that agents use for thinking.
-var echoed = prose.WordSet(`references review_scope request objective task done_criteria instructions earlier_attempts notes_from_people fix_instructions previous_attempt_failures
+var echoed = prose.WordSet(
+	`references review_scope request objective task done_criteria instructions earlier_attempts notes_from_people fix_instructions previous_attempt_failures
 	previous_findings subtask_done_criteria files_modified files_already_modified executor_verification check_results interventions_by_people thinking think scratchpad reasoning`)
 
 // bareFenceNext reports for each line whether the next fence mark below it has no info string
@@ -100,7 +101,8 @@ func (s *splitter) next(i int, text string) Line {
 		s.comment = !strings.Contains(trimmed, "-->")
 		return Line{Text: text, Kind: LineComment}
 	}
-	if name := strings.TrimSuffix(strings.TrimPrefix(trimmed, "<"), ">"); len(name) == len(trimmed)-2 && echoed.Has(name) && s.closes[name] > i {
+	if name := strings.TrimSuffix(strings.TrimPrefix(trimmed, "<"), ">"); len(name) == len(trimmed)-2 &&
+		echoed.Has(name) && s.closes[name] > i {
 		s.element = "</" + name + ">"
 		return Line{Text: text, Kind: LineQuote}
 	}
@@ -117,7 +119,8 @@ type hunkLeft struct{ old, new int }
 // hunkHeader parses "@@ -1,2 +3,4 @@".
 func hunkHeader(text string) (hunkLeft, bool) {
 	fields := strings.Fields(text)
-	if len(fields) < 4 || fields[0] != "@@" || fields[3] != "@@" || !strings.HasPrefix(fields[1], "-") || !strings.HasPrefix(fields[2], "+") {
+	if len(fields) < 4 || fields[0] != "@@" || fields[3] != "@@" || !strings.HasPrefix(fields[1], "-") ||
+		!strings.HasPrefix(fields[2], "+") {
 		return hunkLeft{}, false
 	}
 	count := func(span string) int {

@@ -161,7 +161,8 @@ func write(ctx context.Context, notes *gitstore.Notes, said *Said) error {
 // Message is that of the commit of notes that were read up to tips.
 func Message(tips gitstore.Tips, newest time.Time) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, title+"\nDerived from refs/runr/log; rebuilt by git runr fsck --rebuild.\n\n%s\n%s%s\n", version, newestKey, newest.UTC().Format(timeForm))
+	fmt.Fprintf(&b, title+"\nDerived from refs/runr/log; rebuilt by git runr fsck --rebuild.\n\n%s\n%s%s\n", version,
+		newestKey, newest.UTC().Format(timeForm))
 	for _, writer := range slices.Sorted(maps.Keys(tips)) {
 		fmt.Fprintf(&b, "%s%s %s\n", tipKey, writer, tips[writer])
 	}

@@ -23,7 +23,8 @@ func TestMessage(t *testing.T) {
 	if !reflect.DeepEqual(gotTips, tips) || !gotNewest.Equal(newest) || !Own(message) {
 		t.Errorf("read %v, %v", gotTips, gotNewest)
 	}
-	if tips, newest := ReadMessage("somebody else's notes\n"); len(tips) != 0 || !newest.IsZero() || Own("somebody else's notes\n") {
+	if tips, newest := ReadMessage("somebody else's notes\n"); len(tips) != 0 || !newest.IsZero() ||
+		Own("somebody else's notes\n") {
 		t.Errorf("of other notes: %v, %v", tips, newest)
 	}
 }
@@ -83,7 +84,8 @@ func TestProject(t *testing.T) {
 	if text, err := notes.Get(ctx, head); string(text) != want || err != nil {
 		t.Errorf("%q, %v, want %q", text, err, want)
 	}
-	if tips, newest := ReadMessage(notes.Message()); !maps.Equal(tips, gitstore.Tips{one: "1", two: "2"}) || !newest.Equal(epoch) {
+	if tips, newest := ReadMessage(notes.Message()); !maps.Equal(tips, gitstore.Tips{one: "1", two: "2"}) ||
+		!newest.Equal(epoch) {
 		t.Errorf("up to %v, %v", tips, newest)
 	}
 }

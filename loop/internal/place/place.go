@@ -38,11 +38,13 @@ func (p Place) String() string {
 // PlacePattern takes the line numbers off a path: "a.go:10", "a.go:10-20",
 // "a.go:10:5", "a.go#L3-L9", "a.go, line 12", "a.go (lines 3-9)".
 var PlacePattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(.*?)(?::~?L?|#L?|[\s,;(@]+(?:at\s+)?lines?:?\s+)(\d+)(?:C\d+)?(?:\s*(?:-|–|—|to|\.\.)\s*L?(\d+)(?:C\d+)?|[:.]\d+(?:-\d+(?::\d+)?)?)?(?:[\s,;:)].*)?$`)
+	return regexp.MustCompile(
+		`(?i)^(.*?)(?::~?L?|#L?|[\s,;(@]+(?:at\s+)?lines?:?\s+)(\d+)(?:C\d+)?(?:\s*(?:-|–|—|to|\.\.)\s*L?(\d+)(?:C\d+)?|[:.]\d+(?:-\d+(?::\d+)?)?)?(?:[\s,;:)].*)?$`)
 })
 
 // noPlace are the words for a finding that is about no file.
-var noPlace = prose.PhraseSet(`, general, n/a, na, none, -, —, –, unknown, null, various, multiple, multiple files, several, overall, global, all, all files`)
+var noPlace = prose.PhraseSet(
+	`, general, n/a, na, none, -, —, –, unknown, null, various, multiple, multiple files, several, overall, global, all, all files`)
 
 // Read reads the value of a place field.
 func Read(value string) Place {
@@ -74,7 +76,8 @@ func Read(value string) Place {
 // IsPlaceholder reports whether value is what a template has in place of a value.
 func IsPlaceholder(value string) bool {
 	s := markdown.TrimDecor(value)
-	return s == "..." || s == "…" || (len(s) > 1 && (s[0] == '{' && s[len(s)-1] == '}' || s[0] == '<' && s[len(s)-1] == '>'))
+	return s == "..." || s == "…" ||
+		(len(s) > 1 && (s[0] == '{' && s[len(s)-1] == '}' || s[0] == '<' && s[len(s)-1] == '>'))
 }
 
 // CutLink reads a value that begins with a Markdown link.
@@ -175,7 +178,9 @@ func Cut(text string) (Place, string) {
 	if next, after, ok := cutLineWords(rest); ok && p.Line == 0 {
 		p.Line, rest = next, after
 	}
-	return p, strings.TrimLeftFunc(rest, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(":-–—,)*", r) })
+	return p, strings.TrimLeftFunc(rest, func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune(":-–—,)*", r)
+	})
 }
 
 // firstTerm is the first word, code span or link of a text.
@@ -185,7 +190,8 @@ func firstTerm(text string) (head, rest string) {
 		end := strings.Index(text, ")") + 1
 		return text[:end], text[end:]
 	}
-	if inner, after, ok := strings.Cut(strings.TrimPrefix(text, "["), "]"); ok && strings.HasPrefix(text, "[") && len(inner) < MaxPath && Read(inner).Line > 0 {
+	if inner, after, ok := strings.Cut(strings.TrimPrefix(text, "["), "]"); ok && strings.HasPrefix(text, "[") &&
+		len(inner) < MaxPath && Read(inner).Line > 0 {
 		return inner, after
 	}
 	if inner, after, ok := strings.Cut(strings.TrimPrefix(text, "`"), "`"); ok && strings.HasPrefix(text, "`") {

@@ -41,8 +41,9 @@ func EventAt(clock int, eventType string, what any) record.Event {
 		body = string(data)
 	}
 	e := record.Event{
-		V: record.FormatVersion, Clock: uint64(clock), Writer: OneWriter, Timestamp: Epoch.Add(time.Duration(clock) * time.Minute),
-		Type: eventType, Source: "cli", Payload: json.RawMessage(body),
+		V: record.FormatVersion, Clock: uint64(clock), Writer: OneWriter,
+		Timestamp: Epoch.Add(time.Duration(clock) * time.Minute),
+		Type:      eventType, Source: "cli", Payload: json.RawMessage(body),
 		Actor: "Ann <ann@example.org>", Title: eventType + ": a title",
 	}
 	e.ID = gitstore.ID(fmt.Sprintf("%x", sha1.Sum(fmt.Append(nil, clock, eventType, body))))

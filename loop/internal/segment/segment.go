@@ -113,7 +113,8 @@ func (f *footer) fields() []*int64 {
 // consistent reports whether f is a possible footer of a file of that size.
 func (f footer) consistent(size int64) bool {
 	pages := (f.sums + pageSize - 1) / pageSize
-	return f.size == size && f.table >= int64(len(magic)) && f.rows >= 0 && f.marked >= 0 && f.rows <= size && f.marked <= size &&
+	return f.size == size && f.table >= int64(len(magic)) && f.rows >= 0 && f.marked >= 0 && f.rows <= size &&
+		f.marked <= size &&
 		f.byKey == f.table+f.rows*entrySize && f.marks == f.byKey+4*f.rows && f.sums == f.marks+markSize*f.marked &&
 		size == f.sums+4*pages+footerSize
 }

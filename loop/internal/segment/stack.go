@@ -15,9 +15,10 @@ import (
 // with the segments below that are not much larger, so that the cost of a write does not grow
 // with the stored amount. The caller stores the names of the files.
 type Stack struct {
-	Dir, Name string                    // files are named Name-….seg; without a Dir they are temporary
-	Older     func(head []byte) bool    // whether a segment below has a row of the same key
-	Join      func(row *Row, older Row) // adds to a row and its head what the next older one has in addition; marks are added by the Stack
+	Dir, Name string                 // files are named Name-….seg; without a Dir they are temporary
+	Older     func(head []byte) bool // whether a segment below has a row of the same key
+	// adds to a row and its head what the next older one has in addition; marks are added by the Stack
+	Join func(row *Row, older Row)
 
 	segments []*Segment  // newest first
 	unkept   int         // how many of them, on top, the caller has not stored the names of
@@ -92,8 +93,8 @@ func (st *Stack) closeTop(n int) {
 	}
 }
 
-// Put puts what fill writes on top: in memory, or in a file if large is set. Of several that were not kept it merges those
-// that are not much larger.
+// Put puts what fill writes on top: in memory, or in a file if large is set. Of several that were not kept it merges
+// those that are not much larger.
 func (st *Stack) Put(large bool, fill func(*Writer) error) error {
 	if err := st.replace(0, large, fill); err != nil {
 		return err
@@ -237,7 +238,8 @@ func (st *Stack) Sweep(before []string) {
 	entries, _ := os.ReadDir(st.Dir) // none for ""
 	for _, entry := range entries {
 		name := entry.Name()
-		ours := strings.HasPrefix(name, st.Name+"-") && strings.HasSuffix(name, ".seg") || strings.HasPrefix(name, st.Name+".tmp")
+		ours := strings.HasPrefix(name, st.Name+"-") && strings.HasSuffix(name, ".seg") ||
+			strings.HasPrefix(name, st.Name+".tmp")
 		if !ours || slices.Contains(named, name) {
 			continue
 		}

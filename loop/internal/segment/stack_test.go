@@ -42,7 +42,8 @@ func (m stackModel) add(t *testing.T, st *Stack, rng *rand.Rand, large bool) {
 			if err := w.Add(r); err != nil {
 				return err
 			}
-			r.Parts[0], r.Marks, r.Head[HeadSize-1] = slices.Concat(was.Parts[0], r.Parts[0]), slices.Concat(was.Marks, r.Marks), 0
+			r.Parts[0], r.Marks, r.Head[HeadSize-1] = slices.Concat(was.Parts[0], r.Parts[0]), slices.Concat(was.Marks, r.Marks),
+				0
 			m[r.Key] = r
 		}
 		return nil
@@ -167,7 +168,8 @@ func TestStackFiles(t *testing.T) {
 		t.Errorf("left %q", files())
 	}
 	old := time.Now().Add(-2 * leftAfter)
-	for name, at := range map[string]time.Time{"rows-old.seg": old, "rows.tmp1": old, "rows-new.seg": {}, "rows-named.seg": {}, "rows.html": old, "rows-of.go": old} {
+	for name, at := range map[string]time.Time{"rows-old.seg": old, "rows.tmp1": old, "rows-new.seg": {},
+		"rows-named.seg": {}, "rows.html": old, "rows-of.go": old} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +187,8 @@ func TestStackFiles(t *testing.T) {
 	}
 	st.Keep()
 	st.Sweep([]string{"rows-named.seg"})
-	if want := slices.Sorted(slices.Values(append(st.Names(), "rows-new.seg", "rows-of.go", "rows.html"))); !slices.Equal(files(), want) {
+	if want := slices.Sorted(slices.Values(append(st.Names(), "rows-new.seg", "rows-of.go", "rows.html"))); !slices.Equal(
+		files(), want) {
 		t.Errorf("files %q, want %q", files(), want)
 	}
 	st.Close()

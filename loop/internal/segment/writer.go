@@ -116,7 +116,9 @@ func (w *Writer) writeMarks(places []uint32) {
 	for i := range w.marks {
 		w.marks[i].row = places[w.marks[i].row]
 	}
-	slices.SortFunc(w.marks, func(a, b marked) int { return cmp.Or(cmp.Compare(a.mark, b.mark), cmp.Compare(a.row, b.row)) })
+	slices.SortFunc(w.marks, func(a, b marked) int {
+		return cmp.Or(cmp.Compare(a.mark, b.mark), cmp.Compare(a.row, b.row))
+	})
 	for _, m := range w.marks {
 		w.write(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(nil, m.mark), m.row))
 	}

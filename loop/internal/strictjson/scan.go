@@ -260,7 +260,8 @@ func (s *scanner) broken() error {
 	}
 	var raw json.RawMessage
 	err := json.Unmarshal([]byte(s.text), &raw)
-	if syntax := new(json.SyntaxError); errors.As(err, &syntax) && syntax.Offset == int64(len(s.text)) && syntax.Error() == cutShort {
+	if syntax := new(json.SyntaxError); errors.As(err, &syntax) && syntax.Offset == int64(len(s.text)) &&
+		syntax.Error() == cutShort {
 		return io.ErrUnexpectedEOF
 	}
 	return cmp.Or(err, fmt.Errorf("no JSON at byte %d", s.at))

@@ -77,7 +77,8 @@ func Words(err error) string {
 	case errors.As(err, &syntax):
 		return fmt.Sprintf("it is no JSON: %v, byte %d", err, syntax.Offset)
 	case errors.As(err, &kind):
-		wanted := map[reflect.Kind]string{reflect.String: "a text", reflect.Slice: "a list", reflect.Int: "a whole number", reflect.Struct: "an object"}[kind.Type.Kind()]
+		wanted := map[reflect.Kind]string{reflect.String: "a text", reflect.Slice: "a list", reflect.Int: "a whole number",
+			reflect.Struct: "an object"}[kind.Type.Kind()]
 		return strings.TrimSuffix(fmt.Sprintf("%s is wanted, not %s: %s", wanted, kind.Value, kind.Field), ": ")
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")

@@ -158,10 +158,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 // usedUp answers that the quota is used up for a while, as each provider does.
 func usedUp(w http.ResponseWriter, form string, pause time.Duration) {
 	seconds, back := int(pause.Seconds()), time.Now().Add(pause).Unix()
-	body := fmt.Sprintf(`{"error":{"message":"Rate limit reached for requests per day: Limit 1, Used 1. Please try again in %s.","type":"requests","code":"rate_limit_exceeded"}}`, pause)
+	body := fmt.Sprintf(
+		`{"error":{"message":"Rate limit reached for requests per day: Limit 1, Used 1. Please try again in %s.","type":"requests","code":"rate_limit_exceeded"}}`, pause)
 	switch form {
 	case "responses":
-		body = fmt.Sprintf(`{"error":{"type":"usage_limit_reached","message":"The usage limit has been reached","plan_type":"plus","resets_at":%d,"resets_in_seconds":%d}}`, back, seconds)
+		body = fmt.Sprintf(
+			`{"error":{"type":"usage_limit_reached","message":"The usage limit has been reached","plan_type":"plus","resets_at":%d,"resets_in_seconds":%d}}`, back, seconds)
 	case "messages":
 		w.Header().Set("Anthropic-Ratelimit-Unified-Status", "rejected")
 		w.Header().Set("Anthropic-Ratelimit-Unified-Representative-Claim", "five_hour")
@@ -169,8 +171,9 @@ func usedUp(w http.ResponseWriter, form string, pause time.Duration) {
 		w.Header().Set("Retry-After", fmt.Sprint(seconds))
 		body = `{"type":"error","error":{"type":"rate_limit_error","message":"This request would exceed your account's rate limit. Please try again later."}}`
 	case "gemini":
-		body = fmt.Sprintf(`{"error":{"code":429,"message":"You exceeded your current quota. Please retry in %ds.","status":"RESOURCE_EXHAUSTED","details":[`+
-			`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"%ds"}]}}`, seconds, seconds)
+		body = fmt.Sprintf(
+			`{"error":{"code":429,"message":"You exceeded your current quota. Please retry in %ds.","status":"RESOURCE_EXHAUSTED","details":[`+
+				`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"%ds"}]}}`, seconds, seconds)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusTooManyRequests)

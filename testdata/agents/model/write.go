@@ -64,8 +64,10 @@ func (w writer) responses(reply Reply, used Usage) {
 	w.event(object{"type": "response.created", "response": object{"id": "answer"}})
 	items := []object{}
 	if reply.Text != "" {
-		item := object{"type": "message", "id": "text", "role": "assistant", "content": []object{{"type": "output_text", "text": reply.Text}}}
-		w.event(object{"type": "response.output_item.added", "item": object{"type": "message", "id": "text", "role": "assistant", "content": []object{}}})
+		item := object{"type": "message", "id": "text", "role": "assistant",
+			"content": []object{{"type": "output_text", "text": reply.Text}}}
+		w.event(object{"type": "response.output_item.added",
+			"item": object{"type": "message", "id": "text", "role": "assistant", "content": []object{}}})
 		if reply.Cut {
 			w.event(object{"type": "response.output_text.delta", "item_id": "text", "delta": half(reply)})
 			panic(http.ErrAbortHandler)
@@ -74,14 +76,16 @@ func (w writer) responses(reply Reply, used Usage) {
 		items = append(items, item)
 	}
 	if reply.Tool != "" {
-		items = append(items, object{"type": "function_call", "id": w.call(), "call_id": w.call(), "name": reply.Tool, "arguments": reply.args()})
+		items = append(items, object{"type": "function_call", "id": w.call(), "call_id": w.call(), "name": reply.Tool,
+			"arguments": reply.args()})
 	}
 	for _, item := range items {
 		w.event(object{"type": "response.output_item.done", "item": item})
 	}
 	w.event(object{"type": "response.completed", "response": object{"id": "answer", "output": items, "usage": object{
 		"input_tokens": used.Input, "input_tokens_details": object{"cached_tokens": used.Cached},
-		"output_tokens": used.Output, "output_tokens_details": object{"reasoning_tokens": 0}, "total_tokens": used.Input + used.Output,
+		"output_tokens": used.Output, "output_tokens_details": object{"reasoning_tokens": 0},
+		"total_tokens": used.Input + used.Output,
 	}}})
 }
 
@@ -98,19 +102,23 @@ func (w writer) chat(reply Reply, used Usage) {
 	finish := "stop"
 	if reply.Tool != "" {
 		finish = "tool_calls"
-		chunk(object{"tool_calls": []object{{"index": 0, "id": w.call(), "type": "function", "function": object{"name": reply.Tool, "arguments": reply.args()}}}}, nil)
+		chunk(object{"tool_calls": []object{{"index": 0, "id": w.call(), "type": "function",
+			"function": object{"name": reply.Tool, "arguments": reply.args()}}}}, nil)
 	}
 	chunk(object{}, finish)
-	w.event(object{"id": "answer", "object": "chat.completion.chunk", "created": 1, "model": "scripted", "choices": []object{}, "usage": object{
-		"prompt_tokens": used.Input, "completion_tokens": used.Output, "total_tokens": used.Input + used.Output,
-		"prompt_tokens_details": object{"cached_tokens": used.Cached},
-	}})
+	w.event(object{"id": "answer", "object": "chat.completion.chunk", "created": 1, "model": "scripted",
+		"choices": []object{}, "usage": object{
+			"prompt_tokens": used.Input, "completion_tokens": used.Output, "total_tokens": used.Input + used.Output,
+			"prompt_tokens_details": object{"cached_tokens": used.Cached},
+		}})
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
 func (w writer) messages(reply Reply, used Usage) {
-	usage := object{"input_tokens": used.Input - used.Cached, "cache_read_input_tokens": used.Cached, "cache_creation_input_tokens": 0, "output_tokens": 1}
-	w.event(object{"type": "message_start", "message": object{"id": "answer", "type": "message", "role": "assistant", "model": w.asked.Model, "content": []object{}, "usage": usage}})
+	usage := object{"input_tokens": used.Input - used.Cached, "cache_read_input_tokens": used.Cached,
+		"cache_creation_input_tokens": 0, "output_tokens": 1}
+	w.event(object{"type": "message_start", "message": object{"id": "answer", "type": "message", "role": "assistant",
+		"model": w.asked.Model, "content": []object{}, "usage": usage}})
 	block := 0
 	send := func(start, delta object) {
 		w.event(object{"type": "content_block_start", "index": block, "content_block": start})
@@ -130,16 +138,19 @@ func (w writer) messages(reply Reply, used Usage) {
 	finish := "end_turn"
 	if reply.Tool != "" {
 		finish = "tool_use"
-		send(object{"type": "tool_use", "id": w.call(), "name": reply.Tool, "input": object{}}, object{"type": "input_json_delta", "partial_json": reply.args()})
+		send(object{"type": "tool_use", "id": w.call(), "name": reply.Tool, "input": object{}},
+			object{"type": "input_json_delta", "partial_json": reply.args()})
 	}
-	w.event(object{"type": "message_delta", "delta": object{"stop_reason": finish}, "usage": object{"output_tokens": used.Output}})
+	w.event(object{"type": "message_delta", "delta": object{"stop_reason": finish},
+		"usage": object{"output_tokens": used.Output}})
 	w.event(object{"type": "message_stop"})
 }
 
 // message returns an answer of Anthropic's Messages that is not streamed. Tools request only text in this form.
 func message(reply Reply, used Usage) object {
 	return object{"id": "answer", "type": "message", "role": "assistant", "model": "scripted", "stop_reason": "end_turn",
-		"content": []object{{"type": "text", "text": reply.Text}}, "usage": object{"input_tokens": used.Input, "output_tokens": used.Output}}
+		"content": []object{{"type": "text", "text": reply.Text}},
+		"usage":   object{"input_tokens": used.Input, "output_tokens": used.Output}}
 }
 
 func geminiAnswer(reply Reply, used Usage) object {

@@ -53,7 +53,8 @@ func Read(tool, event string, in io.Reader) (c Call, ok bool) {
 	if json.NewDecoder(io.LimitReader(in, maxInput)).Decode(&said) != nil {
 		return c, false
 	}
-	c = Call{Tool: tool, Event: event, event: said.HookEventName, command: fmt.Sprint(said.ToolInput.Command), again: said.StopHookActive}
+	c = Call{Tool: tool, Event: event, event: said.HookEventName, command: fmt.Sprint(said.ToolInput.Command),
+		again: said.StopHookActive}
 	return c, event == Start || event == Stop && !c.again || event == Tool && (c.commits() || c.pushes())
 }
 
@@ -76,7 +77,8 @@ type Gate func() (string, error)
 
 // Answer returns the answer for the tool to read on standard output: nothing, or one JSON object.
 func (c Call) Answer(ctx context.Context, store *store.Store, getenv func(string) string, gate Gate) ([]byte, error) {
-	if getenv("GIT_RUNR_DEPTH") != "" || store.Repo.IsOwnWorktree() || !slices.Contains([]string{Start, Stop, Tool}, c.Event) {
+	if getenv("GIT_RUNR_DEPTH") != "" || store.Repo.IsOwnWorktree() ||
+		!slices.Contains([]string{Start, Stop, Tool}, c.Event) {
 		return nil, nil // an agent that git-runr started
 	}
 	switch {
@@ -90,7 +92,8 @@ func (c Call) Answer(ctx context.Context, store *store.Store, getenv func(string
 		why, err := gate()
 		return c.refuse(why), err
 	}
-	text, err := handBack(ctx, store, "Nothing is committed yet; the same command works when you run it again. Before that: ")
+	text, err := handBack(ctx, store,
+		"Nothing is committed yet; the same command works when you run it again. Before that: ")
 	return c.refuse(text), err
 }
 
@@ -123,7 +126,8 @@ func (c Call) context(text string) []byte {
 	if text == "" {
 		return nil
 	}
-	return answer(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": c.event, "additionalContext": text}})
+	return answer(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": c.event,
+		"additionalContext": text}})
 }
 
 // refuse returns an answer that makes the agent go on instead of stopping, or forbids a command, with text as the
@@ -170,9 +174,10 @@ func handBack(ctx context.Context, records *store.Store, lead string) (string, e
 	if err != nil {
 		return "", err
 	}
-	lines, _, err := records.Reviews(ctx, store.Filter{Status: inbox, ByNeed: true, Limit: maxReviews, Some: true, Review: func(r record.ReviewSummary) bool {
-		return r.Branch == branch && r.Run == "" && r.Status != record.ReviewClaimed && r.Critical+r.Warnings > 0
-	}})
+	lines, _, err := records.Reviews(ctx, store.Filter{Status: inbox, ByNeed: true, Limit: maxReviews, Some: true,
+		Review: func(r record.ReviewSummary) bool {
+			return r.Branch == branch && r.Run == "" && r.Status != record.ReviewClaimed && r.Critical+r.Warnings > 0
+		}})
 	if err != nil || len(lines) == 0 {
 		return "", err
 	}
@@ -201,7 +206,9 @@ func handBackOf(ctx context.Context, store *store.Store, lines []record.ReviewSu
 		return "", err // otherwise it would be handed back again and again
 	}
 	return fmt.Sprintf("%s%s of this branch's commits %s no answer. Fix what is right and say so with "+
-		"git runr inbox answer REVIEW FINDING fixed --commit REV; what is wrong, refuted -m with the reason; what must wait, deferred -m. "+
-		"Decisions of your user stand. This is said once.\n%s", lead, prose.Count(len(fresh), "finding"), verb(len(fresh), "has", "have"),
+		"git runr inbox answer REVIEW FINDING fixed --commit REV; what is wrong, refuted -m with the reason; what must "+
+		"wait, deferred -m. "+
+		"Decisions of your user stand. This is said once.\n%s", lead, prose.Count(len(fresh), "finding"),
+		verb(len(fresh), "has", "have"),
 		safetext.Fence(strings.Join(blocks, "\n\n"))), nil
 }

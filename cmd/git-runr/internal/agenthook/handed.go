@@ -47,7 +47,8 @@ func findings(r record.Review, known handed, max int) (text string, keys []strin
 			continue
 		}
 		keys = append(keys, key)
-		safetext.Fprintf(&b, "\n- [%s] %s, %s: %s", f.ID, f.Severity, cmp.Or(f.Place(), "general"), prose.Cut(f.Issue, maxIssue))
+		safetext.Fprintf(&b, "\n- [%s] %s, %s: %s", f.ID, f.Severity, cmp.Or(f.Place(), "general"),
+			prose.Cut(f.Issue, maxIssue))
 		if f.Fix != "" {
 			safetext.Fprintf(&b, "\n  fix: %s", prose.Cut(f.Fix, maxFix))
 		}
@@ -56,5 +57,6 @@ func findings(r record.Review, known handed, max int) (text string, keys []strin
 		return "", nil
 	}
 	subject := r.Request.Subject
-	return fmt.Sprintf("review %s of %s %q:", safetext.Line(r.ID), subject.Commit.Short(), prose.CutColumns(safetext.Line(subject.Title), 80)) + b.String(), keys
+	return fmt.Sprintf("review %s of %s %q:", safetext.Line(r.ID), subject.Commit.Short(),
+		prose.CutColumns(safetext.Line(subject.Title), 80)) + b.String(), keys
 }

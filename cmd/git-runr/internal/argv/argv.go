@@ -59,7 +59,8 @@ func appLevel(app *cli.App) argLevel {
 }
 
 func commandLevel(name string, c *cli.Command) argLevel {
-	level := argLevel{name: name, known: slices.Clone(c.Flags), commands: c.Subcommands, verbatim: c.SkipFlagParsing, paths: strings.Contains(c.ArgsUsage, "-- ")}
+	level := argLevel{name: name, known: slices.Clone(c.Flags), commands: c.Subcommands, verbatim: c.SkipFlagParsing,
+		paths: strings.Contains(c.ArgsUsage, "-- ")}
 	if !c.HideHelp && cli.HelpFlag != nil {
 		level.known = append(level.known, cli.HelpFlag)
 	}

@@ -41,10 +41,11 @@ func sampleApp(got *seen) *cli.App {
 	}
 	str := func(name string, alias ...string) cli.Flag { return &cli.StringFlag{Name: name, Aliases: alias} }
 	boolean := func(name string, alias ...string) cli.Flag { return &cli.BoolFlag{Name: name, Aliases: alias} }
-	review := &cli.Command{Name: "review", Aliases: []string{"rv"}, ArgsUsage: "[REV] [-- PATH…]", HideHelpCommand: true, Action: record, Flags: []cli.Flag{
-		str("message", "m"), boolean("wait"), boolean("staged"),
-		&cli.IntFlag{Name: "max-retries"}, &cli.StringSliceFlag{Name: "check"},
-	}}
+	review := &cli.Command{Name: "review", Aliases: []string{"rv"}, ArgsUsage: "[REV] [-- PATH…]", HideHelpCommand: true,
+		Action: record, Flags: []cli.Flag{
+			str("message", "m"), boolean("wait"), boolean("staged"),
+			&cli.IntFlag{Name: "max-retries"}, &cli.StringSliceFlag{Name: "check"},
+		}}
 	inbox := &cli.Command{Name: "inbox", Action: record, Subcommands: []*cli.Command{
 		{Name: "list", HideHelpCommand: true, Action: record},
 		{Name: "claim", HideHelpCommand: true, Action: record, Flags: []cli.Flag{str("as")}},
@@ -153,7 +154,8 @@ func TestPermutedArgsReachTheCommand(t *testing.T) {
 }
 
 func FuzzPermuteArgs(f *testing.F) {
-	for _, s := range []string{"review HEAD --wait -m x", "inbox claim --as a r1 --json", "review -- -- a", "raw --x", "-C", "inbox -- list", "review - \"\" --check=a,b"} {
+	for _, s := range []string{"review HEAD --wait -m x", "inbox claim --as a r1 --json", "review -- -- a", "raw --x",
+		"-C", "inbox -- list", "review - \"\" --check=a,b"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, line string) {

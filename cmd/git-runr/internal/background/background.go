@@ -61,7 +61,8 @@ func environ(env []string) []string {
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
 		switch {
-		case slices.Contains([]string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"}, name):
+		case slices.Contains([]string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_COMMITTER_NAME",
+			"GIT_COMMITTER_EMAIL"}, name):
 		case strings.HasPrefix(name, "GIT_RUNR_"):
 		case strings.HasPrefix(name, "GIT_"):
 			continue

@@ -132,7 +132,8 @@ func room(free int64, known bool) Result {
 func identity(ctx context.Context, repo *gitstore.Repo) Result {
 	who, err := repo.Identity(ctx)
 	if err != nil {
-		return fail("identity", "git does not know who you are: "+err.Error(), "git config --global user.name \"Your Name\"", "git config --global user.email you@example.com")
+		return fail("identity", "git does not know who you are: "+err.Error(), "git config --global user.name \"Your Name\"",
+			"git config --global user.email you@example.com")
 	}
 	return ok("identity", who.String())
 }
@@ -154,7 +155,8 @@ func trust(conf *config.Config) Result {
 	case state == config.Trusted:
 		return ok("trust", "the commands of "+config.FileName+" are trusted")
 	default:
-		return warn("trust", fmt.Sprintf("%s of %s will not run: %s", prose.Count(len(news), "line"), config.FileName, state), "git runr trust --show", "git runr trust")
+		return warn("trust", fmt.Sprintf("%s of %s will not run: %s", prose.Count(len(news), "line"), config.FileName, state),
+			"git runr trust --show", "git runr trust")
 	}
 }
 
@@ -236,7 +238,8 @@ func remote(ctx context.Context, store *store.Store, conf *config.Config, offlin
 	case errors.As(err, &none):
 		return warn("remote", err.Error(), none.Try)
 	case share.Met(store, remote) != "":
-		return warn("remote", fmt.Sprintf("the last sync with %s was incomplete: %s", remote, share.Met(store, remote)), "git runr sync")
+		return warn("remote", fmt.Sprintf("the last sync with %s was incomplete: %s", remote, share.Met(store, remote)),
+			"git runr sync")
 	case offline:
 		return ok("remote", remote+", not asked")
 	}
@@ -253,13 +256,15 @@ func remote(ctx context.Context, store *store.Store, conf *config.Config, offlin
 	case push != nil:
 		return warn("remote", fmt.Sprintf("%s can be read, but accepts no push: %v", remote, push), "git runr sync")
 	}
-	return ok("remote", fmt.Sprintf("%s can be read, and accepted a trial push, without running its hooks; it has %s", remote, prose.Count(logs, "log")))
+	return ok("remote", fmt.Sprintf("%s can be read, and accepted a trial push, without running its hooks; it has %s",
+		remote, prose.Count(logs, "log")))
 }
 
 func locks(repo *gitstore.Repo) (all []Result) {
 	for _, lock := range repo.LeftLocks() {
 		remove, _ := safetext.CommandLine("rm", lock.Path)
-		all = append(all, fail("lock", fmt.Sprintf("%s is %s old%s; if no git is running:", lock.Path, lock.Age, lock.Holder), remove))
+		all = append(all, fail("lock", fmt.Sprintf("%s is %s old%s; if no git is running:", lock.Path, lock.Age, lock.Holder),
+			remove))
 	}
 	if len(all) == 0 {
 		all = append(all, ok("locks", "none is left"))
@@ -275,7 +280,8 @@ func leftovers(ctx context.Context, store *store.Store, before time.Time) Result
 	case err != nil:
 		return warn("leftovers", err.Error(), "git runr gc --dry-run")
 	case count > 0:
-		return warn("leftovers", prose.Count(count, "thing")+" of finished runs and reviews", "git runr gc --dry-run", "git runr gc")
+		return warn("leftovers", prose.Count(count, "thing")+" of finished runs and reviews", "git runr gc --dry-run",
+			"git runr gc")
 	}
 	return ok("leftovers", "none")
 }
@@ -292,7 +298,8 @@ func records(ctx context.Context, records *store.Store, version string) []Result
 	case err != nil:
 		seen = fail("records", err.Error(), "git runr fsck")
 	case len(bad) > 0:
-		seen = fail("records", fmt.Sprintf("%d of %s cannot be read: %v", len(bad), prose.Count(events+len(bad), "event"), bad[0]), "git runr fsck", "git runr sync", "git runr fsck --rebuild")
+		seen = fail("records", fmt.Sprintf("%d of %s cannot be read: %v", len(bad), prose.Count(events+len(bad), "event"),
+			bad[0]), "git runr fsck", "git runr sync", "git runr fsck --rebuild")
 	}
 	if _, _, err := records.Reviews(ctx, store.Filter{Limit: 1, Some: true}); err != nil {
 		return []Result{seen, fail("cache", err.Error(), "git runr fsck --rebuild")}

@@ -54,7 +54,8 @@ func TestUnwritable(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.Chmod(objects, 0o755)
-	if got := state(); got.State != Fail || !strings.Contains(got.Detail, objects) || len(got.Type) != 1 || got.Type[0] != "ls -ld "+objects {
+	if got := state(); got.State != Fail || !strings.Contains(got.Detail, objects) || len(got.Type) != 1 ||
+		got.Type[0] != "ls -ld "+objects {
 		t.Errorf("after: %+v", got)
 	}
 }

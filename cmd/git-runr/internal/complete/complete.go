@@ -45,7 +45,8 @@ func Of(app *cli.App, typed []string) Want {
 	if len(typed) == 0 {
 		typed = []string{""}
 	}
-	r := reader{Want: Want{Current: typed[len(typed)-1]}, levels: [][]cli.Flag{append(slices.Clone(app.Flags), cli.HelpFlag)}, commands: app.Commands}
+	r := reader{Want: Want{Current: typed[len(typed)-1]},
+		levels: [][]cli.Flag{append(slices.Clone(app.Flags), cli.HelpFlag)}, commands: app.Commands}
 	for _, word := range typed[:len(typed)-1] {
 		r.take(word)
 	}
@@ -299,7 +300,8 @@ func runs(ctx context.Context, records *store.Store, typed string) []Word {
 func (w Want) reviews(ctx context.Context, records *store.Store) []Word {
 	status := ""
 	if len(w.Path) == 2 {
-		status = map[string]string{"claim": "submitted", "release": "claimed", "resolve": "inbox", "submit": "open", "cancel": "open", "reopen": "resolved"}[w.Path[1]]
+		status = map[string]string{"claim": "submitted", "release": "claimed", "resolve": "inbox", "submit": "open",
+			"cancel": "open", "reopen": "resolved"}[w.Path[1]]
 	}
 	if status == "" {
 		status = "all"

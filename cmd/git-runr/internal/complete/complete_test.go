@@ -13,7 +13,8 @@ func testApp() *cli.App {
 		Flags: []cli.Flag{&cli.StringFlag{Name: "C", Usage: "in `DIR`"}, &cli.BoolFlag{Name: "json"}},
 		Commands: []*cli.Command{
 			{Name: "inbox", Usage: "reviews", Subcommands: []*cli.Command{
-				{Name: "claim", ArgsUsage: "ID… | --all", Flags: []cli.Flag{&cli.StringFlag{Name: "as", Usage: "an `ACTOR`"}, &cli.StringFlag{Name: "old", Hidden: true}}},
+				{Name: "claim", ArgsUsage: "ID… | --all",
+					Flags: []cli.Flag{&cli.StringFlag{Name: "as", Usage: "an `ACTOR`"}, &cli.StringFlag{Name: "old", Hidden: true}}},
 				{Name: "answer", ArgsUsage: "ID FINDING fixed|gone"},
 			}},
 			{Name: "diff", ArgsUsage: "[RUN] [N..M] [-- PATH…]"},
@@ -59,7 +60,8 @@ func TestOf(t *testing.T) {
 		}
 	}
 	got := Of(testApp(), []string{"-C", "x", "inbox", "claim", "--as=a,b"})
-	if got.Dir != "x" || got.Before != "--as=a," || got.Current != "b" || !slices.Equal(got.Path, []string{"inbox", "claim"}) {
+	if got.Dir != "x" || got.Before != "--as=a," || got.Current != "b" ||
+		!slices.Equal(got.Path, []string{"inbox", "claim"}) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -52,7 +52,8 @@ func (c *Config) Agents(ctx context.Context) []Agent {
 	for i, name := range names {
 		spec, fromRepository, _ := c.agent(name)
 		if fromRepository && !trusted {
-			all[i] = Agent{agent.Tool{Name: name, Preset: spec.Preset, SignedIn: agent.SignedInUnknown, Roles: []agent.Role{}}, "the repository's command is not trusted; type: git runr trust"}
+			all[i] = Agent{agent.Tool{Name: name, Preset: spec.Preset, SignedIn: agent.SignedInUnknown, Roles: []agent.Role{}},
+				"the repository's command is not trusted; type: git runr trust"}
 			continue
 		}
 		looks.Go(func() { all[i].Tool = spec.Look(ctx, os.Environ()) })
@@ -68,7 +69,8 @@ const CheckPrompt = "This is a check whether you can be reached. Use no tools. A
 const CheckLimit = time.Minute
 
 // Ask lets the agent called name answer CheckPrompt in dir, as a reviewer, within limit.
-func (c *Config) Ask(ctx context.Context, name, dir string, limit time.Duration) (role.ReviewAnswer, *record.Failure, error) {
+func (c *Config) Ask(ctx context.Context, name, dir string,
+	limit time.Duration) (role.ReviewAnswer, *record.Failure, error) {
 	caller, failure := c.caller(name, agent.Reviewer)
 	if failure != nil {
 		return role.ReviewAnswer{}, failure, nil
@@ -234,11 +236,14 @@ func (c *Config) RequestOf(names []string, kind string) (record.ReviewRequest, e
 			return request, err
 		}
 		if kind != "" && name == role.Builtin {
-			return request, exit.Problemf(exit.Usage, "--kind needs an agent or a person: the built-in reviewer always looks for the same").WithHint("git runr review --kind " + reviewing.KindNames()[0] + " --reviewer NAME")
+			return request, exit.Problemf(exit.Usage,
+				"--kind needs an agent or a person: the built-in reviewer always looks for the same").
+				WithHint("git runr review --kind " + reviewing.KindNames()[0] + " --reviewer NAME")
 		}
 	}
 	if judge := request.Judge; role.Reserved(judge) {
-		return request, exit.Problemf(exit.Usage, "review.judge (%s): %s cannot judge; name an agent", c.origin("review.judge"), judge)
+		return request, exit.Problemf(exit.Usage, "review.judge (%s): %s cannot judge; name an agent",
+			c.origin("review.judge"), judge)
 	} else if judge != "" {
 		if err := c.KnownAgent(fmt.Sprintf("review.judge (%s)", c.origin("review.judge")), judge); err != nil {
 			return request, err
@@ -269,7 +274,8 @@ func (c *Config) checkPanel(names []string, configured bool) error {
 	if from != originFlag {
 		where = "review.quorum (" + from + ")"
 	}
-	return exit.Problemf(exit.Usage, "%s: a quorum of %d needs more agents: %d %s asked", where, c.Review.Quorum, agents, map[bool]string{true: "is", false: "are"}[agents == 1])
+	return exit.Problemf(exit.Usage, "%s: a quorum of %d needs more agents: %d %s asked", where, c.Review.Quorum, agents,
+		map[bool]string{true: "is", false: "are"}[agents == 1])
 }
 
 // kindPrompt returns the configured prompt of a kind of review, or "" for a built-in kind and for none.
@@ -283,7 +289,8 @@ func (c *Config) kindPrompt(kind string) (string, error) {
 	} else {
 		all = append(own, all...)
 	}
-	return "", exit.Problemf(exit.Usage, "unknown --kind %q: use %s, or one of [review.kinds.NAME]", kind, strings.Join(all, ", ")).WithHint("git runr help config")
+	return "", exit.Problemf(exit.Usage, "unknown --kind %q: use %s, or one of [review.kinds.NAME]", kind,
+		strings.Join(all, ", ")).WithHint("git runr help config")
 }
 
 // Terms returns the budget, backups and waits under which agents are called here.

@@ -83,7 +83,8 @@ command = 'go vet ./... && go test <in >out'
 		{"name of a check", replace("checks.test", "checks.Test"), changed},
 		{"agent moved to a preset's name", replace("agents.mine", "agents.codex"), changed},
 		{"check added", approvedConfig + "[checks.more]\ncommand = \"true\"\n", changed},
-		{"check gone", replace("[checks.test]\ncommand = \"go vet ./... && go test <in >out\"\ntimeout = \"5m\"\n", ""), changed},
+		{"check gone", replace("[checks.test]\ncommand = \"go vet ./... && go test <in >out\"\ntimeout = \"5m\"\n", ""),
+			changed},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -240,7 +241,8 @@ func TestTrustWithoutAHome(t *testing.T) {
 		t.Errorf("got %s", state)
 	}
 	var p *exit.Problem
-	if err := store.approve("/repo/.git", commands, Consent{}, time.Now()); !errors.As(err, &p) || p.Status != exit.Untrusted || len(p.Hint) == 0 {
+	if err := store.approve("/repo/.git", commands, Consent{}, time.Now()); !errors.As(err, &p) ||
+		p.Status != exit.Untrusted || len(p.Hint) == 0 {
 		t.Errorf("approve: %v", err)
 	}
 	if err := store.revoke("/repo/.git"); err != nil {
@@ -256,7 +258,8 @@ func TestTrustStorePlace(t *testing.T) {
 	}{
 		{"state home", map[string]string{"XDG_STATE_HOME": "/state", "HOME": "/home/ann"}, "/state/git-runr/trust"},
 		{"home", map[string]string{"HOME": "/home/ann"}, "/home/ann/.local/state/git-runr/trust"},
-		{"a relative state home does not count", map[string]string{"XDG_STATE_HOME": ".state", "HOME": "/home/ann"}, "/home/ann/.local/state/git-runr/trust"},
+		{"a relative state home does not count", map[string]string{"XDG_STATE_HOME": ".state", "HOME": "/home/ann"},
+			"/home/ann/.local/state/git-runr/trust"},
 		{"a relative home does not count", map[string]string{"HOME": "."}, ""},
 	}
 	for _, tt := range tests {

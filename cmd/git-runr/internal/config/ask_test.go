@@ -16,12 +16,15 @@ import (
 func TestAskEndsSoon(t *testing.T) {
 	dir := t.TempDir()
 	tool := filepath.Join(dir, "codex")
-	const script = "#!/bin/sh\ncat >/dev/null\necho '{\"type\":\"error\",\"message\":\"Reconnecting... 2/5: no route to host\"}'\nwhile :; do sleep 0.05; done\n"
+	const script = "#!/bin/sh\ncat >/dev/null\necho '{\"type\":\"error\",\"message\":\"Reconnecting... 2/5: no route to " +
+		"host\"}'\nwhile :; do sleep 0.05; done\n"
 	if err := os.WriteFile(tool, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for name, file := range map[string]string{"no limit of its own": "", "a longer one": "timeout = \"30m\"\nidle_timeout = \"29m\"\n"} {
-		c := loaded(t, input{UserFile: []byte("[agents.far]\npreset = \"codex\"\ncommand = [\"" + tool + "\"]\n" + file), UserPath: "user"})
+	for name, file := range map[string]string{"no limit of its own": "",
+		"a longer one": "timeout = \"30m\"\nidle_timeout = \"29m\"\n"} {
+		c := loaded(t, input{UserFile: []byte("[agents.far]\npreset = \"codex\"\ncommand = [\"" + tool + "\"]\n" + file),
+			UserPath: "user"})
 		_, failure, err := c.Ask(t.Context(), "far", dir, 2*time.Second)
 		if err != nil || failure == nil || failure.Reason != record.ReasonAgentTimeout || failure.Setting != nil ||
 			!strings.Contains(failure.Detail, "no answer within 2s: Reconnecting... 2/5: no route to host") {

@@ -88,7 +88,8 @@ type Config struct {
 	userPath string // the user's configuration file; "" without a home directory
 	cache    string // directory for what agents report about themselves
 
-	origins    map[string]string         // key, such as loop.reviewer, or table, such as agents.mine, to the layer that set it
+	// key, such as loop.reviewer, or table, such as agents.mine, to the layer that set it
+	origins    map[string]string
 	layer      string                    // layer that is being read
 	repository bool                      // that layer is the repository's file
 	values     map[string]any            // key to its value, before parsing

@@ -48,7 +48,8 @@ func (c *Config) Effective(ctx context.Context, getenv func(string) string, of s
 				for _, s := range inGit {
 					table, inTable := gitTableKey(s.Key)
 					short := k.name == "sync.remote" && s.Key == "runr.remote"
-					if known := gitKey(strings.TrimPrefix(s.Key, "runr.")); short || known != nil && known.name == k.name || inTable != nil && "agents."+table+".model" == name {
+					if known := gitKey(strings.TrimPrefix(s.Key, "runr.")); short || known != nil && known.name == k.name ||
+						inTable != nil && "agents."+table+".model" == name {
 						v.File, v.Scope = s.File, s.Scope
 					}
 				}
@@ -97,7 +98,8 @@ func (c *Config) namesOf(k key) []string {
 	before, after, _ := strings.Cut(k.name, "NAME")
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(c.values)) {
-		if strings.HasPrefix(name, before) && strings.HasSuffix(name, after) && !strings.Contains(name[len(before):len(name)-len(after)], ".") {
+		if strings.HasPrefix(name, before) && strings.HasSuffix(name, after) &&
+			!strings.Contains(name[len(before):len(name)-len(after)], ".") {
 			names = append(names, name)
 		}
 	}
@@ -201,7 +203,8 @@ func (v Value) Explain() string {
 // Initial returns the first .runr.toml of a repository, with these checks and worktree settings.
 func Initial(checks []runplan.Check, given runplan.Worktree) string {
 	var b strings.Builder
-	b.WriteString("# The review loop of this repository. git runr help config lists every key.\n\n[review]\nreviewer = \"builtin\"\n")
+	b.WriteString(
+		"# The review loop of this repository. git runr help config lists every key.\n\n[review]\nreviewer = \"builtin\"\n")
 	if given.Setup != "" || len(given.Copy) > 0 {
 		b.WriteString("\n[worktree]\n")
 	}

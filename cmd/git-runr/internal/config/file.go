@@ -173,7 +173,9 @@ func wrongName(section, name string) string {
 		return "is not a name: letters, digits, dots, underscores and dashes, at most 100"
 	case section == "agents" && role.Reserved(name):
 		return "is built in and cannot be redefined"
-	case section == "steps" && slices.ContainsFunc(runplan.DefaultWorkflow(), func(s runplan.WorkStep) bool { return s.Name == name }):
+	case section == "steps" && slices.ContainsFunc(runplan.DefaultWorkflow(), func(s runplan.WorkStep) bool {
+		return s.Name == name
+	}):
 		return "is built in and cannot be redefined"
 	}
 	return ""
@@ -209,7 +211,8 @@ func (f *file) finish(section, name string) string {
 
 // noteRuns records for trust what a table of the repository's file runs, and reports whether it recorded anything.
 func (f *file) noteRuns(table string) bool {
-	executes := slices.ContainsFunc([]string{"command", "protocol", "args", "reviewer_args", "implementer_args", "requires", "aside", "env"}, func(key string) bool { return f.runs[key] != nil })
+	executes := slices.ContainsFunc([]string{"command", "protocol", "args", "reviewer_args", "implementer_args",
+		"requires", "aside", "env"}, func(key string) bool { return f.runs[key] != nil })
 	if !f.repository || !executes {
 		return false
 	}

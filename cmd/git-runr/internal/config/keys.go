@@ -61,48 +61,73 @@ func (k key) named() bool { return strings.Contains(k.name+".", ".NAME.") }
 
 // keys is the single table of everything that can be configured. It defines the validation, the suggestions and the
 // text of git runr help config.
-var keys = slices.Concat(loopKeys, stepKeys, agentKeys, checkKeys, worktreeKeys, scopeKeys, reviewKeys, sharingKeys, teamKeys)
+var keys = slices.Concat(loopKeys, stepKeys, agentKeys, checkKeys, worktreeKeys, scopeKeys, reviewKeys, sharingKeys,
+	teamKeys)
 
 var loopKeys = []key{
 	keyOf("loop.implementer", agentKind, "", "the agent that does the work: a name from [agents.NAME] or a preset",
 		func(c *Config, _, v string) { c.Loop.Implementer = v }),
-	keyOf("loop.reviewer", agentKind, `"builtin"`, "the agent that reviews in a run; human asks a person in the inbox, and the run goes on with the answer",
+	keyOf("loop.reviewer", agentKind, `"builtin"`,
+		"the agent that reviews in a run; human asks a person in the inbox, and the run goes on with the answer",
 		func(c *Config, _, v string) { c.Loop.Reviewer = v }),
-	keyOf("loop.workflow", namesKind, `["implement", "check", "review"]`, "the steps of a run: these three, or names from [steps.NAME]",
+	keyOf("loop.workflow", namesKind, `["implement", "check", "review"]`,
+		"the steps of a run: these three, or names from [steps.NAME]",
 		func(c *Config, _ string, v []string) { c.Loop.Workflow = v }),
-	keyOf("loop.max_retries", numberKind(0, 100), "2", "fixes after a review that did not pass; the last fix is reviewed as well",
+	keyOf("loop.max_retries", numberKind(0, 100), "2",
+		"fixes after a review that did not pass; the last fix is reviewed as well",
 		func(c *Config, _ string, v int64) { c.Loop.MaxRetries = int(v) }),
-	keyOf("loop.time_budget", durationKind, `"0s"`, "how long a run may take, from its start or the last resume; 0s is no limit",
+	keyOf("loop.time_budget", durationKind, `"0s"`,
+		"how long a run may take, from its start or the last resume; 0s is no limit",
 		func(c *Config, _ string, v duration.Duration) { c.Loop.TimeBudget = v }),
-	keyOf("loop.max_cost", dollarsKind, "0", "US dollars that the agents of a whole run may cost, as their tools report it; unreported cost does not count; no call starts above the limit; 0 is no limit",
+	keyOf("loop.max_cost", dollarsKind, "0",
+		"US dollars that the agents of a whole run may cost, as their tools report it; unreported cost does not count; no "+
+			"call starts above the limit; 0 is no limit",
 		func(c *Config, _ string, v float64) { c.Loop.Budget.Cost = v }),
 	keyOf("loop.max_tokens", tokensKind, "0", "the same in tokens, input and output",
 		func(c *Config, _ string, v int64) { c.Loop.Budget.Tokens = v }),
-	keyOf("loop.max_cost_per_day", dollarsKind, "0", "US dollars that all runs and reviews of this clone may cost a day, by the clock of this machine; reviews then wait for the next day",
+	keyOf("loop.max_cost_per_day", dollarsKind, "0",
+		"US dollars that all runs and reviews of this clone may cost a day, by the clock of this machine; reviews then "+
+			"wait for the next day",
 		func(c *Config, _ string, v float64) { c.Loop.Day.Cost = v }),
 	keyOf("loop.max_tokens_per_day", tokensKind, "0", "the same in tokens",
 		func(c *Config, _ string, v int64) { c.Loop.Day.Tokens = v }),
 	keyOf("loop.time_budget_per_day", durationKind, `"0s"`, "the same in time: the sum of all agents' calls",
 		func(c *Config, _ string, v duration.Duration) { c.Loop.Day.Time = v }),
-	keyOf("loop.wait_for_quota", durationKind, `"0s"`, "how long a run, git runr review --wait or git runr verify waits for an agent that is out of quota and says until when; a longer wait stops the run",
+	keyOf("loop.wait_for_quota", durationKind, `"0s"`,
+		"how long a run, git runr review --wait or git runr verify waits for an agent that is out of quota and says until "+
+			"when; a longer wait stops the run",
 		func(c *Config, _ string, v duration.Duration) { c.Loop.WaitForQuota = v }),
-	keyOf("loop.on_exhausted", oneOf("ask", "commit", "skip", "stop"), `"ask"`, "what to do with a run whose retries are used up; without a terminal, ask means stop",
+	keyOf("loop.on_exhausted", oneOf("ask", "commit", "skip", "stop"), `"ask"`,
+		"what to do with a run whose retries are used up; without a terminal, ask means stop",
 		func(c *Config, _, v string) { c.Loop.OnExhausted = runplan.Choice(v) }),
 	keyOf("loop.profile", oneOf("quality", "balanced", "budget"), `"balanced"`, "which of an agent's models to use",
 		func(c *Config, _, v string) { c.Loop.Profile = v }),
-	keyOf("loop.instructions", oneOf("base", "none"), `"base"`, "base: an implementer's prompt contains the first 16 KiB of .runr/implementer.md, else of AGENTS.md, CLAUDE.md or GEMINI.md, from the commit that the run started from. none: it contains none of them, and where an argument of the tool can do it, the tool does not read instructions and skills of the checkout either",
+	keyOf("loop.instructions", oneOf("base", "none"), `"base"`,
+		"base: an implementer's prompt contains the first 16 KiB of .runr/implementer.md, else of AGENTS.md, CLAUDE.md or "+
+			"GEMINI.md, from the commit that the run started from. none: it contains none of them, and where an argument of "+
+			"the tool can do it, the tool does not read instructions and skills of the checkout either",
 		func(c *Config, _, v string) { c.Loop.Instructions = v }),
-	keyOf("loop.resume_session", boolKind, "false", "a fix continues its agent's session, if the tool can (claude, codex, copilot, cursor-agent, droid, kilo, opencode, pi, qwen); the tool then stores sessions. A reviewer always starts a new one",
+	keyOf("loop.resume_session", boolKind, "false",
+		"a fix continues its agent's session, if the tool can (claude, codex, copilot, cursor-agent, droid, kilo, "+
+			"opencode, pi, qwen); the tool then stores sessions. A reviewer always starts a new one",
 		func(c *Config, _ string, v bool) { c.Loop.ResumeSession = v }),
 	keyOf("loop.parallel", numberKind(1, 100), "2", "how many reviewers work at once in this clone",
 		func(c *Config, _ string, v int64) { c.Loop.Parallel = int(v) }),
-	keyOf("loop.commit_hooks", boolKind, "false", "run your pre-commit hook on each attempt, as the check pre-commit; files that it rewrites are kept; a hook whose own files the run changes is not run",
+	keyOf("loop.commit_hooks", boolKind, "false",
+		"run your pre-commit hook on each attempt, as the check pre-commit; files that it rewrites are kept; a hook whose "+
+			"own files the run changes is not run",
 		func(c *Config, _ string, v bool) { c.Loop.CommitHooks = v }),
-	keyOf("loop.keep_ignored", numberKind(0, 1<<40), "67108864", "how many bytes of ignored files are copied before an agent works in your checkout, so that they can be restored; files beyond the limit are named before it starts, and again if they changed",
+	keyOf("loop.keep_ignored", numberKind(0, 1<<40), "67108864",
+		"how many bytes of ignored files are copied before an agent works in your checkout, so that they can be restored; "+
+			"files beyond the limit are named before it starts, and again if they changed",
 		func(c *Config, _ string, v int64) { c.Loop.KeepIgnored = v }),
-	keyOf("loop.worktrees", textKind, "", "the directory for the worktrees of runs and reviews, relative to the top of the main working tree; by default $XDG_CACHE_HOME/git-runr/worktrees, else ~/.cache/git-runr/worktrees; .runr.toml can set one below the top, or ../NAME beside it",
+	keyOf("loop.worktrees", textKind, "",
+		"the directory for the worktrees of runs and reviews, relative to the top of the main working tree; by default "+
+			"$XDG_CACHE_HOME/git-runr/worktrees, else ~/.cache/git-runr/worktrees; .runr.toml can set one below the top, or "+
+			"../NAME beside it",
 		func(c *Config, _, v string) { c.Loop.Worktrees = v }),
-	keyOf("loop.threshold", oneOf("verdict", "warning", "critical"), `"verdict"`, "what needs a fix: what the reviewer decides, any warning, or only critical findings",
+	keyOf("loop.threshold", oneOf("verdict", "warning", "critical"), `"verdict"`,
+		"what needs a fix: what the reviewer decides, any warning, or only critical findings",
 		func(c *Config, _, v string) { c.Loop.Threshold = runplan.Threshold(v) }),
 }
 
@@ -118,23 +143,35 @@ var stepKeys = []key{
 }
 
 var agentKeys = []key{
-	executable(keyOf("agents.NAME.command", argvKind, "", "the program and its arguments, run without a shell: a list, or text split at blanks. {model} is replaced by the model. The prompt comes on standard input, or in a file whose name replaces {prompt_file}, or replaces {prompt}, with at most 128 KiB and readable by others on the machine",
+	executable(keyOf("agents.NAME.command", argvKind, "",
+		"the program and its arguments, run without a shell: a list, or text split at blanks. {model} is replaced by the "+
+			"model. The prompt comes on standard input, or in a file whose name replaces {prompt_file}, or replaces {prompt}, "+
+			"with at most 128 KiB and readable by others on the machine",
 		func(c *Config, name string, v []string) { c.agents[name].spec.Command = v })),
-	shaping(keyOf("agents.NAME.preset", oneOf(agent.Presets()...), "", "the known tool that the command runs, or that is run without a command",
+	shaping(keyOf("agents.NAME.preset", oneOf(agent.Presets()...), "",
+		"the known tool that the command runs, or that is run without a command",
 		func(c *Config, name, v string) { c.agents[name].spec.Preset = v })),
-	executable(keyOf("agents.NAME.protocol", oneOf(agent.ACP), "", "how to talk to the command or preset: acp is the Agent Client Protocol, JSON-RPC on standard input and output. Without it the prompt goes to standard input",
+	executable(keyOf("agents.NAME.protocol", oneOf(agent.ACP), "",
+		"how to talk to the command or preset: acp is the Agent Client Protocol, JSON-RPC on standard input and output. "+
+			"Without it the prompt goes to standard input",
 		func(c *Config, name, v string) { c.agents[name].spec.Protocol = v })),
 	executable(keyOf("agents.NAME.args", textsKind, "[]", "more arguments, after those of the command or the preset",
 		func(c *Config, name string, v []string) { c.agents[name].spec.Args = v })),
-	executable(keyOf("agents.NAME.reviewer_args", textsKind, "[]", "without a preset: more arguments for a reviewer, such as one that keeps it from writing",
+	executable(keyOf("agents.NAME.reviewer_args", textsKind, "[]",
+		"without a preset: more arguments for a reviewer, such as one that keeps it from writing",
 		func(c *Config, name string, v []string) { c.agents[name].spec.Own.Reviewer = v })),
-	executable(keyOf("agents.NAME.implementer_args", textsKind, "[]", "without a preset: more arguments for an implementer",
+	executable(keyOf("agents.NAME.implementer_args", textsKind, "[]",
+		"without a preset: more arguments for an implementer",
 		func(c *Config, name string, v []string) { c.agents[name].spec.Own.Implementer = v })),
-	executable(keyOf("agents.NAME.requires", textsKind, "[]", "without a preset: arguments that its --help must list; otherwise it is not called",
+	executable(keyOf("agents.NAME.requires", textsKind, "[]",
+		"without a preset: arguments that its --help must list; otherwise it is not called",
 		func(c *Config, name string, v []string) { c.agents[name].spec.Own.Requires = v })),
-	executable(keyOf("agents.NAME.aside", textsKind, "[]", "without a preset: files that instruct the tool, hidden from reviewers: /PATH at the top of the checkout, or a name anywhere",
+	executable(keyOf("agents.NAME.aside", textsKind, "[]",
+		"without a preset: files that instruct the tool, hidden from reviewers: /PATH at the top of the checkout, or a "+
+			"name anywhere",
 		func(c *Config, name string, v []string) { c.agents[name].spec.Own.Aside = v })),
-	shaping(keyOf("agents.NAME.answer", textKind, "", `without a preset: where the answer is in the JSON that the command writes, one value or one a line: "result", "message.content.0.text" or "item.text where item.type=agent_message"; the last one counts`,
+	shaping(keyOf("agents.NAME.answer", textKind, "",
+		`without a preset: where the answer is in the JSON that the command writes, one value or one a line: "result", "message.content.0.text" or "item.text where item.type=agent_message"; the last one counts`,
 		func(c *Config, name, v string) { c.agents[name].spec.Own.Answer = v })),
 	usageKey("input", "the number of input tokens, cached ones included"),
 	usageKey("cached", "the number of cached input tokens"),
@@ -142,13 +179,17 @@ var agentKeys = []key{
 	usageKey("cost", "US dollars"),
 	executable(keyOf("agents.NAME.env", variablesKind, "[]", "names of environment variables to pass to the command",
 		func(c *Config, name string, v []string) { c.agents[name].spec.Env = v })),
-	keyOf("agents.NAME.backup", agentsKind, "[]", "agents to ask instead, one after the other, if it gives no answer: not found, not signed in, quota, killed, too slow",
+	keyOf("agents.NAME.backup", agentsKind, "[]",
+		"agents to ask instead, one after the other, if it gives no answer: not found, not signed in, quota, killed, "+
+			"too slow",
 		func(c *Config, name string, v []string) { c.agents[name].backup = v }),
 	keyOf("agents.NAME.timeout", timeoutKind, `"30m"`, "time limit of one call",
 		func(c *Config, name string, v duration.Duration) { c.agents[name].spec.Timeout = time.Duration(v) }),
-	keyOf("agents.NAME.idle_timeout", timeoutKind, "", "how long a call may print nothing before it is stopped; presets: 10m",
+	keyOf("agents.NAME.idle_timeout", timeoutKind, "",
+		"how long a call may print nothing before it is stopped; presets: 10m",
 		func(c *Config, name string, v duration.Duration) { c.agents[name].spec.Idle = time.Duration(v) }),
-	ofGit(shaping(keyOf("agents.NAME.model", modelKind, "", "the model; by default the tool's own choice. NAME@MODEL in place of an agent's name uses another model",
+	ofGit(shaping(keyOf("agents.NAME.model", modelKind, "",
+		"the model; by default the tool's own choice. NAME@MODEL in place of an agent's name uses another model",
 		func(c *Config, name, v string) { c.agents[name].spec.Model = v }))),
 	shaping(keyOf("agents.NAME.models.quality", modelKind, "", "the model under this profile, in place of model",
 		func(c *Config, name, v string) { c.agents[name].setModel("quality", v) })),
@@ -160,122 +201,176 @@ var agentKeys = []key{
 
 // usageKey returns a key for the place of a usage number in a command's JSON output.
 func usageKey(of, means string) key {
-	return shaping(keyOf("agents.NAME.usage."+of, textKind, "", "where that JSON has "+means+", written as for answer; all values are added up", func(c *Config, name, v string) {
-		own := &c.agents[name].spec.Own
-		if own.Usage == nil {
-			own.Usage = map[string]string{}
-		}
-		own.Usage[of] = v
-	}))
+	return shaping(keyOf("agents.NAME.usage."+of, textKind, "",
+		"where that JSON has "+means+", written as for answer; all values are added up", func(c *Config, name, v string) {
+			own := &c.agents[name].spec.Own
+			if own.Usage == nil {
+				own.Usage = map[string]string{}
+			}
+			own.Usage[of] = v
+		}))
 }
 
 var checkKeys = []key{
-	executable(keyOf("checks.NAME.command", commandKind, "", "run at the top of the tree: text by sh -c, a list of words without a shell; exit status 0 passes",
+	executable(keyOf("checks.NAME.command", commandKind, "",
+		"run at the top of the tree: text by sh -c, a list of words without a shell; exit status 0 passes",
 		func(c *Config, name, v string) { c.checkTable(name).Command = v })),
 	keyOf("checks.NAME.match", textsKind, "[]", "more words by which a reviewer's request refers to this check",
 		func(c *Config, name string, v []string) { c.checkTable(name).Match = v }),
 	keyOf("checks.NAME.timeout", timeoutKind, `"10m"`, "time limit of the check",
 		func(c *Config, name string, v duration.Duration) { c.checkTable(name).Timeout = v }),
-	keyOf("checks.sandbox", boolKind, "false", "run checks without network and with an empty home, by bwrap or unshare; if neither works, no check runs",
+	keyOf("checks.sandbox", boolKind, "false",
+		"run checks without network and with an empty home, by bwrap or unshare; if neither works, no check runs",
 		func(c *Config, _ string, v bool) { c.sandbox = v }),
 }
 
 var worktreeKeys = []key{
-	executable(keyOf("worktree.setup", commandKind, "", "run by sh -c at the top of a worktree, before an agent or a check runs there, such as npm ci; again only after a failure or if its inputs changed. Untracked files that it creates are left out of the change",
+	executable(keyOf("worktree.setup", commandKind, "",
+		"run by sh -c at the top of a worktree, before an agent or a check runs there, such as npm ci; again only after a "+
+			"failure or if its inputs changed. Untracked files that it creates are left out of the change",
 		func(c *Config, _, v string) { c.worktree.Setup = v })),
 	keyOf("worktree.setup_timeout", timeoutKind, `"10m"`, "time limit of the setup",
 		func(c *Config, _ string, v duration.Duration) { c.worktree.Timeout = v }),
-	keyOf("worktree.setup_inputs", textsKind, "[]", "globs as in .gitignore of files that the setup depends on, besides the manifests and lock files of package managers and files named in its command",
+	keyOf("worktree.setup_inputs", textsKind, "[]",
+		"globs as in .gitignore of files that the setup depends on, besides the manifests and lock files of package "+
+			"managers and files named in its command",
 		func(c *Config, _ string, v []string) { c.worktree.Inputs = v }),
-	executable(keyOf("worktree.copy", placesKind, "[]", "untracked files and directories of your checkout, such as .env*, to copy into each worktree (as reflinks, where Linux and the file system support them). Agents can read them; secrets in NAME=VALUE lines are masked in records",
+	executable(keyOf("worktree.copy", placesKind, "[]",
+		"untracked files and directories of your checkout, such as .env*, to copy into each worktree (as reflinks, where "+
+			"Linux and the file system support them). Agents can read them; secrets in NAME=VALUE lines are masked in records",
 		func(c *Config, _ string, v []string) { c.worktree.Copy = v })),
-	executable(keyOf("worktree.link", placesKind, "[]", "the same with hard links, which take no space. Removing or replacing such a file in a worktree leaves yours alone, but a program that writes into it in place changes yours. On another file system they are copied",
+	executable(keyOf("worktree.link", placesKind, "[]",
+		"the same with hard links, which take no space. Removing or replacing such a file in a worktree leaves yours "+
+			"alone, but a program that writes into it in place changes yours. On another file system they are copied",
 		func(c *Config, _ string, v []string) { c.worktree.Link = v })),
-	keyOf("worktree.post_checkout", boolKind, "false", "run your post-checkout hook in a run's new worktree, as git worktree add does",
+	keyOf("worktree.post_checkout", boolKind, "false",
+		"run your post-checkout hook in a run's new worktree, as git worktree add does",
 		func(c *Config, _ string, v bool) { c.worktree.PostCheckout = v }),
 }
 
 var scopeKeys = []key{
-	keyOf("scope.allow", textsKind, "[]", "globs as in .gitignore of paths that an implementer may change; an empty list allows all",
+	keyOf("scope.allow", textsKind, "[]",
+		"globs as in .gitignore of paths that an implementer may change; an empty list allows all",
 		func(c *Config, _ string, v []string) { c.Scope.Allow = v }),
 	keyOf("scope.deny", textsKind, "[]", "globs as in .gitignore of paths that an implementer must not change",
 		func(c *Config, _ string, v []string) { c.Scope.Deny = v }),
 }
 
 var reviewKeys = []key{
-	keyOf("review.reviewer", reviewersKind, `"builtin"`, "who reviews by default; several, separated by commas, review side by side: claude,codex; human asks a person",
+	keyOf("review.reviewer", reviewersKind, `"builtin"`,
+		"who reviews by default; several, separated by commas, review side by side: claude,codex; human asks a person",
 		func(c *Config, _, v string) { c.Review.Reviewer = v }),
-	keyOf("review.exclude", textsKind, "[]", "globs as in .gitignore of paths that reviews leave out: *.pb.go anywhere, /gen/*.go in one directory. A change to .runr.toml is always shown in full",
+	keyOf("review.exclude", textsKind, "[]",
+		"globs as in .gitignore of paths that reviews leave out: *.pb.go anywhere, /gen/*.go in one directory. A change to "+
+			".runr.toml is always shown in full",
 		func(c *Config, _ string, v []string) { c.Review.Exclude = v }),
-	keyOf("review.generated", boolKind, "false", "also review generated and vendored files: lock files, vendor/, node_modules/, and files marked linguist-generated or linguist-vendored in .gitattributes",
+	keyOf("review.generated", boolKind, "false",
+		"also review generated and vendored files: lock files, vendor/, node_modules/, and files marked linguist-generated "+
+			"or linguist-vendored in .gitattributes",
 		func(c *Config, _ string, v bool) { c.Review.Generated = v }),
-	keyOf("review.detect_checks", boolKind, "true", "without any [checks.NAME], run the project's standard checks on commits of this clone",
+	keyOf("review.detect_checks", boolKind, "true",
+		"without any [checks.NAME], run the project's standard checks on commits of this clone",
 		func(c *Config, _ string, v bool) { c.Review.DetectChecks = v }),
-	keyOf("review.max_bytes", numberKind(1000, 100_000_000), "409600", "the largest diff, in bytes, to send to an agent at once; a larger one is reviewed in parts",
+	keyOf("review.max_bytes", numberKind(1000, 100_000_000), "409600",
+		"the largest diff, in bytes, to send to an agent at once; a larger one is reviewed in parts",
 		func(c *Config, _ string, v int64) { c.Review.MaxBytes = int(v) }),
-	keyOf("review.max_parts", numberKind(1, 1000), "10", "the largest number of parts of one diff; the rest is not reviewed, and the review does not pass",
+	keyOf("review.max_parts", numberKind(1, 1000), "10",
+		"the largest number of parts of one diff; the rest is not reviewed, and the review does not pass",
 		func(c *Config, _ string, v int64) { c.Review.MaxParts = int(v) }),
-	keyOf("review.quorum", numberKind(1, 100), "1", "how many of several agents must refuse a change for the refusal to count. With 1 the worst verdict counts; with 2 a single refusal is shown as disputed, and the result is a pass with notes. A person's verdict always counts. A review is complete when all have answered, or when this many have and the others failed for good",
+	keyOf("review.quorum", numberKind(1, 100), "1",
+		"how many of several agents must refuse a change for the refusal to count. With 1 the worst verdict counts; with 2 "+
+			"a single refusal is shown as disputed, and the result is a pass with notes. A person's verdict always counts. A "+
+			"review is complete when all have answered, or when this many have and the others failed for good",
 		func(c *Config, _ string, v int64) { c.Review.Quorum = int(v) }),
-	keyOf("review.judge", agentKind, "", "an agent that checks each finding against the code after the reviewers; a finding that it refutes is kept, folded away, and does not count for the verdict",
+	keyOf("review.judge", agentKind, "",
+		"an agent that checks each finding against the code after the reviewers; a finding that it refutes is kept, folded "+
+			"away, and does not count for the verdict",
 		func(c *Config, _, v string) { c.Review.Judge = v }),
-	keyOf("review.kinds.NAME.prompt", textKind, "", "what git runr review --kind NAME looks for; security, tests, design and performance are built in",
+	keyOf("review.kinds.NAME.prompt", textKind, "",
+		"what git runr review --kind NAME looks for; security, tests, design and performance are built in",
 		func(c *Config, name, v string) { c.kinds[name] = v }),
-	keyOf("review.owners", boolKind, "false", "approved also requires the owners of the changed files, according to CODEOWNERS of the base; [teams] says who @NAME is",
+	keyOf("review.owners", boolKind, "false",
+		"approved also requires the owners of the changed files, according to CODEOWNERS of the base; [teams] says who "+
+			"@NAME is",
 		func(c *Config, _ string, v bool) { c.Review.Owners = v }),
-	keyOf("review.instructions", oneOf("none", "base"), `"none"`, "base: the reviewers' prompt contains the first 16 KiB of .runr/review.md, from the base of the change, as the project's instructions; never from the change itself",
+	keyOf("review.instructions", oneOf("none", "base"), `"none"`,
+		"base: the reviewers' prompt contains the first 16 KiB of .runr/review.md, from the base of the change, as the "+
+			"project's instructions; never from the change itself",
 		func(c *Config, _, v string) { c.Review.Instructions = v }),
 }
 
 var sharingKeys = []key{
 	keyOf("hooks.post_commit", oneOf("review", "off"), `"review"`, "what the post-commit and post-merge hooks request",
 		func(c *Config, _, v string) { c.Hooks.PostCommit = v }),
-	keyOf("hooks.pre_push", oneOf("off", "warn", "refuse"), `"off"`, "what a push does with commits that do not meet pre_push_require; run git runr hooks install afterwards",
+	keyOf("hooks.pre_push", oneOf("off", "warn", "refuse"), `"off"`,
+		"what a push does with commits that do not meet pre_push_require; run git runr hooks install afterwards",
 		func(c *Config, _, v string) { c.Hooks.PrePush = v }),
-	keyOf("hooks.pre_push_require", levelKind, `"checked"`, "what a commit needs before it is pushed: checked by rules, reviewed by an agent or a person, approved by a person who is not one of its authors, approved=2 by two. A commit with an unanswered NEEDS_FIX or CRITICAL never meets it. passed is an old word for reviewed",
+	keyOf("hooks.pre_push_require", levelKind, `"checked"`,
+		"what a commit needs before it is pushed: checked by rules, reviewed by an agent or a person, approved by a person "+
+			"who is not one of its authors, approved=2 by two. A commit with an unanswered NEEDS_FIX or CRITICAL never meets "+
+			"it. passed is an old word for reviewed",
 		func(c *Config, _, v string) { c.Hooks.PrePushRequire = v }),
-	keyOf("hooks.debounce", durationKind, `"0s"`, "how long the worker waits for more commits on a branch, to review them together",
+	keyOf("hooks.debounce", durationKind, `"0s"`,
+		"how long the worker waits for more commits on a branch, to review them together",
 		func(c *Config, _ string, v duration.Duration) { c.Hooks.Debounce = v }),
-	executable(keyOf("hooks.notify", argvKind, "", "program and arguments, run after a background review that did not pass, with its result as JSON on standard input; limited to 10 seconds",
+	executable(keyOf("hooks.notify", argvKind, "",
+		"program and arguments, run after a background review that did not pass, with its result as JSON on standard "+
+			"input; limited to 10 seconds",
 		func(c *Config, _ string, v []string) { c.notify = v })),
 	keyOf("hooks.desktop", boolKind, "true", "show a desktop notification of such a review",
 		func(c *Config, _ string, v bool) { c.Hooks.Desktop = v }),
-	keyOf("hooks.scope", oneOf("commit", "branch"), `"commit"`, "what a hook's review covers: each commit, or the branch since it left its upstream or the default branch",
+	keyOf("hooks.scope", oneOf("commit", "branch"), `"commit"`,
+		"what a hook's review covers: each commit, or the branch since it left its upstream or the default branch",
 		func(c *Config, _, v string) { c.Hooks.Scope = v }),
 	keyOf("hooks.skip_paths", textsKind, "[]", "globs as in review.exclude: skip commits that change nothing else",
 		func(c *Config, _ string, v []string) { c.Hooks.Skip.Paths = v }),
-	keyOf("hooks.skip_authors", textsKind, "[]", "skip commits whose author's name or address contains this text, such as dependabot[bot]",
+	keyOf("hooks.skip_authors", textsKind, "[]",
+		"skip commits whose author's name or address contains this text, such as dependabot[bot]",
 		func(c *Config, _ string, v []string) { c.Hooks.Skip.Authors = v }),
 	keyOf("hooks.skip_messages", textsKind, `["[skip runr]"]`, "skip commits whose message contains this text",
 		func(c *Config, _ string, v []string) { c.Hooks.Skip.Messages = v }),
-	keyOf("hooks.skip_lines", numberKind(0, 100_000_000), "0", "skip commits that add and delete more lines than this; 0 is no limit",
+	keyOf("hooks.skip_lines", numberKind(0, 100_000_000), "0",
+		"skip commits that add and delete more lines than this; 0 is no limit",
 		func(c *Config, _ string, v int64) { c.Hooks.Skip.Lines = int(v) }),
 	keyOf("hooks.skip_branches", textsKind, "[]", "globs of branches whose commits are skipped, such as wip/**",
 		func(c *Config, _ string, v []string) { c.Hooks.Skip.Branches = v }),
 
-	keyOf("inbox.auto_resolve", oneOf(string(closing.OnPass), string(closing.Never)), `"pass"`, "pass closes reviews that need nobody any more: a pass without notes, all findings answered, or a newer review of the same change by the same reviewers. They stay in git runr log, in the notes and in inbox list --status all",
+	keyOf("inbox.auto_resolve", oneOf(string(closing.OnPass), string(closing.Never)), `"pass"`,
+		"pass closes reviews that need nobody any more: a pass without notes, all findings answered, or a newer review of "+
+			"the same change by the same reviewers. They stay in git runr log, in the notes and in inbox list --status all",
 		func(c *Config, _, v string) { c.Inbox.Closing = closing.Rule(v) }),
 	keyOf("inbox.retention", timeoutKind, `"30d"`, "how long closed reviews stay in the lists",
 		func(c *Config, _ string, v duration.Duration) { c.Inbox.Retention = v }),
 
-	keyOf("sync.remote", remoteKind, "", "the remote to share reviews at, which may be a separate repository; by default origin, else the only remote",
+	keyOf("sync.remote", remoteKind, "",
+		"the remote to share reviews at, which may be a separate repository; by default origin, else the only remote",
 		func(c *Config, _, v string) { c.Sync.Remote = v }),
-	keyOf("sync.private", textsKind, "[]", "globs of branches, such as secret/*: their reviews and runs stay in this clone, as with --private",
+	keyOf("sync.private", textsKind, "[]",
+		"globs of branches, such as secret/*: their reviews and runs stay in this clone, as with --private",
 		func(c *Config, _ string, v []string) { c.Sync.Private = v }),
 	keyOf("sync.notes", boolKind, "true", "also push the notes",
 		func(c *Config, _ string, v bool) { c.Sync.Notes = v }),
-	keyOf("sync.checked", boolKind, "true", "share that rules and checks found nothing in a commit. With false only the clone that checked it knows, for its audit and gate; other clones can check again",
+	keyOf("sync.checked", boolKind, "true",
+		"share that rules and checks found nothing in a commit. With false only the clone that checked it knows, for its "+
+			"audit and gate; other clones can check again",
 		func(c *Config, _ string, v bool) { c.Sync.Checked = v }),
-	keyOf("sync.verify", oneOf("off", "warn", "require"), `"off"`, "what to do with approvals that are not signed by the approver (see runr.sign): require does not count them, warn counts and marks them",
+	keyOf("sync.verify", oneOf("off", "warn", "require"), `"off"`,
+		"what to do with approvals that are not signed by the approver (see runr.sign): require does not count them, warn "+
+			"counts and marks them",
 		func(c *Config, _, v string) { c.Sync.Verify = v }),
-	keyOf("sync.signers", textKind, "", "the path of a file of allowed signers (see ssh-keygen(1)) in the commit that a change is based on; by default gpg.ssh.allowedSignersFile of this clone",
+	keyOf("sync.signers", textKind, "",
+		"the path of a file of allowed signers (see ssh-keygen(1)) in the commit that a change is based on; by default "+
+			"gpg.ssh.allowedSignersFile of this clone",
 		func(c *Config, _, v string) { c.Sync.Signers = v }),
-	keyOf("sync.retire", durationKind, `"30d"`, "archive the logs of writers, mostly CI jobs, that have recorded nothing for this long, once there are more than 64; 0s is never",
+	keyOf("sync.retire", durationKind, `"30d"`,
+		"archive the logs of writers, mostly CI jobs, that have recorded nothing for this long, once there are more than "+
+			"64; 0s is never",
 		func(c *Config, _ string, v duration.Duration) { c.Sync.Retire = v }),
 }
 
 var teamKeys = []key{
-	ofGit(keyOf("teams.NAME", peopleKind, "", "the people that a name stands for: addresses, or other names; \"@ada\" is the name on a forge, as in CODEOWNERS",
+	ofGit(keyOf("teams.NAME", peopleKind, "",
+		"the people that a name stands for: addresses, or other names; \"@ada\" is the name on a forge, as in CODEOWNERS",
 		func(c *Config, name string, v []string) { c.Teams[name] = v })),
 }
 
@@ -294,7 +389,9 @@ var gitOnly = []gitSetting{
 	{"runr.serve", "false: git runr review does not start the server"},
 	{"runr.serveIdle", "how long such a server runs without requests: 1h, 30m"},
 	{"runr.sign", "sign events as git signs commits; by default as commit.gpgSign says"},
-	{"runr.writer", "the id of this clone, made at its first write; or a name that several clones share, as the jobs of a pipeline do with GIT_RUNR_WRITER"},
+	{"runr.writer",
+		"the id of this clone, made at its first write; or a name that several clones share, as the jobs of a pipeline do " +
+			"with GIT_RUNR_WRITER"},
 }
 
 // Help returns the text of git runr help config.

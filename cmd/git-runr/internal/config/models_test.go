@@ -43,22 +43,27 @@ func TestConfigModel(t *testing.T) {
 }
 
 func TestConfigModelNames(t *testing.T) {
-	c := repoConfig(t, "[agents.mine]\ncommand = [\"x\", \"{model}\"]\n[agents.plain]\ncommand = [\"x\"]\n[agents.talks]\ncommand = [\"x\"]\nprotocol = \"acp\"\n")
+	c := repoConfig(t,
+		"[agents.mine]\ncommand = [\"x\", \"{model}\"]\n[agents.plain]\ncommand = [\"x\"]\n[agents.talks]\n"+
+			"command = [\"x\"]\nprotocol = \"acp\"\n")
 	for name, known := range map[string]bool{
-		"codex@gpt-5": true, "mine@a/b": true, "claude@opus[1m]": true, "codex@": false, "codex@--yolo": false, "codex@a b": false,
-		"human@x": false, "builtin@x": false, "nobody@x": false, "@x": false,
+		"codex@gpt-5": true, "mine@a/b": true, "claude@opus[1m]": true, "codex@": false, "codex@--yolo": false,
+		"codex@a b": false,
+		"human@x":   false, "builtin@x": false, "nobody@x": false, "@x": false,
 		"plain": true, "plain@x": false, "amp@x": false, "talks@x": true,
 	} {
 		if err := c.KnownAgent("reviewer", name); (err == nil) != known {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, tt := range [][3]string{{"codex", "m", "codex@m"}, {"codex@a", "m", "codex@a"}, {"codex", "", "codex"}, {"human", "", "human"}, {"builtin", "m", ""}, {"human", "m", ""}} {
+	for _, tt := range [][3]string{{"codex", "m", "codex@m"}, {"codex@a", "m", "codex@a"}, {"codex", "", "codex"},
+		{"human", "", "human"}, {"builtin", "m", ""}, {"human", "m", ""}} {
 		if got, err := WithModel(tt[0], tt[1]); got != tt[2] || (err == nil) != (got != "") {
 			t.Errorf("%v: %q, %v", tt, got, err)
 		}
 	}
-	if CheckModel("--model", "--yolo") == nil || CheckModel("--model", "") != nil || CheckModel("--model", "p/m:high") != nil {
+	if CheckModel("--model", "--yolo") == nil || CheckModel("--model", "") != nil ||
+		CheckModel("--model", "p/m:high") != nil {
 		t.Error("names of models")
 	}
 }
@@ -66,7 +71,8 @@ func TestConfigModelNames(t *testing.T) {
 // Arguments in the repository's file need trust because they are executed; a model needs none.
 func TestConfigArgsNeedTrust(t *testing.T) {
 	for file, want := range map[string]bool{
-		"[agents.codex]\nargs = [\"-c\", \"x=1\"]\n": true, "[agents.codex]\nargs = []\n": true, "[agents.codex]\nmodel = \"m\"\n": false,
+		"[agents.codex]\nargs = [\"-c\", \"x=1\"]\n": true, "[agents.codex]\nargs = []\n": true,
+		"[agents.codex]\nmodel = \"m\"\n": false,
 	} {
 		c := repoConfig(t, file)
 		spec, fromRepository, known := c.agent("codex")
@@ -84,7 +90,8 @@ func TestConfigGitModelErrors(t *testing.T) {
 	if _, err := load(input{Git: map[string][]string{"runr.agents.codex.model": {"--yolo"}}}); err == nil {
 		t.Error("an option is no model")
 	}
-	for _, name := range []string{"runr.agents.nobody.model", "runr.agents.codex@x.model", "runr.agents.codex.command", "runr.agents.human.model"} {
+	for _, name := range []string{"runr.agents.nobody.model", "runr.agents.codex@x.model", "runr.agents.codex.command",
+		"runr.agents.human.model"} {
 		c, err := load(input{Git: map[string][]string{name: {"m"}}})
 		if err != nil || len(c.Warnings) != 1 {
 			t.Errorf("%s: %v, %q", name, err, c.Warnings)

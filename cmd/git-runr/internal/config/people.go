@@ -45,7 +45,8 @@ func (c *Config) RequestFor(ctx context.Context, names []string, kind string) (r
 }
 
 // RequestOn is RequestFor about a subject, with whom Invite asks.
-func (c *Config) RequestOn(ctx context.Context, names []string, kind string, subject record.Subject) (record.ReviewRequest, error) {
+func (c *Config) RequestOn(ctx context.Context, names []string, kind string,
+	subject record.Subject) (record.ReviewRequest, error) {
 	request, err := c.RequestFor(ctx, names, kind)
 	if request.Subject = subject; err == nil {
 		_, err = c.Invite(ctx, &request)
@@ -69,7 +70,9 @@ func isAddress(text string) bool {
 		return false
 	}
 	for _, part := range parts {
-		if part == "" || strings.ContainsFunc(part, func(c rune) bool { return c != '-' && !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
+		if part == "" || strings.ContainsFunc(part, func(c rune) bool {
+			return c != '-' && !unicode.IsLetter(c) && !unicode.IsDigit(c)
+		}) {
 			return false
 		}
 	}
@@ -116,9 +119,9 @@ func (c *Config) directory(ctx context.Context) (people.Directory, error) {
 	return people.Directory{Contributors: contributors, Teams: c.Teams}, err
 }
 
-// Invite says whom request asks, where it asks a person: without a name the owners of what it is of, by the CODEOWNERS of its
-// base, and beside those who are named as many approvals as this repository requires. It returns the owners of whom nobody
-// knows who they are.
+// Invite says whom request asks, where it asks a person: without a name the owners of what it is of, by the CODEOWNERS
+// of its base, and beside those who are named as many approvals as this repository requires. It returns the owners of
+// whom nobody knows who they are.
 func (c *Config) Invite(ctx context.Context, request *record.ReviewRequest) (unknown []string, err error) {
 	subject := request.Subject
 	if !slices.Contains(request.Reviewers(), record.Human) {

@@ -119,7 +119,8 @@ func load(in input) (*Config, error) {
 // defaults returns the configuration with the default of every key outside of tables that the user names.
 func defaults() *Config {
 	c := &Config{
-		steps: map[string]*runplan.WorkStep{}, agents: map[string]*agentTable{}, kinds: map[string]string{}, Teams: map[string][]string{},
+		steps: map[string]*runplan.WorkStep{}, agents: map[string]*agentTable{}, kinds: map[string]string{},
+		Teams:   map[string][]string{},
 		origins: map[string]string{}, values: map[string]any{}, executed: map[string]map[string]any{},
 	}
 	var text strings.Builder
@@ -181,7 +182,9 @@ func (c *Config) readGit(settings map[string][]string) error {
 		if setting == "remote" {
 			setting = "sync.remote"
 		}
-		elsewhere := slices.ContainsFunc(gitOnly, func(g gitSetting) bool { return strings.EqualFold(g.name, "runr."+setting) })
+		elsewhere := slices.ContainsFunc(gitOnly, func(g gitSetting) bool {
+			return strings.EqualFold(g.name, "runr."+setting)
+		})
 		if !ours || elsewhere || len(settings[name]) == 0 {
 			continue
 		}
@@ -288,7 +291,8 @@ func (c *Config) Trees(ctx context.Context, getenv func(string) string) (gitstor
 	rest, home := strings.CutPrefix(path, "~")
 	switch {
 	case from == FileName && !besides(path):
-		return place, exit.Problemf(exit.Usage, "%s: %q: a repository can name a directory below its top, or ../NAME beside it", place.Name, path).
+		return place, exit.Problemf(exit.Usage,
+			"%s: %q: a repository can name a directory below its top, or ../NAME beside it", place.Name, path).
 			WithHint("git config runr.loop.worktrees PATH")
 	case home && (rest == "" || rest[0] == '/'):
 		if path = UnderHome(getenv, "", rest, ""); path == "" {

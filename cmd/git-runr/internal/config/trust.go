@@ -61,9 +61,11 @@ func (c *Config) caller(name string, what agent.Role) (agent.Caller, *record.Fai
 	spec, fromRepository, known := c.agent(name)
 	switch {
 	case !known:
-		return agent.Caller{}, &record.Failure{Reason: record.ReasonAgentNotFound, Detail: fmt.Sprintf("no agent %q is configured", name)}
+		return agent.Caller{}, &record.Failure{Reason: record.ReasonAgentNotFound,
+			Detail: fmt.Sprintf("no agent %q is configured", name)}
 	case fromRepository && !c.trusted():
-		return agent.Caller{}, &record.Failure{Reason: record.ReasonUntrusted, Detail: fmt.Sprintf("agent %q; type: git runr trust", name)}
+		return agent.Caller{}, &record.Failure{Reason: record.ReasonUntrusted,
+			Detail: fmt.Sprintf("agent %q; type: git runr trust", name)}
 	case !fromRepository && c.agents[spec.Name] != nil && c.userPath != "" && c.trust.altered(c.userPath):
 		return agent.Caller{}, &record.Failure{Reason: record.ReasonUntrusted, Detail: fmt.Sprintf(
 			"agent %q: your own configuration was changed while an agent worked here; type: git runr guard", name)}
@@ -115,7 +117,8 @@ func CheckModel(flag, model string) error {
 func (c *Config) KnownAgent(what, name string) error {
 	spec, _, known := c.agent(name)
 	if _, _, chosen := strings.Cut(name, "@"); known && chosen && !spec.TakesModel() {
-		return exit.Problemf(exit.Usage, "%s: %s takes no model%s", what, spec.Name, map[bool]string{true: ": put {model} into its command"}[len(spec.Command) > 0])
+		return exit.Problemf(exit.Usage, "%s: %s takes no model%s", what, spec.Name,
+			map[bool]string{true: ": put {model} into its command"}[len(spec.Command) > 0])
 	}
 	if known || role.Reserved(name) {
 		return nil
@@ -465,7 +468,9 @@ func (c *Config) here(ctx context.Context, ids []gitstore.ID) []gitstore.ID {
 // SetCodeOf adds names to the people whose code may run, or with away removes them.
 func (c *Config) SetCodeOf(ctx context.Context, names []string, away bool, now time.Time) error {
 	consent := c.Consent(ctx)
-	consent.CodeOf = slices.DeleteFunc(slices.Clone(consent.CodeOf), func(name string) bool { return slices.Contains(names, name) })
+	consent.CodeOf = slices.DeleteFunc(slices.Clone(consent.CodeOf), func(name string) bool {
+		return slices.Contains(names, name)
+	})
 	if away {
 		c.trust.forgetCleared(c.repo.CommonDir)
 	} else {
@@ -577,7 +582,8 @@ func (c *Config) Vouch(ctx context.Context, run record.Run) func(gitstore.Landed
 }
 
 // MayRun returns the checks that may run on the code of tips, and why others do not.
-func (c *Config) MayRun(ctx context.Context, run []runplan.Check, not []string, tips ...gitstore.ID) ([]runplan.Check, []string) {
+func (c *Config) MayRun(ctx context.Context, run []runplan.Check, not []string,
+	tips ...gitstore.ID) ([]runplan.Check, []string) {
 	if len(run) == 0 {
 		return nil, not
 	}

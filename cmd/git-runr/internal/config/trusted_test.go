@@ -32,7 +32,8 @@ func TestUntrustedIsNotRun(t *testing.T) {
 	with := func(file string) *Config {
 		c := loaded(t, input{
 			RepoFile: []byte(file), RepoPath: ".runr.toml",
-			UserFile: []byte("[agents.own]\ncommand = [\"my-agent\"]\n[checks.own]\ncommand = \"true\"\n"), UserPath: "config.toml",
+			UserFile: []byte("[agents.own]\ncommand = [\"my-agent\"]\n[checks.own]\ncommand = \"true\"\n"),
+			UserPath: "config.toml",
 		})
 		c.repo, c.trust = repo, store
 		return c
@@ -47,7 +48,8 @@ func TestUntrustedIsNotRun(t *testing.T) {
 		for name, reason := range want {
 			_, reviewer := c.Reviewer(name)
 			_, implementer := c.Implementer(name)
-			for _, failure := range []*record.Failure{reviewer, implementer, c.Ready(name, agent.Reviewer), c.Ready(name, agent.Implementer)} {
+			for _, failure := range []*record.Failure{reviewer, implementer, c.Ready(name, agent.Reviewer),
+				c.Ready(name, agent.Implementer)} {
 				if failure == nil {
 					failure = &record.Failure{}
 				}
@@ -62,7 +64,8 @@ func TestUntrustedIsNotRun(t *testing.T) {
 			names = append(names, c.Name)
 		}
 		slices.Sort(names)
-		if !slices.Equal(names, checks) || len(not) != 2-len(checks) || len(not) > 0 && !strings.Contains(not[0], "git runr trust") {
+		if !slices.Equal(names, checks) || len(not) != 2-len(checks) ||
+			len(not) > 0 && !strings.Contains(not[0], "git runr trust") {
 			t.Errorf("%s: checks %q, not %q", when, names, not)
 		}
 	}

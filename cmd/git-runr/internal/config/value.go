@@ -55,7 +55,8 @@ func stringKind(wants string, ok func(string) bool) valueKind[string] {
 }
 
 // Levels are the usual values of --require and hooks.pre_push_require, for completion.
-var Levels = []string{string(lineage.LevelChecked), string(lineage.LevelReviewed), string(lineage.LevelApproved), "approved=2", "passed"}
+var Levels = []string{string(lineage.LevelChecked), string(lineage.LevelReviewed), string(lineage.LevelApproved),
+	"approved=2", "passed"}
 
 var levelKind = stringKind(`"checked", "reviewed", "approved", "approved=N" or "passed"`, IsLevel)
 
@@ -70,7 +71,8 @@ func bar(text string) lineage.Bar {
 		level = string(lineage.LevelReviewed)
 	}
 	n, err := strconv.Atoi(number)
-	if !slices.Contains(lineage.Levels, lineage.Level(level)) || counted && (level != string(lineage.LevelApproved) || err != nil || n < 1 || n > maxApprovals) {
+	if !slices.Contains(lineage.Levels, lineage.Level(level)) ||
+		counted && (level != string(lineage.LevelApproved) || err != nil || n < 1 || n > maxApprovals) {
 		return lineage.Bar{}
 	}
 	return lineage.Bar{Level: lineage.Level(level), Approvals: n}
@@ -261,7 +263,8 @@ func isPersonOrTeam(s string) bool { return isText(s) && s == safetext.Line(s) }
 // isPlace reports whether s is a pattern of paths below the top and outside of .git.
 func isPlace(s string) bool {
 	_, err := path.Match(s, "")
-	return err == nil && isText(s) && filepath.IsLocal(s) && path.Clean(s) == s && s != "." && !strings.Contains(s, "**") && !strings.HasPrefix(strings.ToLower(s)+"/", ".git/")
+	return err == nil && isText(s) && filepath.IsLocal(s) && path.Clean(s) == s && s != "." &&
+		!strings.Contains(s, "**") && !strings.HasPrefix(strings.ToLower(s)+"/", ".git/")
 }
 
 // isAgents reports whether s is a list of agents separated by commas.

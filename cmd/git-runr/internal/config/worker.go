@@ -32,8 +32,9 @@ func (c *Config) Worker(store *store.Store) *queue.Worker {
 			return run, not
 		},
 		Instructed: c.Review.Instructions == "base", Terms: c.Terms(), Closing: c.Inbox.Closing,
-		Exclude: c.Review.Exclude, ExcludedBy: c.ExcludedBy(), Generated: c.Review.Generated, Parallel: c.Loop.Parallel, KeepChecked: !c.Sync.Checked,
-		Ask: func(ctx context.Context, commit gitstore.ID) error { return c.askMade(ctx, store, commit) },
+		Exclude: c.Review.Exclude, ExcludedBy: c.ExcludedBy(), Generated: c.Review.Generated, Parallel: c.Loop.Parallel,
+		KeepChecked: !c.Sync.Checked,
+		Ask:         func(ctx context.Context, commit gitstore.ID) error { return c.askMade(ctx, store, commit) },
 	}
 }
 
@@ -70,7 +71,8 @@ func (c *Config) runCheck(ctx context.Context, check runplan.Check, dir string, 
 
 // RunChecks returns the checks of a run that begins at base, and why others do not run: the configured checks, or the
 // standard ones if none are configured. It does not check whether they may run on the code; see MayRun.
-func (c *Config) RunChecks(ctx context.Context, store *store.Store, base gitstore.ID) (run []runplan.Check, not []string) {
+func (c *Config) RunChecks(ctx context.Context, store *store.Store,
+	base gitstore.ID) (run []runplan.Check, not []string) {
 	run, not = c.Checks()
 	if len(run)+len(not) == 0 && c.Review.DetectChecks {
 		run, not = c.mayDetect(ctx, c.Standard(ctx, store, base))
@@ -107,7 +109,8 @@ func Runnable(command string) bool { return agent.Runnable(command, agent.CheckE
 // reviewChecks returns the checks to run for a review, and why others do not run. Configured checks of the
 // repository's file require trust. Without configured checks it detects the project's standard ones, which require
 // trust too. None runs the code of somebody to whom the user has not consented.
-func (c *Config) reviewChecks(ctx context.Context, store *store.Store, review record.Review, change reviewing.Change) ([]runplan.Check, []string) {
+func (c *Config) reviewChecks(ctx context.Context, store *store.Store, review record.Review,
+	change reviewing.Change) ([]runplan.Check, []string) {
 	if review.Request.NoChecks {
 		return nil, nil
 	}
@@ -130,8 +133,11 @@ func (c *Config) reviewChecks(ctx context.Context, store *store.Store, review re
 // Plan returns the configured plan of a run that begins now, and why checks are missing from it.
 func (c *Config) Plan() (plan runplan.Plan, skipped []string, err error) {
 	plan = runplan.Plan{
-		Implementer: c.Loop.Implementer, Reviewer: c.Loop.Reviewer, Profile: c.Loop.Profile, Exclude: c.Review.Exclude, Generated: c.Review.Generated, Instructed: c.Review.Instructions == "base", Uninstructed: c.Loop.Instructions == "none",
-		Scope: runplan.Scope{Allow: c.Scope.Allow, Deny: c.Scope.Deny}, Settings: c.limits(), CommitHooks: c.Loop.CommitHooks,
+		Implementer: c.Loop.Implementer, Reviewer: c.Loop.Reviewer, Profile: c.Loop.Profile, Exclude: c.Review.Exclude,
+		Generated: c.Review.Generated, Instructed: c.Review.Instructions == "base",
+		Uninstructed: c.Loop.Instructions == "none",
+		Scope:        runplan.Scope{Allow: c.Scope.Allow, Deny: c.Scope.Deny}, Settings: c.limits(),
+		CommitHooks:  c.Loop.CommitHooks,
 		KeepSessions: c.Loop.ResumeSession,
 	}
 	plan.Checks, skipped = c.Checks()
@@ -141,8 +147,9 @@ func (c *Config) Plan() (plan runplan.Plan, skipped []string, err error) {
 
 // policy returns the rules by which a run decides.
 func (c *Config) policy() (runplan.Policy, error) {
-	p := runplan.Policy{MaxRetries: c.Loop.MaxRetries, Threshold: c.Loop.Threshold, OnExhausted: c.Loop.OnExhausted, TimeBudget: c.Loop.TimeBudget,
-		Budget: c.Loop.Budget, WaitForQuota: c.Loop.WaitForQuota}
+	p := runplan.Policy{MaxRetries: c.Loop.MaxRetries, Threshold: c.Loop.Threshold, OnExhausted: c.Loop.OnExhausted,
+		TimeBudget: c.Loop.TimeBudget,
+		Budget:     c.Loop.Budget, WaitForQuota: c.Loop.WaitForQuota}
 	for i, name := range c.Loop.Workflow {
 		step, err := c.workStep(name)
 		if err != nil {
@@ -168,7 +175,8 @@ func (c *Config) workStep(name string) (runplan.WorkStep, error) {
 	}
 	step, ok := c.steps[name]
 	if !ok {
-		return runplan.WorkStep{}, exit.Problemf(exit.Usage, "loop.workflow (%s): there is no step %q", c.origin("loop.workflow"), name).
+		return runplan.WorkStep{}, exit.Problemf(exit.Usage, "loop.workflow (%s): there is no step %q",
+			c.origin("loop.workflow"), name).
 			WithHint("add [steps." + name + "], see git runr help config")
 	}
 	for _, check := range step.Checks {

@@ -24,8 +24,11 @@ import (
 
 // tasks are the tasks of the demo's implementer. It never solves the second one.
 var tasks = map[string]string{
-	"greeting.md": "# Add a greeting script\n\nWrite greet.sh, which greets the person named by its first argument.\n\n## Done criteria\n\n- `sh greet.sh NAME` prints a greeting\n- names with spaces work\n- no credentials in the script\n",
-	"usage.md":    "# Print a usage line\n\ngreet.sh without an argument prints how it is used.\n\n## Done criteria\n\n- `sh greet.sh` prints a usage line\n",
+	"greeting.md": "# Add a greeting script\n\nWrite greet.sh, which greets the person named by its first argument.\n\n" +
+		"## Done criteria\n\n- `sh greet.sh NAME` prints a greeting\n- names with spaces work\n" +
+		"- no credentials in the script\n",
+	"usage.md": "# Print a usage line\n\ngreet.sh without an argument prints how it is used.\n\n## Done criteria\n\n" +
+		"- `sh greet.sh` prints a usage line\n",
 }
 
 const check = "sh greet.sh demo | grep -q demo"
@@ -108,7 +111,8 @@ func (d *scratch) make(ctx context.Context) error {
 		return err
 	}
 	author := gitstore.Identity{Name: "Demo", Email: "demo@example.com"}
-	_, _, err = tree.CommitAll(ctx, gitstore.CommitSpec{Message: "A demo project\n", Author: author, When: time.Now(), Ref: "refs/heads/main"})
+	_, _, err = tree.CommitAll(ctx, gitstore.CommitSpec{Message: "A demo project\n", Author: author, When: time.Now(),
+		Ref: "refs/heads/main"})
 	return err
 }
 
@@ -186,7 +190,9 @@ func Implement(prompt io.Reader, out io.Writer) error {
 			return err
 		}
 	}
-	_, err = fmt.Fprint(out, "## SUBTASK COMPLETE\n**Status:** passed\n\n### Files Modified\n- greet.sh\n\n### Verification Results\nran sh greet.sh demo: it greeted\n")
+	_, err = fmt.Fprint(out,
+		"## SUBTASK COMPLETE\n**Status:** passed\n\n### Files Modified\n- greet.sh\n\n### Verification Results\n"+
+			"ran sh greet.sh demo: it greeted\n")
 	return err
 }
 
@@ -225,21 +231,26 @@ func Review(prompt io.Reader, out io.Writer) error {
 	if m == nil {
 		return exit.Problemf(exit.Usage, "no change in the prompt")
 	}
-	_, err = safetext.Fprintf(out, "I have read the change.\n\n```runr-review %s\n%s\n```\n", m[1], verdict(string(asked), m[2]))
+	_, err = safetext.Fprintf(out, "I have read the change.\n\n```runr-review %s\n%s\n```\n", m[1],
+		verdict(string(asked), m[2]))
 	return err
 }
 
 func verdict(prompt, change string) string {
 	finding := func(said, severity, issue, fix string) string {
-		return fmt.Sprintf(`{"verdict":%q,"summary":"","findings":[{"severity":%q,"file":"greet.sh","line":1,"issue":%q,"fix":%q}]}`, said, severity, issue, fix)
+		return fmt.Sprintf(
+			`{"verdict":%q,"summary":"","findings":[{"severity":%q,"file":"greet.sh","line":1,"issue":%q,"fix":%q}]}`, said,
+			severity, issue, fix)
 	}
 	switch {
 	case strings.Contains(change, "+password="):
-		return finding("CRITICAL", "critical", "The script holds a password", "Take the password out and start again without it")
+		return finding("CRITICAL", "critical", "The script holds a password",
+			"Take the password out and start again without it")
 	case strings.Contains(change, "+echo Hello, $1!"):
 		return finding("NEEDS_FIX", "warning", "The argument is not quoted", "Put the text and $1 in double quotes")
 	case strings.Contains(prompt, "<subtask_title>\nPrint a usage line") && !strings.Contains(change, "+echo usage"):
-		return finding("NEEDS_FIX", "warning", "No usage line is printed without an argument", "Print a usage line when $1 is empty")
+		return finding("NEEDS_FIX", "warning", "No usage line is printed without an argument",
+			"Print a usage line when $1 is empty")
 	}
 	return `{"verdict":"PASS","summary":"All criteria are met.","findings":[]}`
 }

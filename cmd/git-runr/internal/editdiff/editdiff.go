@@ -156,7 +156,8 @@ func parseTop(lines []string) (Written, error) {
 			given = true
 			var ok bool
 			if result.Decision, ok = decisionOf(value); !ok {
-				return Written{}, &LineError{i + 1, fmt.Sprintf("unknown verdict %q: use approve, request changes or comment", safetext.Line(value))}
+				return Written{}, &LineError{i + 1, fmt.Sprintf("unknown verdict %q: use approve, request changes or comment",
+					safetext.Line(value))}
 			}
 		default:
 			message = append(message, strings.TrimSuffix(line, "\r"))
@@ -205,7 +206,8 @@ func parseComment(lines []string, first int, place patchPlace) (Comment, error) 
 			return Comment{}, &LineError{at, fmt.Sprintf("there are fewer than %s of one side above it", prose.Count(n, "line"))}
 		}
 	}
-	comment := Comment{Path: place.path(), Side: place.side, Start: place.start, End: place.end, Text: trimBlankLines(text), Line: at}
+	comment := Comment{Path: place.path(), Side: place.side, Start: place.start, End: place.end,
+		Text: trimBlankLines(text), Line: at}
 	if comment.Text == "" {
 		return Comment{}, &LineError{at, "the comment is empty"}
 	}

@@ -116,12 +116,13 @@ func TestTop(t *testing.T) {
 		text string
 		want Written
 	}{
-		"unchanged":         {e.text, Written{Decision: record.CommentOnly}},
-		"empty":             {"", Written{Decision: record.CommentOnly}},
-		"emptied":           {"\n \n" + editHelp, Written{Decision: record.CommentOnly}},
-		"approved":          {top("verdict: approve\n"), Written{Decision: record.Approve}},
-		"in other words":    {top("Verdict:  Request-Changes \r\n"), Written{Decision: record.RequestChanges}},
-		"a message":         {top("verdict: approve\n\nGood.\n\n  # Heading\nverdict would be a word\n"), Written{Decision: record.Approve, Message: "Good.\n\n  # Heading\nverdict would be a word"}},
+		"unchanged":      {e.text, Written{Decision: record.CommentOnly}},
+		"empty":          {"", Written{Decision: record.CommentOnly}},
+		"emptied":        {"\n \n" + editHelp, Written{Decision: record.CommentOnly}},
+		"approved":       {top("verdict: approve\n"), Written{Decision: record.Approve}},
+		"in other words": {top("Verdict:  Request-Changes \r\n"), Written{Decision: record.RequestChanges}},
+		"a message": {top("verdict: approve\n\nGood.\n\n  # Heading\nverdict would be a word\n"),
+			Written{Decision: record.Approve, Message: "Good.\n\n  # Heading\nverdict would be a word"}},
 		"no verdict":        {top("Hm.\n"), Written{Decision: record.CommentOnly, Message: "Hm."}},
 		"text before it":    {top("Hm.\nverdict: approve\n"), Written{Decision: record.Approve, Message: "Hm."}},
 		"an empty verdict":  {top("verdict:\n"), Written{Decision: record.CommentOnly}},
@@ -143,11 +144,12 @@ func TestRefuses(t *testing.T) {
 		line     int
 		why      string
 	}{
-		"a changed line":        {"+2\n", "+3\n", top + 7, `this one was "+2"`},
-		"a line taken away":     {"-two\n", "", top + 6, `this one was "-two"`},
-		"lines exchanged":       {"-two\n+2\n", "+2\n-two\n", top + 8, `this one was "+2"`},
-		"the end taken away":    {" three\n", "", top + 8, `this one was " three"`},
-		"the diff taken away":   {"diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n", "Good.\n", 1, `this one was "diff --git a/a b/a"`},
+		"a changed line":     {"+2\n", "+3\n", top + 7, `this one was "+2"`},
+		"a line taken away":  {"-two\n", "", top + 6, `this one was "-two"`},
+		"lines exchanged":    {"-two\n+2\n", "+2\n-two\n", top + 8, `this one was "+2"`},
+		"the end taken away": {" three\n", "", top + 8, `this one was " three"`},
+		"the diff taken away": {"diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n",
+			"Good.\n", 1, `this one was "diff --git a/a b/a"`},
 		"a line doubled":        {"-two\n", "-two\n-two\n", top + 6, "must not begin like one"},
 		"a line made up":        {"+2\n", "+2\n+2.5\n", top + 8, "must not begin like one"},
 		"a comment set off":     {"+2\n", "+2\n\n  indented\n", top + 9, "must not begin like one"},

@@ -36,7 +36,8 @@ type File struct {
 
 // Open creates the file for a change, unless it exists. draft is the person's existing draft.
 func Open(ctx context.Context, store *store.Store, subject record.Subject, draft store.Draft) (File, error) {
-	change, err := reviewing.ReadChange(ctx, store, subject, role.Limits{Binary: true, Opens: true, Generated: true, MaxBytes: maxPatch})
+	change, err := reviewing.ReadChange(ctx, store, subject,
+		role.Limits{Binary: true, Opens: true, Generated: true, MaxBytes: maxPatch})
 	if err != nil {
 		return File{}, err
 	}

@@ -117,7 +117,8 @@ var sentinels = []sentinel{
 	{gitstore.ErrNoGit, NotFound, "install git 2.39 or newer"},
 	{gitstore.ErrNotRepository, NotFound, "cd into a repository, or: git runr -C DIR …"},
 	{gitstore.ErrUnopened, Usage, ""},
-	{gitstore.ErrNoIdentity, Usage, "git config --global user.name \"Your Name\" && git config --global user.email you@example.com"},
+	{gitstore.ErrNoIdentity, Usage,
+		"git config --global user.name \"Your Name\" && git config --global user.email you@example.com"},
 	{gitstore.ErrPlace, Usage, "git config runr.loop.worktrees PATH sets another place"},
 	{gitstore.ErrRefName, Usage, ""},
 	{gitstore.ErrTampered, Stopped, ""},
@@ -135,8 +136,10 @@ var sentinels = []sentinel{
 	{gitstore.ErrRemote, Busy, ""},
 	{gitstore.ErrCorrupt, NotFound, "git runr fsck names what is damaged, git runr sync fetches it again"},
 	{gitstore.ErrWriterName, Usage, "use one like ci/build: GIT_RUNR_WRITER=ci/build, or git config runr.writer ci/build"},
-	{gitstore.ErrSign, Usage, "repair commit signing, or leave the records of git-runr unsigned: git config runr.sign false"},
-	{gitstore.ErrBrokenRef, State, "git fsck names what is damaged; git reflog shows where the branch was: git update-ref REF COMMIT"},
+	{gitstore.ErrSign, Usage,
+		"repair commit signing, or leave the records of git-runr unsigned: git config runr.sign false"},
+	{gitstore.ErrBrokenRef, State,
+		"git fsck names what is damaged; git reflog shows where the branch was: git update-ref REF COMMIT"},
 	{gitstore.ErrIrregular, State, "move it away, then the same command again"},
 	{gitstore.ErrNotFound, NotFound, ""},
 	{context.Canceled, exitInterrupted, ""},
@@ -176,7 +179,8 @@ func Classify(err error) *Problem {
 	case errors.As(err, &unfinished) && unfinished.While != "":
 		return Problemf(State, "%w", err).WithHint(BegunLines...)
 	case errors.As(err, &unfinished):
-		return Problemf(State, "%w", err).WithHint(strings.Join(Endings(unfinished.Operation), ", or to give it up ") + "; then the same command again")
+		return Problemf(State, "%w", err).WithHint(strings.Join(Endings(unfinished.Operation), ", or to give it up ") +
+			"; then the same command again")
 	case errors.As(err, &missing) && len(missing.Among) > 0:
 		return Problemf(Usage, "%w", err).WithHint(missing.Lines()...)
 	case errors.As(err, &missing):

@@ -25,28 +25,36 @@ func TestReport(t *testing.T) {
 		text   string
 	}{
 		{"nothing", nil, 0, ""},
-		{"problem with hint", claimed, 12, "git-runr: review r1 is claimed by \"ann\"\n  git runr inbox release r1 --as ann\n"},
+		{"problem with hint", claimed, 12,
+			"git-runr: review r1 is claimed by \"ann\"\n  git runr inbox release r1 --as ann\n"},
 		{"wrapped problem keeps its hint", fmt.Errorf("resolve: %w", claimed), 12,
 			"git-runr: resolve: review r1 is claimed by \"ann\"\n  git runr inbox release r1 --as ann\n"},
 		{"silent", With(NotPassed), 1, ""},
 		{"silent, wrapped", fmt.Errorf("review: %w", With(Nothing)), 5, ""},
 		{"interrupt", fmt.Errorf("git fetch: %w", context.Canceled), 130, "git-runr: interrupted\n"},
-		{"a problem beats its cause", Problemf(Stopped, "stopped: %w", context.Canceled), 4, "git-runr: stopped: context canceled\n"},
-		{"deadline", fmt.Errorf("git fetch: %w", context.DeadlineExceeded), 75, "git-runr: git fetch: context deadline exceeded\n"},
+		{"a problem beats its cause", Problemf(Stopped, "stopped: %w", context.Canceled), 4,
+			"git-runr: stopped: context canceled\n"},
+		{"deadline", fmt.Errorf("git fetch: %w", context.DeadlineExceeded), 75,
+			"git-runr: git fetch: context deadline exceeded\n"},
 		{"unforeseen", errors.New("odd"), 70, "git-runr: odd\n  " + bugHint + "\n"},
 		{"operating system", noFile, 70, "git-runr: open no/such/file: no such file or directory\n"},
 		{"permission", &os.PathError{Op: "open", Path: "x", Err: os.ErrPermission}, 11,
 			"git-runr: open x: permission denied\n  nothing was recorded; make the repository writable and try again\n"},
 		{"a lock that may be anybody's", fmt.Errorf("land: %w", &gitstore.LockedError{Path: "/r 1/.git/index.lock"}), 75,
-			"git-runr: land: busy: \"/r 1/.git/index.lock\" exists: another git process is at work, or was killed\n  when no git is running there:\n    rm \"/r 1/.git/index.lock\"\n"},
-		{"a lock on a remote", &gitstore.RemoteLockError{Remote: "origin", Ref: "refs/runr/log/a", Path: "/srv/r.git/refs/runr/log/a.lock"}, 75,
-			"git-runr: push refs/runr/log/a to \"origin\": \"/srv/r.git/refs/runr/log/a.lock\" exists: another push is under way, or was killed\n" +
+			"git-runr: land: busy: \"/r 1/.git/index.lock\" exists: another git process is at work, or was killed\n" +
+				"  when no git is running there:\n    rm \"/r 1/.git/index.lock\"\n"},
+		{"a lock on a remote", &gitstore.RemoteLockError{Remote: "origin", Ref: "refs/runr/log/a",
+			Path: "/srv/r.git/refs/runr/log/a.lock"}, 75,
+			"git-runr: push refs/runr/log/a to \"origin\": \"/srv/r.git/refs/runr/log/a.lock\" exists: another push is under " +
+				"way, or was killed\n" +
 				"  when no git is running there, on the machine of the remote:\n    rm /srv/r.git/refs/runr/log/a.lock\n"},
 		{"a lock that git found", &gitstore.GitError{Args: []string{"worktree"}, Status: 128,
 			Stderr: "fatal: cannot lock ref 'refs/heads/x': Unable to create '/r/.git/refs/heads/x.lock': File exists.\n"}, 75,
-			"git-runr: git worktree: fatal: cannot lock ref 'refs/heads/x': Unable to create '/r/.git/refs/heads/x.lock': File exists.\n" +
+			"git-runr: git worktree: fatal: cannot lock ref 'refs/heads/x': Unable to create '/r/.git/refs/heads/x.lock': " +
+				"File exists.\n" +
 				"  when no git is running there:\n    rm /r/.git/refs/heads/x.lock\n"},
-		{"held by another", fmt.Errorf("claim: %w", &record.StateError{What: "review r1", Status: "claimed", Holder: "ann", Cannot: "claimed"}), 12,
+		{"held by another", fmt.Errorf("claim: %w", &record.StateError{What: "review r1", Status: "claimed", Holder: "ann",
+			Cannot: "claimed"}), 12,
 			"git-runr: claim: review r1 is claimed by ann\n"},
 		{"state in the way", &record.StateError{What: "review r1", Status: "resolved", Cannot: "claimed"}, 11,
 			"git-runr: review r1 is resolved and cannot be claimed\n  git runr inbox reopen r1\n"},
@@ -58,7 +66,8 @@ func TestReport(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			status := Report(tt.err, &stdout, &stderr, false)
 			if status != int(tt.status) || stderr.String() != tt.text || stdout.Len() > 0 {
-				t.Errorf("status %d, want %d; stderr %q, want %q; stdout %q", status, tt.status, stderr.String(), tt.text, stdout.String())
+				t.Errorf("status %d, want %d; stderr %q, want %q; stdout %q", status, tt.status, stderr.String(), tt.text,
+					stdout.String())
 			}
 		})
 	}
@@ -102,7 +111,8 @@ func TestProblemIs(t *testing.T) {
 
 func TestExitStatusHelpNamesEveryStatus(t *testing.T) {
 	help := Help()
-	for _, want := range []string{"   0  done", "   5  there was nothing", "  75  busy, try again\n", " 130  interrupted\n"} {
+	for _, want := range []string{"   0  done", "   5  there was nothing", "  75  busy, try again\n",
+		" 130  interrupted\n"} {
 		if !strings.Contains(help, want) {
 			t.Errorf("%q is not in\n%s", want, help)
 		}

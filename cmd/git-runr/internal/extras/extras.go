@@ -226,7 +226,8 @@ func Files(share, pages string, page []byte, scripts fs.FS) ([]File, error) {
 // Notes returns what the user must do so that the files below these directories are found.
 func Notes(share, pages string, getenv func(string) string) []string {
 	notes := []string{"bash: needs the package bash-completion, and a new shell"}
-	if man := filepath.Join(pages, "man"); !strings.HasPrefix(pages, "/usr/") && !slices.Contains(filepath.SplitList(getenv("MANPATH")), man) &&
+	if man := filepath.Join(pages, "man"); !strings.HasPrefix(pages, "/usr/") &&
+		!slices.Contains(filepath.SplitList(getenv("MANPATH")), man) &&
 		!slices.Contains(filepath.SplitList(getenv("PATH")), filepath.Join(filepath.Dir(pages), "bin")) {
 		notes = append(notes, "man: in your shell's profile: "+safetext.ShellLine("export", "MANPATH="+man+":"))
 	}
@@ -241,7 +242,8 @@ func Notes(share, pages string, getenv func(string) string) []string {
 func PagesBeside(program, home, share string) string {
 	bin := filepath.Dir(program)
 	prefix := filepath.Dir(bin)
-	if filepath.Base(bin) != "bin" || home == "" || !strings.HasPrefix(prefix+string(os.PathSeparator), filepath.Clean(home)+string(os.PathSeparator)) {
+	if filepath.Base(bin) != "bin" || home == "" ||
+		!strings.HasPrefix(prefix+string(os.PathSeparator), filepath.Clean(home)+string(os.PathSeparator)) {
 		return share
 	}
 	return filepath.Join(prefix, "share")

@@ -21,7 +21,8 @@ import (
 
 // About returns the events of a run, a review or a commit, or all events if what is "". unreadable lists records that
 // cannot be read. It returns an exit.Problem if nothing has this name.
-func About(ctx context.Context, store *store.Store, what string) (events []record.Event, unreadable []error, err error) {
+func About(ctx context.Context, store *store.Store,
+	what string) (events []record.Event, unreadable []error, err error) {
 	if what == "" {
 		return store.Events(ctx)
 	}
@@ -45,7 +46,8 @@ func About(ctx context.Context, store *store.Store, what string) (events []recor
 
 // NoneOf returns the error for a name that is neither a run nor a review nor a commit.
 func NoneOf(missing *record.NotFoundError) error {
-	return exit.Problemf(exit.NotFound, "there is no run, review or commit %q here", missing.ID).WithHint("git runr status", "git runr inbox list --status all")
+	return exit.Problemf(exit.NotFound, "there is no run, review or commit %q here", missing.ID).
+		WithHint("git runr status", "git runr inbox list --status all")
 }
 
 // pollEvery is the interval at which Events looks for new events.
@@ -59,7 +61,8 @@ func Events(ctx context.Context, store *store.Store, what string, show func(reco
 			what = run.ID
 		}
 	}
-	f := &follower{store: store, what: what, show: show, said: said, seen: map[gitstore.ID]bool{}, chatter: transcripts{read: map[string]int64{}}}
+	f := &follower{store: store, what: what, show: show, said: said, seen: map[gitstore.ID]bool{},
+		chatter: transcripts{read: map[string]int64{}}}
 	if err := f.poll(ctx); !errors.Is(err, context.Canceled) { // following ends with ^C
 		return err
 	}

@@ -29,8 +29,10 @@ func TestWrittenTopics(t *testing.T) {
 
 func TestFprint(t *testing.T) {
 	var b strings.Builder
-	text := "## Title\n\none two `git runr log` four\nfive\nterm\n    what it\n    means\n\n      as it is  here\nother\n    x\n\n    code\n"
-	want := "TITLE\n\none two\n`git runr log`\nfour five\n\nterm\n    what it\n    means\n      as it is  here\n\nother\n    x\n    code\n"
+	text := "## Title\n\none two `git runr log` four\nfive\nterm\n    what it\n    means\n\n      as it is  here\n" +
+		"other\n    x\n\n    code\n"
+	want := "TITLE\n\none two\n`git runr log`\nfour five\n\nterm\n    what it\n    means\n      as it is  here\n\n" +
+		"other\n    x\n    code\n"
 	if err := Fprint(&b, text, 13); err != nil || b.String() != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, b.String(), want)
 	}
@@ -53,7 +55,8 @@ func FuzzRoff(f *testing.F) {
 		r.text(text)
 		for line := range strings.Lines(r.String()) {
 			macro, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-			if strings.HasPrefix(line, "'") || strings.HasPrefix(line, ".") && !strings.Contains(".PP .TP .IP .EX .EE .SS .RS .RE", macro) {
+			if strings.HasPrefix(line, "'") || strings.HasPrefix(line, ".") &&
+				!strings.Contains(".PP .TP .IP .EX .EE .SS .RS .RE", macro) {
 				t.Errorf("a request: %q of %q", line, text)
 			}
 		}

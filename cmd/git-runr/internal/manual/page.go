@@ -18,8 +18,10 @@ type Page struct {
 // sections returns the topics after the commands, in the order of the page, with their titles.
 func sections() [][2]string {
 	return [][2]string{
-		{"agents", "AGENTS"}, {"ci", "TEAMS AND PIPELINES"}, {"config", "CONFIGURATION"}, {"files", "FILES"}, {"environment", "ENVIRONMENT"},
-		{"exit-status", "EXIT STATUS"}, {"stop-reasons", "STOP REASONS"}, {"security", "SECURITY"}, {"troubleshooting", "TROUBLESHOOTING"},
+		{"agents", "AGENTS"}, {"ci", "TEAMS AND PIPELINES"}, {"config", "CONFIGURATION"}, {"files", "FILES"},
+		{"environment", "ENVIRONMENT"},
+		{"exit-status", "EXIT STATUS"}, {"stop-reasons", "STOP REASONS"}, {"security", "SECURITY"},
+		{"troubleshooting", "TROUBLESHOOTING"},
 		{"examples", "EXAMPLES"},
 	}
 }
@@ -27,7 +29,8 @@ func sections() [][2]string {
 // Roff returns the page in roff's man macros, with no line longer than 80 bytes.
 func (p Page) Roff() string {
 	r := &roff{}
-	r.line(`.TH "` + escape(strings.ToUpper(p.App.Name)) + `" 1 ` + p.Date + ` "` + escape("git-runr "+p.Version) + `" "Git Manual"`)
+	r.line(`.TH "` + escape(strings.ToUpper(p.App.Name)) + `" 1 ` + p.Date + ` "` + escape("git-runr "+p.Version) +
+		`" "Git Manual"`)
 	r.section("NAME")
 	r.fill(p.App.Name + " - " + p.App.Usage)
 	r.section("SYNOPSIS")

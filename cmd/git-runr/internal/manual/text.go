@@ -294,6 +294,7 @@ func idsHelp(c *cli.Command) string {
 	if !slices.ContainsFunc(words, func(word string) bool { return word == "RUN" || word == "REVIEW" || word == "ID" }) {
 		return ""
 	}
-	return "\n\nFor an id, type its beginning, its letters, their first or last four, latest, or a commit, branch or HEAD that it\n" +
+	return "\n\nFor an id, type its beginning, its letters, their first or last four, latest, or a commit, branch or " +
+		"HEAD that it\n" +
 		"belongs to."
 }

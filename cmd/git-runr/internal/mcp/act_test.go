@@ -26,19 +26,22 @@ func TestReviewByAnAgent(t *testing.T) {
 	p.commit("second")
 	id := p.asked("").ID
 	c := p.chat()
-	text := c.call("review_comment", args{"id": id, "file": "a.txt", "line": 2, "severity": "critical", "text": "not three"})
+	text := c.call("review_comment", args{"id": id, "file": "a.txt", "line": 2, "severity": "critical",
+		"text": "not three"})
 	wants(t, text, "to your draft of review "+id+", on a.txt:2 (1 comment)")
 	if r := p.review(id); r.Status != record.ReviewOpen {
 		t.Errorf("a draft made the review %s", r.Status)
 	}
 	doc := c.document("review_submit", args{"id": id, "verdict": "request_changes", "message": "nearly",
-		"comments": []args{{"file": "a.txt", "text": "a file"}, {"text": "on the whole", "severity": "note"}, {"file": "a.txt", "line": 1, "side": "old", "text": "it was so"}}})
+		"comments": []args{{"file": "a.txt", "text": "a file"}, {"text": "on the whole", "severity": "note"},
+			{"file": "a.txt", "line": 1, "side": "old", "text": "it was so"}}})
 	if doc["status"] != "submitted" || len(doc["unanswered"].([]any)) != 4 {
 		t.Errorf("document %v", doc)
 	}
 	r := p.review(id)
 	sub := r.Submissions[0]
-	if !strings.HasPrefix(sub.Reviewer, "tester/1-") || sub.Decision != record.RequestChanges || sub.Report.Summary != "nearly" || len(sub.Comments) != 4 {
+	if !strings.HasPrefix(sub.Reviewer, "tester/1-") || sub.Decision != record.RequestChanges ||
+		sub.Report.Summary != "nearly" || len(sub.Comments) != 4 {
 		t.Errorf("submission %+v", sub)
 	}
 	if first := sub.Comments[0]; first.SelectedText != "two" || first.Severity != reply.Critical || first.Blob == "" {
@@ -47,7 +50,8 @@ func TestReviewByAnAgent(t *testing.T) {
 	if p.closed.Load() == 0 {
 		t.Error("the notes were not brought up to date: the step was another one than the command's")
 	}
-	if text := c.refused("review_submit", args{"id": id, "verdict": "comment"}); !strings.Contains(text, "nothing to submit") {
+	if text := c.refused("review_submit", args{"id": id, "verdict": "comment"}); !strings.Contains(text,
+		"nothing to submit") {
 		t.Errorf("the draft is still there: %s", text)
 	}
 }
@@ -68,7 +72,8 @@ func TestReviewByAnAgentRefuses(t *testing.T) {
 		{"review_comment", args{"id": id, "file": "a.txt", "severity": "awful", "text": "x"}, "severity"},
 		{"review_submit", args{"id": id, "verdict": "approve"}, "only people approve"},
 		{"review_submit", args{"id": id, "verdict": "maybe"}, "verdict"},
-		{"review_submit", args{"id": id, "verdict": "comment", "comments": []args{{"file": "a.txt", "line": 7, "text": "x"}}}, "comments[0]: "},
+		{"review_submit", args{"id": id, "verdict": "comment", "comments": []args{{"file": "a.txt", "line": 7, "text": "x"}}},
+			"comments[0]: "},
 		{"review_submit", args{"id": "nothing", "verdict": "comment"}, "Review nothing not found"},
 	} {
 		wants(t, c.refused(tt.tool, tt.args), tt.want)
@@ -98,7 +103,10 @@ func TestWait(t *testing.T) {
 	p := newProject(t)
 	id := p.waitingFor("builtin")
 	told := make(chan *sdk.ProgressNotificationParams, 100)
-	c := p.chatOf(&sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) { told <- req.Params }})
+	c := p.chatOf(
+		&sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
+			told <- req.Params
+		}})
 	params := &sdk.CallToolParams{Name: "review_wait", Arguments: args{"id": id, "timeout_seconds": 600}}
 	params.SetProgressToken("here")
 	ended := make(chan string)
@@ -113,8 +121,9 @@ func TestWait(t *testing.T) {
 	if first := <-told; first.ProgressToken != "here" || first.Message != "waiting for builtin" || first.Total != 600 {
 		t.Errorf("progress %+v", first)
 	}
-	sub := record.Submission{Reviewer: "builtin", Outcome: record.OutcomeFailed, Report: reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix,
-		Findings: []reply.Finding{{Severity: reply.Warning, File: "a.txt", Line: 1, Issue: "Hm"}}}}
+	sub := record.Submission{Reviewer: "builtin", Outcome: record.OutcomeFailed,
+		Report: reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix,
+			Findings: []reply.Finding{{Severity: reply.Warning, File: "a.txt", Line: 1, Issue: "Hm"}}}}
 	reply.Identify(sub.Report.Findings)
 	if _, err := p.store().SubmitReview(t.Context(), id, sub, ""); err != nil {
 		t.Fatal(err)
@@ -124,7 +133,8 @@ func TestWait(t *testing.T) {
 	// Reviews of people are not waited for, and a timeout must be valid.
 	asked := p.asked("").ID
 	wants(t, c.call("review_wait", args{"id": asked}), "waits for human. This tool does not wait for people")
-	if doc := c.document("review_wait", args{"id": asked}); doc["done"] != false || fmt.Sprint(doc["waiting_for"]) != "[human]" {
+	if doc := c.document("review_wait", args{"id": asked}); doc["done"] != false ||
+		fmt.Sprint(doc["waiting_for"]) != "[human]" {
 		t.Errorf("a review that waits for a person: %v", doc)
 	}
 	p.submit(asked, record.Person{Decision: record.Approve})
@@ -146,7 +156,8 @@ func TestWaitForRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := store.BeginRun(t.Context(), "cli", "task", runplan.Plan{Base: head}, func(now time.Time) (time.Time, time.Time) { return now, now })
+	run, err := store.BeginRun(t.Context(), "cli", "task", runplan.Plan{Base: head},
+		func(now time.Time) (time.Time, time.Time) { return now, now })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,8 +167,10 @@ func TestWaitForRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wants(t, c.call("review_wait", args{"id": run.ID, "timeout_seconds": 1}), "Run "+run.ID+" is not done after 1s: it goes on")
-	if doc := c.document("review_wait", args{"id": run.ID, "timeout_seconds": 1}); doc["done"] != false || doc["run_id"] != run.ID || doc["status"] != "running" {
+	wants(t, c.call("review_wait", args{"id": run.ID, "timeout_seconds": 1}),
+		"Run "+run.ID+" is not done after 1s: it goes on")
+	if doc := c.document("review_wait", args{"id": run.ID, "timeout_seconds": 1}); doc["done"] != false ||
+		doc["run_id"] != run.ID || doc["status"] != "running" {
 		t.Errorf("a run that goes on: %v", doc)
 	}
 	if _, err := store.RunEvent(t.Context(), run, record.EventRunAborted.New("cli", "", struct{}{})); err != nil {
@@ -206,7 +219,8 @@ func TestPrompts(t *testing.T) {
 		}
 		return got.Messages[0].Content.(*sdk.TextContent).Text, nil
 	}
-	if _, err := prompt("address_review", nil); err == nil || !strings.Contains(err.Error(), "No review waits to be addressed") {
+	if _, err := prompt("address_review", nil); err == nil ||
+		!strings.Contains(err.Error(), "No review waits to be addressed") {
 		t.Errorf("nothing to address: %v", err)
 	}
 	first, second := p.submitted(), p.submitted()
@@ -222,7 +236,8 @@ func TestPrompts(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(t, text, `review {"reviewer":"human","revision":"HEAD~1"}`, "review_diff", "review_submit")
-	if text, err = prompt("why_did_it_stop", nil); err != nil || text != "Tell the user: No run of the loop has stopped here." {
+	if text, err = prompt("why_did_it_stop", nil); err != nil ||
+		text != "Tell the user: No run of the loop has stopped here." {
 		t.Errorf("%q, %v", text, err)
 	}
 	if text, err = prompt("why_did_it_stop", map[string]string{"id": first.ID}); err != nil {
@@ -235,8 +250,10 @@ func TestPrompts(t *testing.T) {
 // does not wait for the call's result.
 func TestCancelledCallIsOver(t *testing.T) {
 	p := newProject(t)
-	wait := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"review_wait","arguments":{"id":"` + p.waitingFor("builtin") + `","timeout_seconds":600}}}`
-	for _, answer := range talk(t, p.server(), wait, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2,"reason":"no more"}}`) {
+	wait := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"review_wait","arguments":{"id":"` +
+		p.waitingFor("builtin") + `","timeout_seconds":600}}}`
+	for _, answer := range talk(t, p.server(), wait,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2,"reason":"no more"}}`) {
 		if string(answer.ID) == "2" {
 			if answer.Error.Message == "" { // otherwise it was cancelled before it began
 				wants(t, string(answer.Result), "Error: cancelled.", `"isError":true`)

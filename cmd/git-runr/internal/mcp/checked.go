@@ -70,7 +70,8 @@ var habits = map[string][]string{
 	"review_id": {"id"}, "reviewId": {"id"}, "review": {"id"}, "review_again": {"again"}, "claimedBy": {"claimed_by"},
 	"file": {"files"}, "path": {"files", "file"}, "paths": {"files"}, "commit": {"revision"},
 	"timeout": {"timeout_seconds"}, "seconds": {"timeout_seconds"}, "finding_id": {"finding"}, "status": {"answer"},
-	"startLine": {"line"}, "start_line": {"line"}, "endLine": {"end_line"}, "comment": {"text", "message"}, "body": {"text", "message"},
+	"startLine": {"line"}, "start_line": {"line"}, "endLine": {"end_line"}, "comment": {"text", "message"},
+	"body":    {"text", "message"},
 	"summary": {"message"}, "decision": {"verdict"}, "event": {"verdict"},
 }
 

@@ -63,7 +63,8 @@ func (c call) newestStop(ctx context.Context) (d diagnose.Diagnosis, calm string
 
 func (c call) ofRun(run record.Run) (d diagnose.Diagnosis, calm string, err error) {
 	if run.Stop == nil {
-		return d, fmt.Sprintf("Run %s did not stop: it is %s. The user can type: git runr show %s", run.ID, run.Status, run.ID), nil
+		return d, fmt.Sprintf("Run %s did not stop: it is %s. The user can type: git runr show %s", run.ID, run.Status,
+			run.ID), nil
 	}
 	if run, err = c.Offered(run); err != nil {
 		return d, "", err

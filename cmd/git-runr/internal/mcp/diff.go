@@ -39,7 +39,8 @@ func (c call) diff(ctx context.Context, in diffArgs) (doc differing, err error) 
 	var from int64
 	noCursor := refusef("Error: %s is not a cursor of this change: leave it out to start again.", line(in.Cursor, 100))
 	if in.Cursor != "" {
-		if from, err = strconv.ParseInt(strings.TrimPrefix(in.Cursor, "byte-"), 10, 64); err != nil || from < 0 || len(in.Cursor) > 100 {
+		if from, err = strconv.ParseInt(strings.TrimPrefix(in.Cursor, "byte-"), 10, 64); err != nil || from < 0 ||
+			len(in.Cursor) > 100 {
 			return doc, noCursor
 		}
 	}

@@ -91,10 +91,13 @@ func notFound(e *record.NotFoundError) string {
 
 // stateAdvice says what to do if a review is in the wrong state for an action.
 var stateAdvice = map[string]string{
-	string(record.ReviewOpen):      "nobody has submitted it yet, a person answers later: go on and look again another time",
+	string(record.ReviewOpen): "nobody has submitted it yet, a person answers later: go on and look again " +
+		"another time",
 	string(record.ReviewSubmitted): "claim it first with review_claim",
-	string(record.ReviewResolved):  "it was dealt with already; to take that back a person types: git runr inbox reopen ID",
-	string(record.ReviewCancelled): "ask for a new one with review; to take the cancellation back a person types: git runr inbox reopen ID",
+	string(record.ReviewResolved): "it was dealt with already; to take that back a person types: " +
+		"git runr inbox reopen ID",
+	string(record.ReviewCancelled): "ask for a new one with review; to take the cancellation back a person types: git " +
+		"runr inbox reopen ID",
 }
 
 func stateRefused(e *record.StateError) string {
@@ -111,7 +114,8 @@ func stateRefused(e *record.StateError) string {
 func told(err error) error {
 	said := jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
-		said.Code, said.Message = jsonrpc.CodeInvalidParams, strings.TrimSuffix("params."+wrong.Field, ".")+" has the wrong type for this method"
+		said.Code, said.Message = jsonrpc.CodeInvalidParams,
+			strings.TrimSuffix("params."+wrong.Field, ".")+" has the wrong type for this method"
 	} else if known := new(jsonrpc.Error); errors.As(err, &known) && known.Code != 0 {
 		said.Code, said.Data = known.Code, known.Data
 	} else if strings.Contains(said.Message, "during session initialization") {

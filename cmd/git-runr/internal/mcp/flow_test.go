@@ -56,7 +56,8 @@ func TestFlow(t *testing.T) {
 			if again.Follows != id || again.Reviewer != "builtin" || again.Subject.Kind != record.SubjectRange {
 				t.Errorf("asked again: %+v", again)
 			}
-			if before := p.review(id).Request.Subject; again.Subject.Base != before.Base || again.Subject.Commit == before.Commit {
+			if before := p.review(id).Request.Subject; again.Subject.Base != before.Base ||
+				again.Subject.Commit == before.Commit {
 				t.Errorf("asked of %+v, before of %+v", again.Subject, before)
 			}
 			if calls > 6 {
@@ -69,10 +70,12 @@ func TestFlow(t *testing.T) {
 // found submits a review with n findings, as its agent does.
 func (p *project) found(id string, n int) {
 	p.t.Helper()
-	sub := record.Submission{Reviewer: "builtin", Outcome: record.OutcomeFailed, Report: reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix}}
+	sub := record.Submission{Reviewer: "builtin", Outcome: record.OutcomeFailed,
+		Report: reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix}}
 	for i := range n {
 		sub.Report.Findings = append(sub.Report.Findings, reply.Finding{Severity: reply.Warning, File: "a.txt", Line: i + 1,
-			Issue: fmt.Sprintf("Word%d is written where a line of its own is, and nothing reads what function%d gives back", i, i)})
+			Issue: fmt.Sprintf("Word%d is written where a line of its own is, and nothing reads what function%d gives back", i,
+				i)})
 	}
 	reply.Identify(sub.Report.Findings)
 	if _, err := p.store().SubmitReview(p.t.Context(), id, sub, ""); err != nil {
@@ -100,8 +103,10 @@ func TestHabits(t *testing.T) {
 	id := p.asked("").ID
 	c := p.chat()
 	c.call("review_list", args{"status": nil, "limit": "3"})
-	c.call("review_comment", args{"review_id": id, "path": "a.txt", "line": "2", "severity": "WARNING", "comment": "why two?"})
-	c.call("review_submit", args{"reviewId": id, "event": "REQUEST_CHANGES", "comments": `[{"file":"a.txt","line":1,"body":"why one?"}]`})
+	c.call("review_comment", args{"review_id": id, "path": "a.txt", "line": "2", "severity": "WARNING",
+		"comment": "why two?"})
+	c.call("review_submit", args{"reviewId": id, "event": "REQUEST_CHANGES",
+		"comments": `[{"file":"a.txt","line":1,"body":"why one?"}]`})
 	comments := p.review(id).Comments()
 	if len(comments) != 2 || comments[0].StartLine != 2 {
 		t.Errorf("comments %+v", comments)
@@ -109,7 +114,8 @@ func TestHabits(t *testing.T) {
 	wants(t, c.refused("review_submit", args{"id": id, "verdict": "APPROVED"}), "only people approve")
 	c.call("review_get", args{"id": id, "unanswered": "true"})
 	c.call("review_answer", args{"id": id, "finding": comments[0].ID, "answer": "Deferred"})
-	c.call("review_answer", args{"id": id, "answers": args{"finding": comments[1].ID, "answer": "refuted", "reason": "it is one"}})
+	c.call("review_answer",
+		args{"id": id, "answers": args{"finding": comments[1].ID, "answer": "refuted", "reason": "it is one"}})
 	if left := p.review(id).Unanswered(); len(left) != 0 {
 		t.Errorf("unanswered: %v", left)
 	}
@@ -143,16 +149,17 @@ func TestAgentIsNoPerson(t *testing.T) {
 	}
 }
 
-// TestRepliesAndCarriedThreads: an agent replies in a thread, and finds the thread with its replies in the next round, where it
-// answers it.
+// TestRepliesAndCarriedThreads: an agent replies in a thread, and finds the thread with its replies in the next round,
+// where it answers it.
 func TestRepliesAndCarriedThreads(t *testing.T) {
 	p := newProject(t)
 	p.write("a.txt", "one\ntwo\n")
 	p.commit("second")
 	first := p.asked("").ID
 	c := p.chat()
-	p.submit(first, record.Person{Actor: "Bob <bob@example.com>", Decision: record.RequestChanges, Comments: []record.Comment{
-		{File: "a.txt", StartLine: 2, EndLine: 2, Comment: "why two?"}}})
+	p.submit(first, record.Person{Actor: "Bob <bob@example.com>", Decision: record.RequestChanges,
+		Comments: []record.Comment{
+			{File: "a.txt", StartLine: 2, EndLine: 2, Comment: "why two?"}}})
 	finding := p.review(first).Comments()[0].ID
 	wants(t, c.refused("review_reply", args{"id": first, "finding": finding, "text": " "}), "text is missing")
 	c.call("review_reply", args{"id": first, "finding": finding, "text": "it *has* to be <two>"})
@@ -167,13 +174,15 @@ func TestRepliesAndCarriedThreads(t *testing.T) {
 	p.commit("third")
 	again := c.document("review", args{"again": first})["review_id"].(string)
 	text, doc := c.call("review_get", args{"id": again}), c.document("review_get", args{"id": again})
-	wants(t, text, "round: 2, after review "+first, "from round 1, by Bob <bob@example.com>; answer it here", "it *has* to be <two>")
+	wants(t, text, "round: 2, after review "+first, "from round 1, by Bob <bob@example.com>; answer it here",
+		"it *has* to be <two>")
 	if doc["round"] != float64(2) || doc["findings"].([]any)[0].(map[string]any)["round"] != float64(1) {
 		t.Errorf("%v", doc)
 	}
 	c.call("review_reply", args{"id": again, "finding": finding, "text": "and now?"})
 	c.call("review_answer", args{"id": again, "finding": finding, "answer": "fixed", "commit": "HEAD"})
-	if answer, ok := p.review(first).AnswerTo(finding); !ok || !answer.Claimed() || len(p.review(first).RepliesTo(finding)) != 2 {
+	if answer, ok := p.review(first).AnswerTo(finding); !ok || !answer.Claimed() ||
+		len(p.review(first).RepliesTo(finding)) != 2 {
 		t.Errorf("the thread belongs to the round that it began in: %+v", p.review(first))
 	}
 	wants(t, c.call("review_get", args{"id": again}), "claimed fixed", "and now?")

@@ -113,7 +113,8 @@ func (c call) writeClaim(b *strings.Builder, r record.Review) {
 func together(r record.Review) string {
 	var b strings.Builder
 	if opinions := r.Opinions(); len(opinions) > 1 {
-		fmt.Fprintf(&b, "together: %s, with a quorum of %d of %d who answered; they disagree: %t\n", r.Verdict(), r.Quorum(), len(opinions), r.Disagree())
+		fmt.Fprintf(&b, "together: %s, with a quorum of %d of %d who answered; they disagree: %t\n", r.Verdict(), r.Quorum(),
+			len(opinions), r.Disagree())
 		for _, j := range r.Requests() {
 			fmt.Fprintf(&b, "also requested by %s: %s\n", line(strings.Join(j.SaidBy, ", "), 200), line(j.Text, 500))
 		}
@@ -145,7 +146,8 @@ func writeSubmission(b *strings.Builder, sub record.Submission) {
 	}
 	for _, check := range sub.Checks {
 		if !check.OK() {
-			fmt.Fprintf(b, "check %s did not pass: %s: %s\n", line(check.Name, 200), line(check.Command, 500), line(check.Why(), 500))
+			fmt.Fprintf(b, "check %s did not pass: %s: %s\n", line(check.Name, 200), line(check.Command, 500),
+				line(check.Why(), 500))
 			if check.Output != "" && sub.Event != "" {
 				fmt.Fprintf(b, "  whole output: %s\n", record.LogCommand(sub.Event, check.Name))
 			}
@@ -169,7 +171,8 @@ func writeFinding(b *strings.Builder, f reply.Finding) {
 	if strings.HasPrefix(f.ID, "c-") {
 		most = 100
 	}
-	fmt.Fprintf(b, "- [%s] %s, %s: %s\n", f.ID, f.Severity, safetext.Line(cmp.Or(f.Place(), "general")), line(f.Issue, most))
+	fmt.Fprintf(b, "- [%s] %s, %s: %s\n", f.ID, f.Severity, safetext.Line(cmp.Or(f.Place(), "general")),
+		line(f.Issue, most))
 	if f.Fix != "" {
 		fmt.Fprintf(b, "  fix: %s\n", line(f.Fix, maxString))
 	}

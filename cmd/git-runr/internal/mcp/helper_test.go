@@ -111,7 +111,8 @@ func (p *project) open(ctx context.Context) (*Project, error) {
 			return p.page + r.ID
 		},
 		Ask: func(_ context.Context, names []string, kind string, subject record.Subject) (record.ReviewRequest, error) {
-			request := record.ReviewRequest{Reviewer: append(names, "builtin")[0], Subject: subject, Panel: record.Panel{Kind: kind}}
+			request := record.ReviewRequest{Reviewer: append(names, "builtin")[0], Subject: subject,
+				Panel: record.Panel{Kind: kind}}
 			if request.Reviewer != "builtin" && request.Reviewer != record.Human {
 				return request, errors.New("no agent " + request.Reviewer + " is configured")
 			}
@@ -226,7 +227,8 @@ func (p *project) asked(message string) record.Review {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	review, err := store.RequestReview(p.t.Context(), record.ReviewRequest{Subject: subject, Reviewer: record.Human, Message: message}, "cli")
+	review, err := store.RequestReview(p.t.Context(),
+		record.ReviewRequest{Subject: subject, Reviewer: record.Human, Message: message}, "cli")
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -249,9 +251,10 @@ func (p *project) submit(id string, person record.Person) record.Review {
 // submitted returns a review with one comment on a line.
 func (p *project) submitted() record.Review {
 	p.t.Helper()
-	return p.submit(p.asked("").ID, record.Person{Decision: record.RequestChanges, Message: "nearly", Comments: []record.Comment{
-		{File: "a.txt", StartLine: 1, EndLine: 1, SelectedText: "one", Comment: "say two"},
-	}})
+	return p.submit(p.asked("").ID, record.Person{Decision: record.RequestChanges, Message: "nearly",
+		Comments: []record.Comment{
+			{File: "a.txt", StartLine: 1, EndLine: 1, SelectedText: "one", Comment: "say two"},
+		}})
 }
 
 func (p *project) review(id string) record.Review {

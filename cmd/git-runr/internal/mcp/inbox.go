@@ -48,14 +48,16 @@ func (s *Server) list(ctx context.Context, c call, in listArgs) (outcome, error)
 	}
 	text := "No submitted reviews found."
 	if len(rows) > 0 {
-		text = "## Review Inbox\n" + strings.Join(rows, "\n") + "\n" + more + "\nUse review_get with an id to retrieve full comments."
+		text = "## Review Inbox\n" + strings.Join(rows, "\n") + "\n" + more +
+			"\nUse review_get with an id to retrieve full comments."
 	}
 	return outcome{text: text, doc: doc}, nil // agents know this form
 }
 
 // after returns the matching reviews from the cursor on, at least one more than the limit if there are as many, and
 // how many precede them and how many there are in total.
-func (c call) after(ctx context.Context, filter store.Filter, in listArgs) (reviews []record.ReviewSummary, before, total int, err error) {
+func (c call) after(ctx context.Context, filter store.Filter,
+	in listArgs) (reviews []record.ReviewSummary, before, total int, err error) {
 	if in.Cursor == "" {
 		filter.Limit = in.Limit
 		reviews, total, err = c.Store.Reviews(ctx, filter)
@@ -63,7 +65,8 @@ func (c call) after(ctx context.Context, filter store.Filter, in listArgs) (revi
 	}
 	count, last, _ := strings.Cut(in.Cursor, "-")
 	if before, err = strconv.Atoi(count); err != nil || before < 1 || len(last) < len(record.IDTime) {
-		return nil, 0, 0, refusef("Error: %s is not a cursor of this list: leave it out to start again.", line(in.Cursor, 100))
+		return nil, 0, 0, refusef("Error: %s is not a cursor of this list: leave it out to start again.",
+			line(in.Cursor, 100))
 	}
 	filter.Skip, filter.Limit = before-1, in.Limit+1
 	reviews, total, err = c.Store.Reviews(ctx, filter)
@@ -92,7 +95,8 @@ func (c call) wanted(in listArgs) func(record.ReviewSummary) bool {
 	}
 	return func(r record.ReviewSummary) bool {
 		asked := in.Reviewer == "" || r.Reviewer == in.Reviewer || slices.Contains(r.Others, in.Reviewer)
-		if addressed := in.Status == "" || in.Status == "inbox"; addressed && len(r.BackTo) > 0 { // a person looks at it again
+		// a person looks at it again
+		if addressed := in.Status == "" || in.Status == "inbox"; addressed && len(r.BackTo) > 0 {
 			return false
 		}
 		return asked && (claimer == "" || r.ClaimedBy == claimer)
@@ -101,7 +105,8 @@ func (c call) wanted(in listArgs) func(record.ReviewSummary) bool {
 
 func listLine(r record.ReviewSummary) string {
 	about := cmp.Or(strings.Join(r.Files, ", "), strings.TrimSpace(r.Spec+" "+r.Commit.Short()))
-	text := fmt.Sprintf("- [%s] %s · %d comment(s) · %s · %s", r.ID, r.Status, r.CommentCount, line(about, 500), isoTime(cmp.Or(r.SubmittedAt, r.CreatedAt)))
+	text := fmt.Sprintf("- [%s] %s · %d comment(s) · %s · %s", r.ID, r.Status, r.CommentCount, line(about, 500),
+		isoTime(cmp.Or(r.SubmittedAt, r.CreatedAt)))
 	if r.ClaimedBy != "" {
 		text += " · claimed by " + line(r.ClaimedBy, 200)
 	}
@@ -150,12 +155,14 @@ func (s *Server) claim(ctx context.Context, c call, in claimArgs) (outcome, erro
 }
 
 // letGo performs a step that ends a claim, under the claim that this process holds.
-func (s *Server) letGo(ctx context.Context, c call, in which, force bool, step func(ctx context.Context, id string, by record.Hold) (record.Review, error)) (record.Review, error) {
+func (s *Server) letGo(ctx context.Context, c call, in which, force bool,
+	step func(ctx context.Context, id string, by record.Hold) (record.Review, error)) (record.Review, error) {
 	review, err := c.Store.Review(ctx, in.id())
 	if err != nil {
 		return review, err
 	}
-	review, err = step(ctx, review.ID, record.Hold{Actor: c.actor, Force: force, Claim: s.claims.under(review.ID, c.actor)})
+	review, err = step(ctx, review.ID, record.Hold{Actor: c.actor, Force: force,
+		Claim: s.claims.under(review.ID, c.actor)})
 	if err != nil {
 		return review, err
 	}
@@ -168,7 +175,8 @@ func (s *Server) release(ctx context.Context, c call, in claimArgs) (outcome, er
 	if err != nil {
 		return outcome{}, err
 	}
-	return outcome{text: fmt.Sprintf("Released review %s (%s).", review.ID, review.Status), doc: changedDocument(review)}, nil
+	return outcome{text: fmt.Sprintf("Released review %s (%s).", review.ID, review.Status), doc: changedDocument(review)},
+		nil
 }
 
 // resolve closes a review, unless it waits for a person: only people can answer it.
@@ -178,11 +186,14 @@ func (s *Server) resolve(ctx context.Context, c call, in resolveArgs) (outcome, 
 		return outcome{}, err
 	}
 	if asked.Status != record.ReviewOpen && slices.Contains(asked.Waiting(), record.Human) && asked.ClosedAt.IsZero() {
-		return outcome{}, refusef("Error: review %s asked for a person, who has not answered: the user can type: git runr inbox resolve %s.", asked.ID, asked.ID)
+		return outcome{},
+			refusef("Error: review %s asked for a person, who has not answered: the user can type: git runr inbox resolve %s.",
+				asked.ID, asked.ID)
 	}
-	review, err := s.letGo(ctx, c, in.which, in.Force, func(ctx context.Context, id string, by record.Hold) (record.Review, error) {
-		return c.Resolve(ctx, id, by, in.Note)
-	})
+	review, err := s.letGo(ctx, c, in.which, in.Force,
+		func(ctx context.Context, id string, by record.Hold) (record.Review, error) {
+			return c.Resolve(ctx, id, by, in.Note)
+		})
 	if err != nil {
 		return outcome{}, err
 	}
@@ -203,7 +214,8 @@ func (s *Server) answer(ctx context.Context, c call, in answerArgs) (outcome, er
 	for i, g := range in.Answers {
 		answer, err := c.checkedAnswer(ctx, review, g)
 		if err != nil {
-			return outcome{}, refusef("Error: answers[%d]: %v. No answer was recorded.", i, strings.TrimSuffix(explain(err).Error(), "."))
+			return outcome{}, refusef("Error: answers[%d]: %v. No answer was recorded.", i,
+				strings.TrimSuffix(explain(err).Error(), "."))
 		}
 		answers = append(answers, answer)
 	}
@@ -233,7 +245,8 @@ func (s *Server) reply(ctx context.Context, c call, in replyArgs) (outcome, erro
 	if err != nil {
 		return outcome{}, err
 	}
-	return outcome{text: fmt.Sprintf("Replied to %s of review %s.", cmp.Or(in.Finding, "the whole"), review.ID), doc: changedDocument(review)}, nil
+	return outcome{text: fmt.Sprintf("Replied to %s of review %s.", cmp.Or(in.Finding, "the whole"), review.ID),
+		doc: changedDocument(review)}, nil
 }
 
 // checkedAnswer returns an answer as it is recorded, or says what it lacks.

@@ -85,7 +85,8 @@ func (m *messages) take(line []byte) {
 			continue
 		}
 		if !carried(idOf(message)) {
-			m.refuse(nil, jsonrpc.CodeInvalidRequest, fmt.Sprintf("the id is neither a whole number below 2^53 nor a text of at most %d bytes", maxID))
+			m.refuse(nil, jsonrpc.CodeInvalidRequest,
+				fmt.Sprintf("the id is neither a whole number below 2^53 nor a text of at most %d bytes", maxID))
 			continue
 		}
 		m.ready = append(append(m.ready, message...), '\n')

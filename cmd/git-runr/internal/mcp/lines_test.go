@@ -77,7 +77,8 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":true,"method":"ping"}`, -32600, "true"},
 		{`{"jsonrpc":"2.0","id":"` + strings.Repeat("x", 100_000) + `","method":"ping"}`, -32600, "null"},
 		{`{"jsonrpc":"2.0","id":7,"method":"` + strings.Repeat("x", 100_000) + `"}`, -32601, "7"},
-		{`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"` + strings.Repeat("x", 100_000) + `"}}`, -32602, "7"},
+		{`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"` + strings.Repeat("x", 100_000) + `"}}`, -32602,
+			"7"},
 		{`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":7}`, -32602, "7"},
 		{`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":3}}`, -32602, "7"},
 		{`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"review_get","arguments":[1]}}`, -32602, "7"},
@@ -102,7 +103,8 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 		switch {
 		case c.code == 0 && len(got) > 0:
 			t.Errorf("%.80q: %+v, want no answer", c.line, got)
-		case c.code != 0 && (len(got) != 1 || got[0].Error.Code != c.code || string(got[0].ID) != c.id || !plainSentence(got[0].Error.Message)):
+		case c.code != 0 &&
+			(len(got) != 1 || got[0].Error.Code != c.code || string(got[0].ID) != c.id || !plainSentence(got[0].Error.Message)):
 			t.Errorf("%.80q: %+v, want %d for %s", c.line, got, c.code, c.id)
 		}
 	}
@@ -110,13 +112,15 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 
 // plainSentence reports whether an error is one short sentence without names of Go types.
 func plainSentence(text string) bool {
-	return text != "" && len(text) <= 2*maxString && !regexp.MustCompile(`Go |jsonrpc2|struct|unmarshal|\n`).MatchString(text)
+	return text != "" && len(text) <= 2*maxString &&
+		!regexp.MustCompile(`Go |jsonrpc2|struct|unmarshal|\n`).MatchString(text)
 }
 
 // TestBeforeInitialize: a request before initialize is refused with an error code of the standard.
 func TestBeforeInitialize(t *testing.T) {
 	var out bytes.Buffer
-	if err := newProject(t).server().Run(t.Context(), strings.NewReader(`{"jsonrpc":"2.0","id":3,"method":"tools/list"}`), &out); err != nil {
+	if err := newProject(t).server().Run(t.Context(), strings.NewReader(`{"jsonrpc":"2.0","id":3,"method":"tools/list"}`),
+		&out); err != nil {
 		t.Error(err)
 	}
 	wants(t, out.String(), `"id":3`, `"code":-32600`, "initialize comes first")
@@ -124,7 +128,8 @@ func TestBeforeInitialize(t *testing.T) {
 
 // TestLinesInBatches: several messages in one line are answered one by one.
 func TestLinesInBatches(t *testing.T) {
-	got := talk(t, newProject(t).server(), `[{"jsonrpc":"2.0","id":2,"method":"ping"},7,{"jsonrpc":"2.0","id":3,"method":"ping"},{"jsonrpc":"2.0","id":3}]`)
+	got := talk(t, newProject(t).server(),
+		`[{"jsonrpc":"2.0","id":2,"method":"ping"},7,{"jsonrpc":"2.0","id":3,"method":"ping"},{"jsonrpc":"2.0","id":3}]`)
 	var ids []string
 	for _, a := range got {
 		ids = append(ids, fmt.Sprintf("%s %d", a.ID, a.Error.Code))
@@ -137,7 +142,8 @@ func TestLinesInBatches(t *testing.T) {
 
 // FuzzMessages: whatever a client writes, each line is either passed on or answered. Each passed line is one message.
 func FuzzMessages(f *testing.F) {
-	for _, line := range []string{helloLine, readyLine, "hello", "[]", "[" + readyLine + ",7]", `{"jsonrpc":"2.0","id":{},"method":"x"}`, " \r\n\n", "\x00\xff", `{"id":1}` + "\n" + helloLine} {
+	for _, line := range []string{helloLine, readyLine, "hello", "[]", "[" + readyLine + ",7]",
+		`{"jsonrpc":"2.0","id":{},"method":"x"}`, " \r\n\n", "\x00\xff", `{"id":1}` + "\n" + helloLine} {
 		f.Add([]byte(line))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {

@@ -101,22 +101,26 @@ func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 	for i, sub := range r.Submissions {
 		var b strings.Builder
 		writeSubmission(&b, sub)
-		entries = append(entries, entry{key: "s" + strconv.Itoa(i+1), text: b.String(), said: said{Reviewer: line(sub.Reviewer, 200), Verdict: verdictOf(sub), At: sub.At}})
+		entries = append(entries, entry{key: "s" + strconv.Itoa(i+1), text: b.String(),
+			said: said{Reviewer: line(sub.Reviewer, 200), Verdict: verdictOf(sub), At: sub.At}})
 	}
 	if text := together(r); text != "" {
 		entries = append(entries, entry{key: "together", text: text})
 	}
 	for i, p := range r.RepliesTo("") {
-		entries = append(entries, entry{key: "r" + strconv.Itoa(i+1), text: replied(p) + "\n", said: said{Reviewer: line(p.Actor, 200), At: p.At}})
+		entries = append(entries, entry{key: "r" + strconv.Itoa(i+1), text: replied(p) + "\n",
+			said: said{Reviewer: line(p.Actor, 200), At: p.At}})
 	}
 	for _, f := range r.Joined() {
 		e := entry{key: f.ID, finding: &f, doc: found{
-			ID: f.ID, Severity: f.Severity, File: safetext.Line(f.File), Line: f.Line, EndLine: f.EndLine, Fix: clip(safetext.Text(f.Fix), maxString),
+			ID: f.ID, Severity: f.Severity, File: safetext.Line(f.File), Line: f.Line, EndLine: f.EndLine,
+			Fix:    clip(safetext.Text(f.Fix), maxString),
 			SaidBy: lines(f.SaidBy), Now: line(places[f.ID], 500),
 		}}
 		if comment, ok := comments[f.ID]; ok {
 			comment.SelectedText = clip(safetext.Text(comment.SelectedText), maxQuoted)
-			e.comment, e.text, e.doc.Side, e.doc.Quoted = &comment, safetext.Text(comment.Comment), comment.Side, comment.SelectedText
+			e.comment, e.text, e.doc.Side, e.doc.Quoted = &comment, safetext.Text(comment.Comment), comment.Side,
+				comment.SelectedText
 		} else {
 			e.text = safetext.Text(f.Issue)
 		}
@@ -151,15 +155,18 @@ func (c call) carried(ctx context.Context, r record.Review, doc *gotten, facts *
 	*facts += fmt.Sprintf("round: %d, after review %s\n", at+1, rounds[at-1].ID)
 	if since, err := c.Store.Since(ctx, rounds[at-1].Request.Subject, r.Request.Subject); err == nil {
 		doc.Since = &since
-		*facts += fmt.Sprintf("since then the author changed %s (+%d -%d)\n", prose.Count(since.Files, "file"), since.Added, since.Removed)
+		*facts += fmt.Sprintf("since then the author changed %s (+%d -%d)\n", prose.Count(since.Files, "file"), since.Added,
+			since.Removed)
 	}
 	remarks, err := shown.Carried(ctx, c.Store, rounds, at)
 	for _, m := range remarks {
 		extra := fmt.Sprintf("  from round %d, by %s; answer it here\n", m.Round, line(m.Author, 200))
 		e := entry{key: m.ID, text: safetext.Text(m.Text), open: true, doc: found{
-			ID: m.ID, Severity: m.Severity, File: safetext.Line(m.File), Line: m.Start, EndLine: m.End, SaidBy: lines([]string{m.Author}), Round: m.Round,
+			ID: m.ID, Severity: m.Severity, File: safetext.Line(m.File), Line: m.Start, EndLine: m.End,
+			SaidBy: lines([]string{m.Author}), Round: m.Round,
 		}}
-		e.finding = &record.Joined{Finding: reply.Finding{ID: m.ID, Severity: m.Severity, File: m.File, Line: m.Start, EndLine: m.End, Issue: m.Text}}
+		e.finding = &record.Joined{Finding: reply.Finding{ID: m.ID, Severity: m.Severity, File: m.File, Line: m.Start,
+			EndLine: m.End, Issue: m.Text}}
 		if m.Outdated {
 			e.doc.Now = "outdated: " + m.Why
 			extra += "  " + line(e.doc.Now, 500) + "\n"
@@ -308,7 +315,8 @@ func (s *Server) get(ctx context.Context, c call, in getArgs) (outcome, error) {
 }
 
 // page returns a page of a review as document and as text.
-func (s *Server) page(ctx context.Context, c call, review record.Review, in getArgs) (doc gotten, text string, err error) {
+func (s *Server) page(ctx context.Context, c call, review record.Review,
+	in getArgs) (doc gotten, text string, err error) {
 	entries, err := c.entries(ctx, review)
 	if err != nil {
 		return doc, "", err
@@ -344,7 +352,9 @@ func (s *Server) page(ctx context.Context, c call, review record.Review, in getA
 	}
 	text = pageText(facts, page)
 	if len(open) > 0 && review.Status != record.ReviewResolved && !s.ReadOnly {
-		text += fmt.Sprintf("\nTo answer, all in one review_answer (fixed with the commit, refuted with the reason, or deferred): %s\n", strings.Join(open, ", "))
+		text += fmt.Sprintf(
+			"\nTo answer, all in one review_answer (fixed with the commit, refuted with the reason, or deferred): %s\n",
+			strings.Join(open, ", "))
 	}
 	if doc.More != "" {
 		text += "\n" + doc.More
@@ -356,8 +366,10 @@ func (s *Server) page(ctx context.Context, c call, review record.Review, in getA
 // the request.
 func (c call) facts(r record.Review, first bool) (doc gotten, text string) {
 	doc = gotten{
-		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Verdict: r.Verdict(), Looked: r.Looked(), AppliesTo: appliesTo(r.Request.Subject), RequestedBy: line(r.RequestedBy, 200),
-		CreatedAt: r.CreatedAt, WaitingFor: []string{}, Submissions: []said{}, Findings: []found{}, Total: len(r.Joined()), Open: len(r.Unanswered()),
+		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Verdict: r.Verdict(), Looked: r.Looked(),
+		AppliesTo: appliesTo(r.Request.Subject), RequestedBy: line(r.RequestedBy, 200),
+		CreatedAt: r.CreatedAt, WaitingFor: []string{}, Submissions: []said{}, Findings: []found{}, Total: len(r.Joined()),
+		Open: len(r.Unanswered()),
 	}
 	if r.ClosedAt.IsZero() {
 		doc.WaitingFor = lines(r.Waiting())

@@ -53,9 +53,11 @@ func (p *project) many(n int, text string) (id string, comments []string) {
 	id = p.asked("").ID
 	var said []record.Comment
 	for i := range n {
-		said = append(said, record.Comment{File: "a.txt", StartLine: 1, EndLine: 1, SelectedText: "one", Comment: fmt.Sprintf("remark %d: %s", i, text)})
+		said = append(said, record.Comment{File: "a.txt", StartLine: 1, EndLine: 1, SelectedText: "one",
+			Comment: fmt.Sprintf("remark %d: %s", i, text)})
 	}
-	for _, comment := range p.submit(id, record.Person{Decision: record.RequestChanges, Message: "nearly", Comments: said}).Comments() {
+	for _, comment := range p.submit(id, record.Person{Decision: record.RequestChanges, Message: "nearly",
+		Comments: said}).Comments() {
 		comments = append(comments, comment.ID)
 	}
 	return id, comments
@@ -117,7 +119,8 @@ func TestGetInSmallPages(t *testing.T) {
 		t.Errorf("what is answered is shown:\n%s", text)
 	}
 	for _, cursor := range []string{"c-0000000000", "s9", ids[0] + "@99999", ids[0] + "@-1", ids[0] + "@x", "@", "\x1b"} {
-		wants(t, c.refused("review_get", args{"id": id, "cursor": cursor}), "not a cursor of this review: leave it out to start again")
+		wants(t, c.refused("review_get", args{"id": id, "cursor": cursor}),
+			"not a cursor of this review: leave it out to start again")
 	}
 }
 
@@ -129,7 +132,8 @@ func TestGetCutsLongTexts(t *testing.T) {
 	for i := range 5000 {
 		fmt.Fprintf(&long, "é\x1b word %d\n", i)
 	}
-	p.submit(id, record.Person{Actor: "Grace", Decision: record.CommentOnly, Message: long.String(), Comments: []record.Comment{{Comment: long.String()}, {Comment: "short"}}})
+	p.submit(id, record.Person{Actor: "Grace", Decision: record.CommentOnly, Message: long.String(),
+		Comments: []record.Comment{{Comment: long.String()}, {Comment: "short"}}})
 	texts, docs := p.chat().pages("review_get", args{"id": id})
 	if len(texts) < 4 {
 		t.Errorf("%d pages", len(texts))
@@ -152,7 +156,8 @@ func TestGetCutsLongTexts(t *testing.T) {
 	}
 	all := strings.Join(texts, "")
 	for i := range 5000 {
-		if n := strings.Count(all, fmt.Sprintf(" word %d\n", i)); n != 2 && n != 3 { // a line at a cut is in the list of ids as well
+		// a line at a cut is in the list of ids as well
+		if n := strings.Count(all, fmt.Sprintf(" word %d\n", i)); n != 2 && n != 3 {
 			t.Fatalf("word %d stands %d times in the text", i, n)
 		}
 	}
@@ -162,9 +167,11 @@ func TestGetCutsLongTexts(t *testing.T) {
 func TestGetShowsLongFindings(t *testing.T) {
 	p := newProject(t)
 	id := p.waitingFor("builtin")
-	sub := record.Submission{Reviewer: "builtin", Outcome: record.OutcomeFailed, Report: reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Findings: []reply.Finding{
-		{Severity: reply.Warning, Issue: strings.Repeat("it is long and ", 3000) + "ends here"}, {Severity: reply.Note, Issue: "Another"},
-	}}}
+	sub := record.Submission{Reviewer: "builtin", Outcome: record.OutcomeFailed,
+		Report: reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Findings: []reply.Finding{
+			{Severity: reply.Warning, Issue: strings.Repeat("it is long and ", 3000) + "ends here"},
+			{Severity: reply.Note, Issue: "Another"},
+		}}}
 	reply.Identify(sub.Report.Findings)
 	if _, err := p.store().SubmitReview(t.Context(), id, sub, ""); err != nil {
 		t.Fatal(err)
@@ -246,7 +253,8 @@ func TestDiffInPages(t *testing.T) {
 	if err != nil || patch.String() != string(want) {
 		t.Errorf("%d pages hold %d bytes, want %d, %v", len(texts), patch.Len(), len(want), err)
 	}
-	if text := c.call("review_diff", args{"id": id, "file": "bin"}); strings.Contains(text, "long.txt") || !strings.Contains(text, "Binary files") {
+	if text := c.call("review_diff", args{"id": id, "file": "bin"}); strings.Contains(text, "long.txt") ||
+		!strings.Contains(text, "Binary files") {
 		t.Errorf("one file: %s", text)
 	}
 	for _, name := range []string{"new line.txt", "new\nline.txt"} { // the shown name and the real one

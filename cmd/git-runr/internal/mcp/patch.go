@@ -116,7 +116,8 @@ func (p *patchPage) cut(most int) (text string, end int64) {
 	if p.within {
 		return safetext.Text(part), end
 	}
-	return fmt.Sprintf("%s\n%s%d bytes more of this line are left out: the cursor byte-%d reads on in it]\n", safetext.Text(part), leftOut, p.at-end, end), p.at
+	return fmt.Sprintf("%s\n%s%d bytes more of this line are left out: the cursor byte-%d reads on in it]\n",
+		safetext.Text(part), leftOut, p.at-end, end), p.at
 }
 
 // sizeOf returns how many tokens text needs on a page, as text and in a document.

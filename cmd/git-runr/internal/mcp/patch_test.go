@@ -37,7 +37,8 @@ func TestDiffOfLongLines(t *testing.T) {
 	if n := strings.Count("\n"+patch, "\ndiff --git "); n != len(contents) {
 		t.Errorf("%d headers of %d files", n, len(contents))
 	}
-	wants(t, patch, "+evil\n", "+before\n+zzz", "\n+after\n", "+behind it\n", `\ [396002 bytes more of this line are left out: the cursor byte-`)
+	wants(t, patch, "+evil\n", "+before\n+zzz", "\n+after\n", "+behind it\n",
+		`\ [396002 bytes more of this line are left out: the cursor byte-`)
 	if len(docs) > 60 {
 		t.Errorf("%d pages", len(docs))
 	}
@@ -80,7 +81,8 @@ func patchOf(docs []map[string]any) string {
 // FuzzPatchPage: for any bytes, in pieces of any size and pages of any room, the pages come to an end and contain
 // everything except what they report as left out.
 func FuzzPatchPage(f *testing.F) {
-	for _, text := range []string{"", "\n", "a\nb", strings.Repeat("x", 9000) + "\nz\n", strings.Repeat("\x80", 5000), "é\r\n" + strings.Repeat("é", 3000)} {
+	for _, text := range []string{"", "\n", "a\nb", strings.Repeat("x", 9000) + "\nz\n", strings.Repeat("\x80", 5000),
+		"é\r\n" + strings.Repeat("é", 3000)} {
 		f.Add([]byte(text), uint16(300), uint64(1))
 	}
 	f.Fuzz(func(t *testing.T, patch []byte, room uint16, seed uint64) {

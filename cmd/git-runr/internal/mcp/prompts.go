@@ -14,18 +14,23 @@ import (
 
 // addPrompts adds what a user may ask for by name; of a server that reads only, what it can do.
 func (s *Server) addPrompts() {
-	s.addPrompt("why_did_it_stop", "Why did it stop", "Explains why the newest run of the review loop stopped, or the named one.",
-		&sdk.PromptArgument{Name: "id", Description: "a run, a review or a commit; default: the newest run that stopped"}, whyStopped)
+	s.addPrompt("why_did_it_stop", "Why did it stop",
+		"Explains why the newest run of the review loop stopped, or the named one.",
+		&sdk.PromptArgument{Name: "id", Description: "a run, a review or a commit; default: the newest run that stopped"},
+		whyStopped)
 	if s.ReadOnly {
 		return
 	}
-	s.addPrompt("address_review", "Address the newest review", "Claims a review, changes the code, answers each finding and resolves it.",
+	s.addPrompt("address_review", "Address the newest review",
+		"Claims a review, changes the code, answers each finding and resolves it.",
 		&sdk.PromptArgument{Name: "id", Description: "of the review; default: the newest unclaimed one"}, addressReview)
 	s.addPrompt("review_change", "Review this change", "Reviews a change, line by line, and submits what was found.",
-		&sdk.PromptArgument{Name: "revision", Description: "a commit or a range A..B; default: uncommitted changes, else HEAD"}, reviewChange)
+		&sdk.PromptArgument{Name: "revision",
+			Description: "a commit or a range A..B; default: uncommitted changes, else HEAD"}, reviewChange)
 }
 
-func (s *Server) addPrompt(name, title, description string, argument *sdk.PromptArgument, write func(context.Context, call, string) (string, error)) {
+func (s *Server) addPrompt(name, title, description string, argument *sdk.PromptArgument,
+	write func(context.Context, call, string) (string, error)) {
 	prompt := &sdk.Prompt{Name: name, Title: title, Description: description, Arguments: []*sdk.PromptArgument{argument}}
 	s.sdk.AddPrompt(prompt, func(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 		project, err := s.Open(ctx)
@@ -37,7 +42,8 @@ func (s *Server) addPrompt(name, title, description string, argument *sdk.Prompt
 		if err != nil {
 			return nil, protocolError(err)
 		}
-		return &sdk.GetPromptResult{Description: description, Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: text}}}}, nil
+		return &sdk.GetPromptResult{Description: description,
+			Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: text}}}}, nil
 	})
 }
 
@@ -95,6 +101,7 @@ func whyStopped(ctx context.Context, c call, id string) (string, error) {
 	if calm != "" {
 		return "Tell the user: " + calm, nil
 	}
-	return "Explain in a few sentences why this stopped, what is unmet, and which one command the user should type next. " +
+	return "Explain in a few sentences why this stopped, what is unmet, and which one command the user should type " +
+		"next. " +
 		"Look into the code where that helps; change nothing.\n\n" + safetext.Fence(bounded(d.Digest(), maxHalf)), nil
 }

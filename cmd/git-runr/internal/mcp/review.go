@@ -86,7 +86,8 @@ func (d requested) text(warnings []string) string {
 	if d.Reviewer != record.Human {
 		more = append(more, "A pass without notes leaves the list: review_get with this id shows it.")
 	}
-	lines := slices.Concat([]string{"Review requested (deferred).", "review_id: " + d.ID, "url: " + url, hint}, more, warnings)
+	lines := slices.Concat([]string{"Review requested (deferred).", "review_id: " + d.ID, "url: " + url, hint}, more,
+		warnings)
 	return strings.Join(lines, "\n")
 }
 

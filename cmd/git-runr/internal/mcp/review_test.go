@@ -27,7 +27,8 @@ func TestReviewAnswersInTheFormOfTheSeed(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", text, want)
 	}
 	r := p.review(id)
-	if r.Status != record.ReviewOpen || r.Source != "mcp" || r.Request.Reviewer != record.Human || r.Request.Message != "mind the gap" {
+	if r.Status != record.ReviewOpen || r.Source != "mcp" || r.Request.Reviewer != record.Human ||
+		r.Request.Message != "mind the gap" {
 		t.Errorf("recorded %+v", r)
 	}
 	if p.workers.Load() != 0 {
@@ -93,10 +94,14 @@ func TestReviewSubject(t *testing.T) {
 		{"a glob", change, args{"files": []string{"*/*.txt"}}, record.SubjectWorktree, "--worktree", "new/c.txt"},
 		{"twice", change, args{"files": []string{"a.txt", "*.txt"}}, record.SubjectWorktree, "--worktree", "a.txt"},
 		{"one of two", change, args{"files": []string{"a.txt", "gone.txt"}}, record.SubjectWorktree, "--worktree", "a.txt"},
-		{"a file of the last commit", func(p *project) { second(p); change(p) }, args{"files": []string{"src/b.go"}}, record.SubjectCommit, "HEAD", "src/b.go"},
-		{"a file that nobody changed", func(p *project) { second(p); p.write("d.txt", ""); p.commit("third") }, args{"files": []string{"src"}}, record.SubjectRange, "HEAD", "src"},
-		{"a revision", func(p *project) { second(p); change(p) }, args{"revision": "HEAD~1"}, record.SubjectCommit, "HEAD~1", ""},
-		{"a range", second, args{"revision": "HEAD~1..HEAD", "files": []string{"src/*.go"}}, record.SubjectRange, "HEAD~1..HEAD", "src/b.go"},
+		{"a file of the last commit", func(p *project) { second(p); change(p) }, args{"files": []string{"src/b.go"}},
+			record.SubjectCommit, "HEAD", "src/b.go"},
+		{"a file that nobody changed", func(p *project) { second(p); p.write("d.txt", ""); p.commit("third") },
+			args{"files": []string{"src"}}, record.SubjectRange, "HEAD", "src"},
+		{"a revision", func(p *project) { second(p); change(p) }, args{"revision": "HEAD~1"}, record.SubjectCommit, "HEAD~1",
+			""},
+		{"a range", second, args{"revision": "HEAD~1..HEAD", "files": []string{"src/*.go"}}, record.SubjectRange,
+			"HEAD~1..HEAD", "src/b.go"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newProject(t)
@@ -118,7 +123,8 @@ func TestReviewSubject(t *testing.T) {
 func TestReviewNamesWhatIsMissing(t *testing.T) {
 	p := newProject(t)
 	p.write("a.txt", "two\n")
-	wants(t, p.chat().call("review", args{"files": []string{"a.txt", "gone.txt"}}), "\nwarning: nothing to review in: gone.txt")
+	wants(t, p.chat().call("review", args{"files": []string{"a.txt", "gone.txt"}}),
+		"\nwarning: nothing to review in: gone.txt")
 }
 
 func TestReviewFromBelowAndByAbsolutePath(t *testing.T) {
@@ -143,7 +149,8 @@ func TestReviewRefuses(t *testing.T) {
 		want string
 	}{
 		{args{"files": []string{"gone.txt"}}, "No files found matching the provided paths."},
-		{args{"files": []string{"../a.txt", outside, "[", ""}, "revision": "HEAD"}, "No files found matching the provided paths."},
+		{args{"files": []string{"../a.txt", outside, "[", ""}, "revision": "HEAD"},
+			"No files found matching the provided paths."},
 		{args{"revision": "nonsense"}, "nonsense"},
 		{args{"revision": "--output=x"}, "--output=x"},
 		{args{"reviewer": "nobody"}, "no agent nobody is configured"},

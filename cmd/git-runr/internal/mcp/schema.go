@@ -21,7 +21,8 @@ const (
 // refuse a tool without them.
 func annotations(does effect) *sdk.ToolAnnotations {
 	no := false
-	return &sdk.ToolAnnotations{ReadOnlyHint: does == reads, IdempotentHint: does != writes, DestructiveHint: &no, OpenWorldHint: &no}
+	return &sdk.ToolAnnotations{ReadOnlyHint: does == reads, IdempotentHint: does != writes, DestructiveHint: &no,
+		OpenWorldHint: &no}
 }
 
 // maxText is the most characters of one argument: a longer one does not fit into an event.

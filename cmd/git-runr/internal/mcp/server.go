@@ -97,7 +97,8 @@ func teller(ctx context.Context, req *sdk.CallToolRequest) func(message string, 
 	token := req.Params.GetProgressToken()
 	return func(message string, done, of time.Duration) {
 		if token != nil { // a client that has gone cannot be told
-			_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Message: message, Progress: done.Seconds(), Total: of.Seconds()})
+			_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Message: message,
+				Progress: done.Seconds(), Total: of.Seconds()})
 		}
 	}
 }

@@ -42,7 +42,8 @@ func TestTools(t *testing.T) {
 		}
 		body, _ := json.Marshal(tool.InputSchema)
 		schema := string(body)
-		if !strings.Contains(schema, `"additionalProperties":false`) || strings.Contains(schema, `"null"`) || strings.Contains(schema, `"type":[`) {
+		if !strings.Contains(schema, `"additionalProperties":false`) || strings.Contains(schema, `"null"`) ||
+			strings.Contains(schema, `"type":[`) {
 			t.Errorf("%s: schema %s", tool.Name, schema)
 		}
 		if tool.OutputSchema != nil {
@@ -52,7 +53,8 @@ func TestTools(t *testing.T) {
 	if !slices.Equal(reading, readingTools) {
 		t.Errorf("tools that read: %v", reading)
 	}
-	if want := []string{"review", "review_answer", "review_claim", "review_comment", "review_release", "review_reply", "review_resolve", "review_submit"}; !slices.Equal(writing, want) {
+	if want := []string{"review", "review_answer", "review_claim", "review_comment", "review_release", "review_reply",
+		"review_resolve", "review_submit"}; !slices.Equal(writing, want) {
 		t.Errorf("tools that write: %v", writing)
 	}
 }
@@ -89,12 +91,14 @@ func TestReadOnly(t *testing.T) {
 	}
 	before := tips()
 	for _, tool := range writing.Tools {
-		_, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: tool.Name, Arguments: args{"id": r.ID, "action": "claim"}})
+		_, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: tool.Name,
+			Arguments: args{"id": r.ID, "action": "claim"}})
 		if !tool.Annotations.ReadOnlyHint && (err == nil || !strings.Contains(err.Error(), "unknown tool")) {
 			t.Errorf("%s: %v", tool.Name, err)
 		}
 	}
-	for tool, a := range map[string]args{"review_list": {}, "review_get": {"id": r.ID}, "review_diff": {"id": r.ID}, "review_wait": {"id": r.ID}, "diagnose": {"id": r.ID}} {
+	for tool, a := range map[string]args{"review_list": {}, "review_get": {"id": r.ID}, "review_diff": {"id": r.ID},
+		"review_wait": {"id": r.ID}, "diagnose": {"id": r.ID}} {
 		if text := c.call(tool, a); strings.Contains(text, "review_answer") || strings.Contains(text, "review_claim") {
 			t.Errorf("%s names a tool that is not there: %s", tool, text)
 		}
@@ -149,7 +153,8 @@ func TestErrorsShowControlCharacters(t *testing.T) {
 // TestServeAnswersBeforeItEnds: a client may write its requests, close its side, and then read the answers.
 func TestServeAnswersBeforeItEnds(t *testing.T) {
 	p := newProject(t)
-	in := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+	in := strings.NewReader(
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"review","arguments":{"reviewer":"human"}}}
 `)
@@ -198,7 +203,8 @@ func TestDiagnoseReview(t *testing.T) {
 	c := p.chat()
 	for _, id := range []string{r.ID, "HEAD"} {
 		wants(t, c.call("diagnose", args{"id": id}), "say two")
-		if doc := c.document("diagnose", args{"id": id}); doc["review_id"] != r.ID || doc["stop_reason"] != record.ReasonReviewNotPassed {
+		if doc := c.document("diagnose", args{"id": id}); doc["review_id"] != r.ID ||
+			doc["stop_reason"] != record.ReasonReviewNotPassed {
 			t.Errorf("%s: document %v", id, doc)
 		}
 	}
@@ -208,7 +214,8 @@ func TestDiagnoseReview(t *testing.T) {
 
 func TestDocumentIsBounded(t *testing.T) {
 	long := strings.Repeat("x\x1b", 5000)
-	doc := document(map[string]any{"text": long, "list": make([]int, 1000), "none": nil, "id": gitstore.ID("abc")}, maxHalf).(map[string]any)
+	doc := document(map[string]any{"text": long, "list": make([]int, 1000), "none": nil, "id": gitstore.ID("abc")},
+		maxHalf).(map[string]any)
 	if text := doc["text"].(string); len(text) > 2*maxString || strings.Contains(text, "\x1b") {
 		t.Errorf("text of %d bytes", len(text))
 	}

@@ -42,15 +42,18 @@ func (s *Server) comment(ctx context.Context, c call, in commentArgs) (outcome, 
 	if err != nil {
 		return outcome{}, err
 	}
-	doc := commented{review.ID, line(draft.Actor, 200), comment.ID, line(cmp.Or(comment.Place(), "the whole"), 500), len(draft.Comments)}
-	return outcome{doc: doc, text: fmt.Sprintf("Added %s to your draft of review %s, on %s (%s). Nobody sees it before review_submit.",
-		doc.Comment, doc.ID, doc.Place, prose.Count(doc.Draft, "comment"))}, nil
+	doc := commented{review.ID, line(draft.Actor, 200), comment.ID, line(cmp.Or(comment.Place(), "the whole"), 500),
+		len(draft.Comments)}
+	return outcome{doc: doc,
+		text: fmt.Sprintf("Added %s to your draft of review %s, on %s (%s). Nobody sees it before review_submit.",
+			doc.Comment, doc.ID, doc.Place, prose.Count(doc.Draft, "comment"))}, nil
 }
 
 // anchored is a remark as a comment on the lines that it names.
 func (c call) anchored(ctx context.Context, review record.Review, r remark) (record.Comment, error) {
 	comment := record.Comment{
-		File: r.File, StartLine: r.Line, EndLine: r.EndLine, Side: record.Side(r.Side), Severity: reply.Severity(r.Severity), Comment: strings.TrimSpace(r.Text),
+		File: r.File, StartLine: r.Line, EndLine: r.EndLine, Side: record.Side(r.Side), Severity: reply.Severity(r.Severity),
+		Comment: strings.TrimSpace(r.Text),
 	}
 	if comment.Comment == "" {
 		return comment, refusal("Error: text is required: the comment is empty.")
@@ -91,7 +94,9 @@ func (c call) changedPaths(ctx context.Context, subject record.Subject) (paths [
 func (s *Server) submit(ctx context.Context, c call, in submitArgs) (outcome, error) {
 	person := record.Person{Actor: c.actor, Agent: true, Decision: record.Decision(in.Verdict), Message: in.Message}
 	if person.Decision == record.Approve {
-		return outcome{}, refusal("Error: only people approve: submit request_changes or comment; the user can type: git runr inbox submit ID --approve.")
+		return outcome{},
+			refusal("Error: only people approve: submit request_changes or comment; the user can type: git runr inbox submit " +
+				"ID --approve.")
 	}
 	review, err := c.Store.Review(ctx, in.id())
 	if err != nil {
@@ -113,6 +118,7 @@ func (s *Server) submit(ctx context.Context, c call, in submitArgs) (outcome, er
 		return outcome{}, err
 	}
 	sub, _ := review.Newest(person.Actor)
-	text := fmt.Sprintf("Submitted to review %s: %s, %s. It is %s.", review.ID, sub.Decision.Words(), prose.Count(len(sub.Comments), "comment"), review.Status)
+	text := fmt.Sprintf("Submitted to review %s: %s, %s. It is %s.", review.ID, sub.Decision.Words(),
+		prose.Count(len(sub.Comments), "comment"), review.Status)
 	return outcome{text: text, doc: changedDocument(review)}, nil
 }

@@ -17,7 +17,9 @@ func bounded(text string, most int) string {
 		return text
 	}
 	cut := longest(text, func(part string) bool { return tokens(part) <= most-100 })
-	return fmt.Sprintf("%s\n[Cut off here: %d bytes more. The user sees the rest with: git runr show ID, or git runr diagnose ID]", cut, len(text)-len(cut))
+	return fmt.Sprintf(
+		"%s\n[Cut off here: %d bytes more. The user sees the rest with: git runr show ID, or git runr diagnose ID]", cut,
+		len(text)-len(cut))
 }
 
 // longest returns the longest beginning of text that fits, up to the end of a line if one is near; "" if none fits.

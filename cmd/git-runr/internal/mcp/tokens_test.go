@@ -41,10 +41,15 @@ func TestTokens(t *testing.T) {
 			return fmt.Sprintf("example.org/mod%d v1.%d.0 h1:%s", i, i, base64.StdEncoding.EncodeToString(sum))
 		}), 3680, 2230},
 		{"JSON", fifty(func(sum []byte, i int) string {
-			return fmt.Sprintf(`{"id":"c-%s","severity":"warning","file":"a.txt","line":%d,"said_by":["Grace"]}`, hex.EncodeToString(sum)[:10], i)
+			return fmt.Sprintf(`{"id":"c-%s","severity":"warning","file":"a.txt","line":%d,"said_by":["Grace"]}`,
+				hex.EncodeToString(sum)[:10], i)
 		}), 4390, 1482},
-		{"code", strings.Repeat("func (s *Store) Review(ctx context.Context, typed string) (Review, error) {\n\tst, err := s.named(ctx, kindReview, typed)\n\treturn st.review, err\n}\n", 20), 2900, 800},
-		{"prose", strings.Repeat("A review is asked for now and read when it is there; whoever addresses it claims it first, so that nobody else does the same work.\n", 20), 2620, 580},
+		{"code", strings.Repeat(
+			"func (s *Store) Review(ctx context.Context, typed string) (Review, error) {\n"+
+				"\tst, err := s.named(ctx, kindReview, typed)\n\treturn st.review, err\n}\n", 20), 2900, 800},
+		{"prose", strings.Repeat(
+			"A review is asked for now and read when it is there; whoever addresses it claims it first, so that nobody else "+
+				"does the same work.\n", 20), 2620, 580},
 		{"Chinese", strings.Repeat("代码审查是软件开发中的重要环节，它可以帮助发现错误。\n", 20), 1580, 520},
 		{"emoji", strings.Repeat("😀 🎉 🔥 👍\n", 20), 400, 200},
 	} {

@@ -135,7 +135,8 @@ const (
 // addReading adds the tools that record nothing.
 func (s *Server) addReading() {
 	list := schemaOf[listArgs]()
-	enumerate(list, "status", "inbox", record.StatusWaiting, "open", "submitted", "claimed", "resolved", "cancelled", "all")
+	enumerate(list, "status", "inbox", record.StatusWaiting, "open", "submitted", "claimed", "resolved", "cancelled",
+		"all")
 	between(list, 1, limitMost, "limit")
 	add(s, reads, "review_list", "Lists reviews of this git repository that wait to be addressed, newest first. "+
 		"It never blocks: a person answers later, so do not poll.", list, s.list)
@@ -146,9 +147,12 @@ func (s *Server) addReading() {
 	add(s, reads, "review_diff", "The change under review, as a patch, in pages.", schemaOf[diffArgs](), s.diff)
 	wait := schemaOf[waitArgs]()
 	between(wait, 1, waitMost.Seconds(), "timeout_seconds")
-	add(s, reads, "review_wait", "Waits until the agents that were asked have reviewed, and gives the review as review_get does; or until a run has ended. "+
-		"It does not wait for people.", wait, s.wait)
-	add(s, reads, "diagnose", "Why a run of the review loop stopped, or what a review still asks for, and what to do next.",
+	add(s, reads, "review_wait",
+		"Waits until the agents that were asked have reviewed, and gives the review as review_get does; or until a run has "+
+			"ended. "+
+			"It does not wait for people.", wait, s.wait)
+	add(s, reads, "diagnose",
+		"Why a run of the review loop stopped, or what a review still asks for, and what to do next.",
 		schemaOf[diagnoseArgs](), s.diagnose)
 }
 
@@ -156,26 +160,32 @@ func (s *Server) addReading() {
 func (s *Server) addWriting() {
 	review := schemaOf[reviewArgs]()
 	review.Properties["files"].MaxItems = jsonschema.Ptr(1000)
-	add(s, writes, "review", "Asks for a review of a change and returns its review_id at once. It never blocks: an agent reviews in the "+
-		"background (review_wait), a person answers later, perhaps after this conversation: give the user the url and go on.", review, s.review)
+	add(s, writes, "review",
+		"Asks for a review of a change and returns its review_id at once. It never blocks: an agent reviews in the "+
+			"background (review_wait), a person answers later, perhaps after this conversation: "+
+			"give the user the url and go on.", review, s.review)
 	add(s, once, "review_claim", "Takes a submitted review before you address it, so that nobody else does the same work.",
 		schemaOf[claimArgs](), s.claim)
 	add(s, once, "review_release", "Gives a claimed review back.", schemaOf[claimArgs](), s.release)
 	answer := schemaOf[answerArgs]()
 	enumerate(answer.Properties["answers"].Items, "answer", "fixed", "refuted", "deferred")
 	answer.Properties["answers"].MaxItems = jsonschema.Ptr(1000)
-	add(s, writes, "review_answer", "Records what became of findings or comments, any number in one call. Refute only what you have checked to be wrong. "+
-		"Ask again then: review with again.", answer, s.answer)
+	add(s, writes, "review_answer",
+		"Records what became of findings or comments, any number in one call. Refute only what you have checked to be "+
+			"wrong. "+
+			"Ask again then: review with again.", answer, s.answer)
 	add(s, writes, "review_reply", "Replies to a finding or comment. It closes nothing: review_answer does.",
 		schemaOf[replyArgs](), s.reply)
 	add(s, once, "review_resolve", "Closes a review whose findings are all answered.", schemaOf[resolveArgs](), s.resolve)
 	comment := schemaOf[commentArgs]()
 	describeRemark(comment)
-	add(s, writes, "review_comment", "When you review: adds a comment to your draft, which nobody sees before review_submit.", comment, s.comment)
+	add(s, writes, "review_comment",
+		"When you review: adds a comment to your draft, which nobody sees before review_submit.", comment, s.comment)
 	submit := schemaOf[submitArgs]()
 	enumerate(submit, "verdict", string(record.RequestChanges), string(record.CommentOnly), string(record.Approve))
 	describeRemark(submit.Properties["comments"].Items)
-	add(s, writes, "review_submit", "When you review: submits your draft, these comments and your verdict, as an agent's.", submit, s.submit)
+	add(s, writes, "review_submit", "When you review: submits your draft, these comments and your verdict, as an agent's.",
+		submit, s.submit)
 }
 
 func describeRemark(schema *jsonschema.Schema) {
@@ -186,7 +196,8 @@ func describeRemark(schema *jsonschema.Schema) {
 
 // add adds a tool that does do. No tool has a schema of its results: no model needs one, and with
 // them the list of tools was two and a half times as long.
-func add[In any](s *Server, does effect, name, description string, in *jsonschema.Schema, do func(context.Context, call, In) (outcome, error)) {
+func add[In any](s *Server, does effect, name, description string, in *jsonschema.Schema,
+	do func(context.Context, call, In) (outcome, error)) {
 	tool := &sdk.Tool{Name: name, Description: description, InputSchema: in, Annotations: annotations(does)}
 	s.schemas[name] = in
 	sdk.AddTool(s.sdk, tool, handler(s, do))

@@ -44,7 +44,9 @@ func (s *Server) wait(ctx context.Context, c call, in waitArgs) (outcome, error)
 		}
 	}
 	if err == nil {
-		review, err = await(ctx, c, review, most, func(ctx context.Context) (record.Review, error) { return c.Store.Review(ctx, review.ID) }, agents)
+		review, err = await(ctx, c, review, most, func(ctx context.Context) (record.Review, error) {
+			return c.Store.Review(ctx, review.ID)
+		}, agents)
 	}
 	if err != nil {
 		return outcome{}, err
@@ -73,9 +75,13 @@ func (d gotten) waited(goesOn bool, most time.Duration) string {
 	waiting := strings.Join(d.WaitingFor, ", ")
 	switch {
 	case goesOn:
-		return fmt.Sprintf("Review %s is not done after %v: it waits for %s. Go on with something else, or wait again with review_wait.", d.ID, most, waiting)
+		return fmt.Sprintf(
+			"Review %s is not done after %v: it waits for %s. Go on with something else, or wait again with review_wait.", d.ID,
+			most, waiting)
 	case waiting != "":
-		return fmt.Sprintf("Review %s is %s and waits for %s. This tool does not wait for people: go on, and use review_get later.", d.ID, d.Status, waiting)
+		return fmt.Sprintf(
+			"Review %s is %s and waits for %s. This tool does not wait for people: go on, and use review_get later.", d.ID,
+			d.Status, waiting)
 	}
 	said := cmp.Or(string(d.Verdict), string(d.Outcome), "no verdict")
 	if d.Verdict == reply.Checked {
@@ -90,10 +96,13 @@ func (c call) waitForRun(ctx context.Context, run record.Run, err error, most ti
 		if r.Status != record.RunRunning || !workspace.Live(c.Store, r.ID) {
 			return ""
 		}
-		return fmt.Sprintf("run %s: %s, %s", r.ID, prose.Count(len(r.Attempts), "attempt"), prose.Count(len(r.Rounds), "review"))
+		return fmt.Sprintf("run %s: %s, %s", r.ID, prose.Count(len(r.Attempts), "attempt"),
+			prose.Count(len(r.Rounds), "review"))
 	}
 	if err == nil {
-		run, err = await(ctx, c, run, most, func(ctx context.Context) (record.Run, error) { return c.Store.RunByID(ctx, run.ID) }, atWork)
+		run, err = await(ctx, c, run, most, func(ctx context.Context) (record.Run, error) {
+			return c.Store.RunByID(ctx, run.ID)
+		}, atWork)
 	}
 	if err != nil {
 		return outcome{}, err
@@ -103,10 +112,12 @@ func (c call) waitForRun(ctx context.Context, run record.Run, err error, most ti
 	switch {
 	case atWork(run) != "":
 		doc.WaitingFor = lines([]string{run.Plan.Implementer, run.Plan.Reviewer})
-		text = fmt.Sprintf("Run %s is not done after %v: it goes on. Go on with something else, or wait again with review_wait.", run.ID, most)
+		text = fmt.Sprintf(
+			"Run %s is not done after %v: it goes on. Go on with something else, or wait again with review_wait.", run.ID, most)
 	case run.Status == record.RunRunning:
 		doc.WaitingFor = []string{record.Human}
-		text = fmt.Sprintf("Run %[1]s did not end, and nothing works on it in this clone: the user can type git runr resume %[1]s", run.ID)
+		text = fmt.Sprintf(
+			"Run %[1]s did not end, and nothing works on it in this clone: the user can type git runr resume %[1]s", run.ID)
 	case run.Stop != nil:
 		doc.Reason = run.Stop.Reason
 		text = fmt.Sprintf("Run %s is %s (%s): diagnose says why and what to do.", run.ID, run.Status, doc.Reason)
@@ -120,7 +131,8 @@ func (c call) waitForRun(ctx context.Context, run record.Run, err error, most ti
 
 // await reads repeatedly, for a limited time, until the result no longer waits for anything. got is the first result.
 // It reports what it waits for.
-func await[T any](ctx context.Context, c call, got T, most time.Duration, read func(context.Context) (T, error), waits func(T) string) (T, error) {
+func await[T any](ctx context.Context, c call, got T, most time.Duration, read func(context.Context) (T, error),
+	waits func(T) string) (T, error) {
 	limited, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	began, told := time.Now(), -waitTold

@@ -44,7 +44,8 @@ type Notice struct {
 // Of returns the notice of a review in the repository at dir.
 func Of(r record.ReviewSummary, dir string) Notice {
 	return Notice{
-		Review: r.ID, Repository: dir, Commit: r.Commit, Title: r.Title, Branch: r.Branch, Author: r.Author, Verdict: r.Verdict,
+		Review: r.ID, Repository: dir, Commit: r.Commit, Title: r.Title, Branch: r.Branch, Author: r.Author,
+		Verdict: r.Verdict,
 		Outcome: r.Outcome, Critical: r.Critical, Warnings: r.Warnings, Notes: r.Notes, Get: "git runr show " + r.ID,
 	}
 }
@@ -68,7 +69,8 @@ func (n Notice) Desktop(ctx context.Context, getenv func(string) string) error {
 }
 
 // sessionVariables are the variables by which a command finds the desktop.
-var sessionVariables = []string{"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"}
+var sessionVariables = []string{"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR",
+	"DBUS_SESSION_BUS_ADDRESS"}
 
 func (n Notice) run(ctx context.Context, argv []string, input io.Reader) error {
 	if len(argv) == 0 {
@@ -84,7 +86,8 @@ func (n Notice) run(ctx context.Context, argv []string, input io.Reader) error {
 	case result.TimedOut:
 		return fmt.Errorf("%s was stopped after %s", argv[0], timeout)
 	case result.ExitCode != 0:
-		return fmt.Errorf("%s ended with %d: %s", argv[0], result.ExitCode, prose.OneLine(prose.Tail(string(result.Stderr), 1)))
+		return fmt.Errorf("%s ended with %d: %s", argv[0], result.ExitCode,
+			prose.OneLine(prose.Tail(string(result.Stderr), 1)))
 	}
 	return nil
 }
@@ -98,7 +101,8 @@ func (n Notice) desktop(getenv func(string) string) []string {
 	body := fmt.Sprintf("%d critical, %s. %s", n.Critical, prose.Count(n.Warnings, "warning"), n.Get)
 	switch {
 	case runtime.GOOS == "darwin":
-		return []string{"osascript", "-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", title, body}
+		return []string{"osascript", "-e", "on run argv", "-e",
+			"display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", title, body}
 	case getenv("DISPLAY") != "" || getenv("WAYLAND_DISPLAY") != "":
 		return []string{"notify-send", "--app-name=git-runr", "--", title, html.EscapeString(body)}
 	}

@@ -89,7 +89,8 @@ func Of(ctx context.Context, records *store.Store, given Given) (Overview, error
 	if err != nil {
 		return doc, err
 	}
-	if doc.Reviews, doc.Inbox, err = records.Reviews(ctx, store.Filter{Status: waiting, Limit: reviewsShown, ByNeed: true}); err != nil {
+	if doc.Reviews, doc.Inbox, err = records.Reviews(ctx,
+		store.Filter{Status: waiting, Limit: reviewsShown, ByNeed: true}); err != nil {
 		return doc, err
 	}
 	doc.Critical = Critical(ctx, records) // Reviews has just updated the cache

@@ -36,7 +36,8 @@ func turnWords(t queue.Entry) string {
 	at := func(t time.Time) string { return t.UTC().Format(time.DateTime + "Z") }
 	switch t.State {
 	case queue.StateRunning:
-		return strings.TrimSuffix(fmt.Sprintf("at work for %s: %s", time.Duration(t.Elapsed).Truncate(time.Second), t.Line), ": ")
+		return strings.TrimSuffix(fmt.Sprintf("at work for %s: %s", time.Duration(t.Elapsed).Truncate(time.Second), t.Line),
+			": ")
 	case queue.StateElsewhere:
 		return fmt.Sprintf("at work in the clone of %s, until %s or longer", t.By, at(t.Until))
 	case queue.StateDue:

@@ -66,7 +66,8 @@ func (w Wish) Test(ctx context.Context, store *store.Store) (func(record.ReviewS
 			return r.IsBackTo(w.Mine.Person)
 		}
 		asked := func(p string) bool { return record.SameActor(p, w.Mine.Person) }
-		return slices.ContainsFunc(r.StillAsked, asked) || record.SameActor(r.RequestedBy, w.Mine.Identity) || record.SameActor(r.ClaimedBy, w.Mine.Actor) || record.SameActor(r.ClaimedBy, w.Mine.Person)
+		return slices.ContainsFunc(r.StillAsked, asked) || record.SameActor(r.RequestedBy, w.Mine.Identity) ||
+			record.SameActor(r.ClaimedBy, w.Mine.Actor) || record.SameActor(r.ClaimedBy, w.Mine.Person)
 	})
 	want(verdict != nil, verdict)
 	want(branch != "", func(r record.ReviewSummary) bool { return r.Branch == branch })
@@ -103,7 +104,8 @@ func (w Wish) ofVerdict() (test, error) {
 	}
 	name := strings.ToLower(strings.ReplaceAll(w.Verdict, "-", "_"))
 	if !slices.Contains(render.VerdictNames, name) {
-		return nil, exit.Problemf(exit.Usage, "unknown --verdict %q: use %s", w.Verdict, strings.Join(render.VerdictNames, ", "))
+		return nil, exit.Problemf(exit.Usage, "unknown --verdict %q: use %s", w.Verdict,
+			strings.Join(render.VerdictNames, ", "))
 	}
 	if name == "critical" { // critical findings count whatever the verdict is
 		return func(r record.ReviewSummary) bool { return r.Verdict == reply.CriticalFail || r.Critical > 0 }, nil

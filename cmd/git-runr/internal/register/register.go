@@ -54,16 +54,20 @@ var (
 	agentsSkill  = ".agents/skills/git-runr/SKILL.md"
 	claudeSkill  = ".claude/skills/git-runr/SKILL.md"
 	claudeEvents = []event{{"SessionStart", "", "start"}, {"Stop", "", "stop"}, {"PreToolUse", "Bash", "tool"}}
-	geminiEvents = []event{{"SessionStart", "", "start"}, {"AfterAgent", "", "stop"}, {"BeforeTool", "run_shell_command", "tool"}}
+	geminiEvents = []event{{"SessionStart", "", "start"}, {"AfterAgent", "", "stop"},
+		{"BeforeTool", "run_shell_command", "tool"}}
 )
 
 var tools = []tool{
-	{name: "claude", skill: claudeSkill, server: ".mcp.json", key: serverKey, hooks: ".claude/settings.json", events: claudeEvents,
-		note: "claude asks once whether the server of .mcp.json may run"},
-	{name: "codex", skill: agentsSkill, server: ".codex/config.toml", key: []string{"mcp_servers", "runr"}, hooks: ".codex/hooks.json", events: claudeEvents,
+	{name: "claude", skill: claudeSkill, server: ".mcp.json", key: serverKey, hooks: ".claude/settings.json",
+		events: claudeEvents,
+		note:   "claude asks once whether the server of .mcp.json may run"},
+	{name: "codex", skill: agentsSkill, server: ".codex/config.toml", key: []string{"mcp_servers", "runr"},
+		hooks: ".codex/hooks.json", events: claudeEvents,
 		note: "codex reads .codex in projects that it was told to trust, and asks for each hook: /hooks"},
-	{name: "gemini", skill: agentsSkill, server: ".gemini/settings.json", key: serverKey, hooks: ".gemini/settings.json", events: geminiEvents,
-		note: "gemini starts servers in folders that it was told to trust"},
+	{name: "gemini", skill: agentsSkill, server: ".gemini/settings.json", key: serverKey, hooks: ".gemini/settings.json",
+		events: geminiEvents,
+		note:   "gemini starts servers in folders that it was told to trust"},
 	{name: "opencode", skill: agentsSkill, server: "opencode.json", key: []string{"mcp", "runr"},
 		without: "opencode has no hooks that run commands, only plugins"},
 	{name: "pi", skill: agentsSkill, without: "pi has neither MCP servers nor hooks that run commands, only extensions"},
@@ -217,7 +221,8 @@ type command struct {
 func hookEntry(t tool, e event) entry {
 	ours := hookCommand + t.name + " " + e.ours
 	whole := command{"command", ours + " || exit 0"}
-	in := inner{name: "hooks", ours: func(c any) bool { return strings.HasPrefix(lineOf(c), ours) }, written: func(c any) bool { return lineOf(c) == whole.Command }}
+	in := inner{name: "hooks", ours: func(c any) bool { return strings.HasPrefix(lineOf(c), ours) },
+		written: func(c any) bool { return lineOf(c) == whole.Command }}
 	return entry{path: []string{"hooks", e.name}, list: true, value: hookGroup{e.matcher, []command{whole}}, inner: &in,
 		ours: func(have any) bool {
 			group, _ := have.(map[string]any)

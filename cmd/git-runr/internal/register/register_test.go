@@ -65,7 +65,8 @@ func remove(t *testing.T, place Place) {
 func TestAddsInTheStyleOfTheFile(t *testing.T) {
 	const compact = `"runr":{"command":"git","args":["runr","mcp"]}`
 	indented := func(lead, unit, eol string) string {
-		lines := []string{`"runr": {`, unit + `"command": "git",`, unit + `"args": [`, unit + unit + `"runr",`, unit + unit + `"mcp"`, unit + `]`, `}`}
+		lines := []string{`"runr": {`, unit + `"command": "git",`, unit + `"args": [`, unit + unit + `"runr",`,
+			unit + unit + `"mcp"`, unit + `]`, `}`}
 		return lead + strings.Join(lines, eol+lead)
 	}
 	for name, tt := range map[string]struct{ in, want string }{
@@ -74,17 +75,24 @@ func TestAddsInTheStyleOfTheFile(t *testing.T) {
 		"one line":     {`{"a": 1}`, `{"a": 1,"mcpServers":{` + compact + `}}`},
 		"other servers": {`{"mcpServers":{"x":{}}, "b": [1,2]}` + "\n",
 			`{"mcpServers":{"x":{},` + compact + `}, "b": [1,2]}` + "\n"},
-		"no servers":    {"{\n\t\"mcpServers\": {}\n}\n", "{\n\t\"mcpServers\": {\n" + indented("\t\t", "\t", "\n") + "\n\t}\n}\n"},
-		"empty lines":   {"{\n\t\"mcpServers\": {\n\t}\n}\n", "{\n\t\"mcpServers\": {\n" + indented("\t\t", "\t", "\n") + "\n\t}\n}\n"},
-		"tabs":          {"{\n\t\"mcpServers\": {\n\t\t\"x\": 1.0\n\t}\n}\n", "{\n\t\"mcpServers\": {\n\t\t\"x\": 1.0,\n" + indented("\t\t", "\t", "\n") + "\n\t}\n}\n"},
-		"carriage":      {"{\r\n  \"mcpServers\": {\r\n    \"x\": null\r\n  }\r\n}", "{\r\n  \"mcpServers\": {\r\n    \"x\": null,\r\n" + indented("    ", "  ", "\r\n") + "\r\n  }\r\n}"},
-		"mark":          {"\xef\xbb\xbf{\"mcpServers\":{\"x\":{}}}", "\xef\xbb\xbf{\"mcpServers\":{\"x\":{}," + compact + "}}"},
-		"large numbers": {`{"n":12345678901234567890,"e":1e400}`, `{"n":12345678901234567890,"e":1e400,"mcpServers":{` + compact + `}}`},
+		"no servers": {"{\n\t\"mcpServers\": {}\n}\n",
+			"{\n\t\"mcpServers\": {\n" + indented("\t\t", "\t", "\n") + "\n\t}\n}\n"},
+		"empty lines": {"{\n\t\"mcpServers\": {\n\t}\n}\n",
+			"{\n\t\"mcpServers\": {\n" + indented("\t\t", "\t", "\n") + "\n\t}\n}\n"},
+		"tabs": {"{\n\t\"mcpServers\": {\n\t\t\"x\": 1.0\n\t}\n}\n",
+			"{\n\t\"mcpServers\": {\n\t\t\"x\": 1.0,\n" + indented("\t\t", "\t", "\n") + "\n\t}\n}\n"},
+		"carriage": {"{\r\n  \"mcpServers\": {\r\n    \"x\": null\r\n  }\r\n}",
+			"{\r\n  \"mcpServers\": {\r\n    \"x\": null,\r\n" + indented("    ", "  ", "\r\n") + "\r\n  }\r\n}"},
+		"mark": {"\xef\xbb\xbf{\"mcpServers\":{\"x\":{}}}",
+			"\xef\xbb\xbf{\"mcpServers\":{\"x\":{}," + compact + "}}"},
+		"large numbers": {`{"n":12345678901234567890,"e":1e400}`,
+			`{"n":12345678901234567890,"e":1e400,"mcpServers":{` + compact + `}}`},
 		"comment at the end": {"{\n  \"mcpServers\": {\n    \"x\": 1 // mine\n  }\n}",
 			"{\n  \"mcpServers\": {\n    \"x\": 1, // mine\n" + indented("    ", "  ", "\n") + "\n  }\n}"},
 		"trailing comma": {"{\n  \"mcpServers\": {\n    \"x\": 1, // mine\n  },\n}",
 			"{\n  \"mcpServers\": {\n    \"x\": 1, // mine\n" + indented("    ", "  ", "\n") + ",\n  },\n}"},
-		"only a comment": {"{\n  \"mcpServers\": {\n    // none\n  }\n}", "{\n  \"mcpServers\": {\n    // none\n" + indented("    ", "  ", "\n") + "\n  }\n}"},
+		"only a comment": {"{\n  \"mcpServers\": {\n    // none\n  }\n}",
+			"{\n  \"mcpServers\": {\n    // none\n" + indented("    ", "  ", "\n") + "\n  }\n}"},
 		"comment in one line": {"{\"mcpServers\":{\"x\":1/* mine */}}",
 			"{\"mcpServers\":{\"x\":1,/* mine */\n" + compact + "}}"},
 	} {
@@ -110,11 +118,13 @@ func TestLeavesAlone(t *testing.T) {
 	for file, texts := range map[string][]string{
 		".mcp.json": {
 			"{", "[]", "null", `"x"`, `{} {}`, `{"mcpServers":[]}`, `{"mcpServers":null}`, `{"mcpServers":{},"mcpServers":{}}`,
-			`{"mcpServers":{"runr":{"command":"x"}}}`, `{"mcpServers":{"runr":null}}`, `{"mcpServers":{"runr":{"command":"git","args":["runr mcp"]}}}`,
+			`{"mcpServers":{"runr":{"command":"x"}}}`, `{"mcpServers":{"runr":null}}`,
+			`{"mcpServers":{"runr":{"command":"git","args":["runr mcp"]}}}`,
 			"\xff\xfe{\x00}\x00", strings.Repeat(" ", maxFile) + "{}",
 		},
 		".codex/config.toml": {
-			"model = ", "mcp_servers = {}", "mcp_servers = 1", "[[mcp_servers]]\n", "[mcp_servers.runr]\ncommand = \"x\"\n", "mcp_servers.runr.command = \"git\"", "a = \"\"\"x",
+			"model = ", "mcp_servers = {}", "mcp_servers = 1", "[[mcp_servers]]\n", "[mcp_servers.runr]\ncommand = \"x\"\n",
+			"mcp_servers.runr.command = \"git\"", "a = \"\"\"x",
 		},
 		".claude/settings.json": {`{"hooks":[]}`, `{"hooks":{"Stop":{}}}`, `{"hooks":{"PreToolUse":null}}`},
 	} {
@@ -158,16 +168,29 @@ func TestRemovesOnlyOurs(t *testing.T) {
 		edit         func(string) string
 		want         string
 	}{
-		"a server before ours": {".mcp.json", `{"mcpServers":{}}`, func(s string) string { return strings.Replace(s, `"runr"`, `"a":1,"runr"`, 1) }, ""},
-		"a server after ours":  {".mcp.json", "{\"mcpServers\":{\"x\":1}}", func(s string) string { return strings.Replace(s, `"mcp"]}`, `"mcp"]},"b":2`, 1) }, "{\"mcpServers\":{\"x\":1,\"b\":2}}"},
-		"another key":          {".mcp.json", "{\n  \"mcpServers\": {}\n}\n", func(s string) string { return strings.Replace(s, "{\n", "{\n  \"a\": 1,\n", 1) }, "{\n  \"a\": 1,\n  \"mcpServers\": {}\n}\n"},
-		"our object kept them": {".mcp.json", "{}", func(s string) string { return strings.Replace(s, `"runr"`, `"a": 1, "runr"`, 1) }, "{\n  \"mcpServers\": {\n    \"a\": 1\n  }\n}"},
-		"an empty file stays":  {".mcp.json", "{}", func(s string) string { return s + "\n" }, "{}\n"},
-		"a hook beside ours": {".claude/settings.json", `{"hooks":{"Stop":[]}}`, func(s string) string { return strings.Replace(s, `"Stop":[`, `"Stop":[{"hooks":[]},`, 1) },
+		"a server before ours": {".mcp.json", `{"mcpServers":{}}`, func(s string) string {
+			return strings.Replace(s, `"runr"`, `"a":1,"runr"`, 1)
+		}, ""},
+		"a server after ours": {".mcp.json", "{\"mcpServers\":{\"x\":1}}", func(s string) string {
+			return strings.Replace(s, `"mcp"]}`, `"mcp"]},"b":2`, 1)
+		}, "{\"mcpServers\":{\"x\":1,\"b\":2}}"},
+		"another key": {".mcp.json", "{\n  \"mcpServers\": {}\n}\n", func(s string) string {
+			return strings.Replace(s, "{\n", "{\n  \"a\": 1,\n", 1)
+		}, "{\n  \"a\": 1,\n  \"mcpServers\": {}\n}\n"},
+		"our object kept them": {".mcp.json", "{}", func(s string) string {
+			return strings.Replace(s, `"runr"`, `"a": 1, "runr"`, 1)
+		}, "{\n  \"mcpServers\": {\n    \"a\": 1\n  }\n}"},
+		"an empty file stays": {".mcp.json", "{}", func(s string) string { return s + "\n" }, "{}\n"},
+		"a hook beside ours": {".claude/settings.json", `{"hooks":{"Stop":[]}}`, func(s string) string {
+			return strings.Replace(s, `"Stop":[`, `"Stop":[{"hooks":[]},`, 1)
+		},
 			`{"hooks":{"Stop":[{"hooks":[]}]}}`},
-		"a table after ours": {".codex/config.toml", "a = 1\n", func(s string) string { return s + "\n[x]\nb = 2\n" }, "a = 1\n\n[x]\nb = 2\n"},
-		"a key in ours":      {".codex/config.toml", "a = 1\n", func(s string) string { return strings.Replace(s, "command", "enabled = true\ncommand", 1) }, "a = 1\n"},
-		"ours by hand":       {".codex/config.toml", "a = 1\n", func(string) string { return "a = 2\n" }, "a = 2\n"},
+		"a table after ours": {".codex/config.toml", "a = 1\n", func(s string) string { return s + "\n[x]\nb = 2\n" },
+			"a = 1\n\n[x]\nb = 2\n"},
+		"a key in ours": {".codex/config.toml", "a = 1\n", func(s string) string {
+			return strings.Replace(s, "command", "enabled = true\ncommand", 1)
+		}, "a = 1\n"},
+		"ours by hand": {".codex/config.toml", "a = 1\n", func(string) string { return "a = 2\n" }, "a = 2\n"},
 	}
 	for name, tt := range edits {
 		t.Run(name, func(t *testing.T) {
@@ -252,8 +275,10 @@ func TestSkillOfAnotherVersion(t *testing.T) {
 // FuzzAddAndRemove: whatever a file contains, it is left alone, or gets our entry and has the same bytes after the
 // entry is removed. Without a record our entry is removed as well.
 func FuzzAddAndRemove(f *testing.F) {
-	for _, seed := range []string{"", "\n", "{}", `{"mcpServers":{"x":{}}}`, "{\n\t\"a\":[{}]\n}", "a = 1\n[mcp_servers.x]\n", "mcp_servers.a.b=1",
-		"{/**/}", "{\"hooks\":{\"Stop\":[1,],},}", "\xef\xbb\xbf{ }", "{\"mcpServers\":{//\n}}", "{\"a\":1//\n}", "a=1\r\n# >>> git-runr >>>\n"} {
+	for _, seed := range []string{"", "\n", "{}", `{"mcpServers":{"x":{}}}`, "{\n\t\"a\":[{}]\n}",
+		"a = 1\n[mcp_servers.x]\n", "mcp_servers.a.b=1",
+		"{/**/}", "{\"hooks\":{\"Stop\":[1,],},}", "\xef\xbb\xbf{ }", "{\"mcpServers\":{//\n}}", "{\"a\":1//\n}",
+		"a=1\r\n# >>> git-runr >>>\n"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -293,7 +318,8 @@ func FuzzAddAndRemove(f *testing.F) {
 // TestHooksOfOthersStay: a hook that a person added before or after ours stays.
 func TestHooksOfOthersStay(t *testing.T) {
 	const mine = `{"type":"command","command":"my-own-guard"}`
-	for name, event := range map[string]string{".claude/settings.json": "PreToolUse", ".codex/hooks.json": "SessionStart", ".gemini/settings.json": "BeforeTool"} {
+	for name, event := range map[string]string{".claude/settings.json": "PreToolUse", ".codex/hooks.json": "SessionStart",
+		".gemini/settings.json": "BeforeTool"} {
 		for _, before := range []bool{true, false} {
 			place := world(t, nil)
 			add(t, place, true, "claude", "codex", "gemini")

@@ -44,7 +44,8 @@ func Event(w io.Writer, e record.Event, style EventStyle) error {
 	case style.Columns < narrowList:
 		_, err = safetext.Fprintf(w, "%s  %s  %s\n", screen.Faint.Of(age), screen.Name.Of(about), title)
 	default:
-		_, err = safetext.Fprintf(w, "%s  %3s  %s  %s\n", screen.Faint.Of(at), screen.Faint.Of(age), screen.Name.Of(about), title)
+		_, err = safetext.Fprintf(w, "%s  %3s  %s  %s\n", screen.Faint.Of(at), screen.Faint.Of(age), screen.Name.Of(about),
+			title)
 	}
 	return err
 }

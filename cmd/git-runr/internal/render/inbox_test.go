@@ -15,12 +15,17 @@ func TestInboxWidth(t *testing.T) {
 	now := time.Date(2026, 1, 9, 12, 0, 0, 0, time.UTC)
 	const commit = "3f2a9c1d3f2a9c1d3f2a9c1d3f2a9c1d3f2a9c1d"
 	reviews := []record.ReviewSummary{
-		{ID: "20260102030405-abcdef", Status: record.ReviewSubmitted, Outcome: record.OutcomeFailed, Verdict: reply.CriticalFail, Critical: 2, Warnings: 1, Notes: 3,
-			Commit: commit, Title: "Let the parser take names that are longer than anybody thought that names could be", SubmittedAt: now.Add(-50 * time.Hour)},
-		{ID: "20260102030406-ghijkm", Status: record.ReviewClaimed, Outcome: record.OutcomePassed, Verdict: reply.PassWithNotes, Notes: 1, ClaimedBy: "Ann",
+		{ID: "20260102030405-abcdef", Status: record.ReviewSubmitted, Outcome: record.OutcomeFailed,
+			Verdict: reply.CriticalFail, Critical: 2, Warnings: 1, Notes: 3,
+			Commit: commit, Title: "Let the parser take names that are longer than anybody thought that names could be",
+			SubmittedAt: now.Add(-50 * time.Hour)},
+		{ID: "20260102030406-ghijkm", Status: record.ReviewClaimed, Outcome: record.OutcomePassed,
+			Verdict: reply.PassWithNotes, Notes: 1, ClaimedBy: "Ann",
 			Commit: commit, Title: "名前が長い名前が長い名前が長い名前が長い名前が長い", SubmittedAt: now.Add(-5 * time.Minute)},
-		{ID: "20260102030407-npqrst", Status: record.ReviewOpen, Waiting: []string{"human"}, Commit: commit, Title: "a\x1b[2Jb", CreatedAt: now.Add(-900 * 24 * time.Hour)},
-		{ID: "20260102030408-uvwxyz", Status: record.ReviewOpen, Failure: "agent_not_found", Kind: record.SubjectWorktree, Title: "worktree changes", CreatedAt: now},
+		{ID: "20260102030407-npqrst", Status: record.ReviewOpen, Waiting: []string{"human"}, Commit: commit,
+			Title: "a\x1b[2Jb", CreatedAt: now.Add(-900 * 24 * time.Hour)},
+		{ID: "20260102030408-uvwxyz", Status: record.ReviewOpen, Failure: "agent_not_found", Kind: record.SubjectWorktree,
+			Title: "worktree changes", CreatedAt: now},
 	}
 	for _, tc := range []struct {
 		width int

@@ -36,7 +36,8 @@ func writePanel(w io.Writer, r record.Review) {
 	}
 	switch {
 	case r.Outvoted():
-		safetext.Fprintf(w, "They disagree: fewer than %d fail it for the same reason. Their findings are disputed.\n", r.Quorum())
+		safetext.Fprintf(w, "They disagree: fewer than %d fail it for the same reason. Their findings are disputed.\n",
+			r.Quorum())
 	case r.Disagree():
 		safetext.Fprintf(w, "They disagree whether it passes.\n")
 	}
@@ -84,7 +85,8 @@ func writeJoined(w io.Writer, r record.Review, findings []record.Joined) {
 	}
 	safetext.Fprintf(w, "\n  %d refuted by %s, not counted:\n", len(refuted), r.Request.Judge)
 	for _, j := range refuted {
-		safetext.Fprintf(w, "    %s%s  %s\n      why: %s\n", j.ID, besideFinding(j), strings.TrimSpace(j.Place()+"  "+prose.OneLine(j.Issue)), j.Judged.Reason)
+		safetext.Fprintf(w, "    %s%s  %s\n      why: %s\n", j.ID, besideFinding(j),
+			strings.TrimSpace(j.Place()+"  "+prose.OneLine(j.Issue)), j.Judged.Reason)
 	}
 }
 

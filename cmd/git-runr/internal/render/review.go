@@ -69,8 +69,10 @@ It does not read code: a change without findings is checked, not reviewed.`
 // NewReviewDocument returns the document of a review, without the current places of comments.
 func NewReviewDocument(r record.Review) ReviewDocument {
 	doc := ReviewDocument{
-		Review: r, Outcome: r.Outcome(), Looked: r.Looked(), Verdict: r.Verdict(), Waiting: append([]string{}, r.Waiting()...),
-		StillAsked: r.StillAsked(), Absent: r.Absent(), Opinions: append([]record.Opinion{}, r.Opinions()...), Disagree: r.Disagree(),
+		Review: r, Outcome: r.Outcome(), Looked: r.Looked(), Verdict: r.Verdict(),
+		Waiting:    append([]string{}, r.Waiting()...),
+		StillAsked: r.StillAsked(), Absent: r.Absent(), Opinions: append([]record.Opinion{}, r.Opinions()...),
+		Disagree: r.Disagree(),
 		Findings: r.Joined(), Requests: r.Requests(), Comments: []CommentDocument{},
 	}
 	for _, sub := range r.Submissions {
@@ -184,7 +186,8 @@ func writeRounds(w io.Writer, doc ReviewDocument) {
 	}
 	changed := "the author changed nothing"
 	if doc.Since.Files > 0 {
-		changed = fmt.Sprintf("the author changed %s (+%d -%d): git runr diff %s", prose.Count(doc.Since.Files, "file"), doc.Since.Added, doc.Since.Removed, doc.ID)
+		changed = fmt.Sprintf("the author changed %s (+%d -%d): git runr diff %s", prose.Count(doc.Since.Files, "file"),
+			doc.Since.Added, doc.Since.Removed, doc.ID)
 	}
 	safetext.Fprintf(w, "since round %d %s\n", n-1, changed)
 	if len(doc.Since.Clashes) > 0 {
@@ -202,7 +205,8 @@ func writeCarried(w io.Writer, doc ReviewDocument) {
 		if c.remark.Outdated {
 			place += " (outdated: " + c.Outdated + ")"
 		}
-		safetext.Fprintf(w, "\n%s\n", strings.TrimSpace(fmt.Sprintf("%s  %s  by %s, from round %d", c.ID, place, c.By, c.Round)))
+		safetext.Fprintf(w, "\n%s\n", strings.TrimSpace(fmt.Sprintf("%s  %s  by %s, from round %d", c.ID, place, c.By,
+			c.Round)))
 		safetext.Fprintf(w, "%s\n", Indented(c.Issue))
 		if c.Refuses {
 			fmt.Fprintln(w, "  blocks: the review cannot pass while this is open or only claimed fixed")
@@ -229,7 +233,8 @@ func Review(w io.Writer, doc ReviewDocument) {
 	writeCarried(w, doc)
 	for _, f := range doc.Failures {
 		reason := record.ReasonOf(f.Reason)
-		safetext.Fprintf(w, "\nNot reviewed: %s. %s%s\n", cmp.Or(f.Detail, reason.Title), reason.Explanation, tookSuffix(f.Spent))
+		safetext.Fprintf(w, "\nNot reviewed: %s. %s%s\n", cmp.Or(f.Detail, reason.Title), reason.Explanation,
+			tookSuffix(f.Spent))
 		writePassedOver(w, "  ", f.Spent)
 		if f.Setting != nil {
 			safetext.Fprintf(w, "  ended by %s\n", f.Setting)
@@ -254,7 +259,8 @@ func Review(w io.Writer, doc ReviewDocument) {
 	}
 	writeSpending(w, doc.Review)
 	for _, lost := range doc.Lost {
-		safetext.Fprintf(w, "\nNot counted: %s by %s: %s\n  it is kept: git show %s\n", lost.Type, cmp.Or(lost.Actor, lost.By), lost.Why, lost.Event.Short())
+		safetext.Fprintf(w, "\nNot counted: %s by %s: %s\n  it is kept: git show %s\n", lost.Type,
+			cmp.Or(lost.Actor, lost.By), lost.Why, lost.Event.Short())
 	}
 	screen.Next(w, goOnWith(doc)...)
 }
@@ -265,9 +271,11 @@ func goOnWith(doc ReviewDocument) (lines []string) {
 		lines = []string{"git runr inbox apply " + doc.ID + " --all"}
 	}
 	switch {
-	case slices.Contains(doc.Waiting, record.Human) && (doc.Status == record.ReviewOpen || doc.Outcome == record.OutcomePassed):
+	case slices.Contains(doc.Waiting, record.Human) &&
+		(doc.Status == record.ReviewOpen || doc.Outcome == record.OutcomePassed):
 		return []string{"git runr inbox comment " + doc.ID, "git runr inbox submit " + doc.ID}
-	case doc.Status == record.ReviewSubmitted && (doc.Outcome == record.OutcomeFailed || doc.Outcome == record.OutcomeCommented):
+	case doc.Status == record.ReviewSubmitted &&
+		(doc.Outcome == record.OutcomeFailed || doc.Outcome == record.OutcomeCommented):
 		lines = append(lines, "git runr inbox claim "+doc.ID, doc.Fix)
 	case doc.Status == record.ReviewClaimed:
 		lines = append(lines, doc.Fix, "git runr inbox resolve "+doc.ID)
@@ -308,14 +316,17 @@ func Audience(name string) string {
 // redactedLine describes who redacted what in a review.
 func redactedLine(p record.Redaction) string {
 	what := map[string]string{"": "the whole review", "text": "all texts with a given text"}[p.What]
-	return fmt.Sprintf("%s redacted %s %s", p.Actor, cmp.Or(what, "the thread of "+p.What), p.At.UTC().Format("2006-01-02 15:04:05Z"))
+	return fmt.Sprintf("%s redacted %s %s", p.Actor, cmp.Or(what, "the thread of "+p.What),
+		p.At.UTC().Format("2006-01-02 15:04:05Z"))
 }
 
 // writeReviewHead prints the subject and the state of the review.
 func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	subject := doc.Request.Subject
 	safetext.Fprintf(w, "Review %s  %s\n", screen.Name.Of(doc.ID), doc.Status)
-	safetext.Fprintf(w, "%s\n", screen.Strong.Of(strings.TrimSpace(fmt.Sprintf("%s %s %s", subject.Spec, subject.Commit.Short(), prose.OneLine(subject.Title)))))
+	safetext.Fprintf(w, "%s\n",
+		screen.Strong.Of(strings.TrimSpace(fmt.Sprintf("%s %s %s", subject.Spec, subject.Commit.Short(),
+			prose.OneLine(subject.Title)))))
 	if doc.Audience != "" {
 		safetext.Fprintf(w, "%s\n", Audience(doc.Audience))
 	}
@@ -393,7 +404,8 @@ func writeDecision(w io.Writer, sub record.Submission, unsigned bool) {
 	if unsigned {
 		by += " (not signed by this address)"
 	}
-	safetext.Fprintf(w, "\nVerdict: %s by %s, %s\n", screen.MeaningOf(sub.Decision).Of(sub.Decision.Words()), by, prose.Count(len(sub.Comments), "comment"))
+	safetext.Fprintf(w, "\nVerdict: %s by %s, %s\n", screen.MeaningOf(sub.Decision).Of(sub.Decision.Words()), by,
+		prose.Count(len(sub.Comments), "comment"))
 	if sub.Report.Summary != "" {
 		safetext.Fprintf(w, "%s\n", Indented(sub.Report.Summary))
 	}
@@ -410,7 +422,8 @@ func writeComments(w io.Writer, doc ReviewDocument) {
 	}
 	safetext.Fprintf(w, "\n%s\n\n", safetext.Block(doc.Markdown))
 	for _, c := range doc.Comments {
-		safetext.Fprintf(w, "%s  %s  by %s%s\n", c.ID, screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, c.Reviewer, nowAt(c))
+		safetext.Fprintf(w, "%s  %s  by %s%s\n", c.ID,
+			screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, c.Reviewer, nowAt(c))
 		if c.Answer != nil {
 			safetext.Fprintf(w, "  %s\n", answerLine(*c.Answer))
 		}
@@ -465,7 +478,8 @@ func writeSubmission(w io.Writer, r record.Review, at int) {
 	if sub.Outcome == record.OutcomePartial {
 		safetext.Fprintf(w, "This is not a pass for the whole change. Not reviewed: %s\n", sub.Census.Unread())
 		if sub.Reviewer != record.Builtin && sub.Census.Left(record.LeftTooLarge) != "" {
-			fmt.Fprintln(w, "  git config runr.review.maxBytes 10000000   sends up to 10 MB at once; then ask again with git runr review")
+			fmt.Fprintln(w,
+				"  git config runr.review.maxBytes 10000000   sends up to 10 MB at once; then ask again with git runr review")
 		}
 	}
 	if sub.Told != nil {

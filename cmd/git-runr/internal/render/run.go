@@ -81,11 +81,13 @@ func Runs(w io.Writer, runs []record.RunSummary, live func(string) bool, style L
 		id, title := screen.Name.Of(cmp.Or(short[r.ID], r.ID)), screen.Plain.Of(r.Entity.Name())
 		switch {
 		case style.Columns == 0:
-			rows[i] = screen.Cells(id, state, screen.Plain.Of(fmt.Sprintf("attempts %d, rounds %d", r.Attempts, r.Rounds)), title)
+			rows[i] = screen.Cells(id, state, screen.Plain.Of(fmt.Sprintf("attempts %d, rounds %d", r.Attempts, r.Rounds)),
+				title)
 		case style.narrow():
 			rows[i] = screen.Cells(id, state, title)
 		default:
-			rows[i] = screen.Cells(id, state, screen.Plain.Of(prose.Count(r.Rounds, "round")), screen.Faint.Of(duration.Age(style.Now.Sub(r.UpdatedAt))), title)
+			rows[i] = screen.Cells(id, state, screen.Plain.Of(prose.Count(r.Rounds, "round")),
+				screen.Faint.Of(duration.Age(style.Now.Sub(r.UpdatedAt))), title)
 		}
 	}
 	screen.Table(w, style.Columns, rows)
@@ -111,7 +113,8 @@ func RunState(r record.RunSummary, live bool) screen.Text {
 func Run(w io.Writer, run record.Run, live bool, tree string) {
 	safetext.Fprintf(w, "Run %s  %s\n", screen.Name.Of(run.ID), RunState(run.Summary(), live))
 	safetext.Fprintf(w, "%s\n", screen.Strong.Of(run.Plan.Entity.Name()))
-	safetext.Fprintf(w, "workflow %s; implementer %s, reviewer %s\n", run.Plan.Policy, cmp.Or(run.Plan.Implementer, "none"), run.Plan.Reviewer)
+	safetext.Fprintf(w, "workflow %s; implementer %s, reviewer %s\n", run.Plan.Policy,
+		cmp.Or(run.Plan.Implementer, "none"), run.Plan.Reviewer)
 	safetext.Fprintf(w, "base %s, branch %s at %s\n", run.Plan.Base.Short(), run.Plan.Branch, run.Commit.Short())
 	if tree != "" {
 		safetext.Fprintf(w, "worktree: %s\n", tree)
@@ -181,21 +184,25 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 		safetext.Fprintf(w, "  %s\n", left)
 	}
 	if len(a.Lost) > 0 {
-		safetext.Fprintf(w, "  your own work that is gone: %s; to get it back: git runr undo --to %s --into DIR\n", prose.FirstNames(a.Lost, lostShown), a.Before.Short())
+		safetext.Fprintf(w, "  your own work that is gone: %s; to get it back: git runr undo --to %s --into DIR\n",
+			prose.FirstNames(a.Lost, lostShown), a.Before.Short())
 	}
 	beside(w, a)
 	if a.Moved != nil {
 		safetext.Fprintf(w, "  %s\n", a.Moved)
 	}
 	if r := a.Reverted; r != nil && len(r.Conflicts)+len(r.Left) > 0 {
-		safetext.Fprintf(w, "  not reverted, changed since: %s\n", strings.Join(append(slices.Clone(r.Conflicts), r.Left...), ", "))
+		safetext.Fprintf(w, "  not reverted, changed since: %s\n",
+			strings.Join(append(slices.Clone(r.Conflicts), r.Left...), ", "))
 	}
 }
 
 // beside prints what else changed in the user's checkout during an attempt. It may not be the agent's doing.
 func beside(w io.Writer, a record.Attempt) {
 	if len(a.Ignored) > 0 {
-		safetext.Fprintf(w, "  ignored files that changed meanwhile: %s; to get them back: git runr undo --to %s --into DIR\n", prose.FirstNames(a.Ignored, lostShown), a.Before.Short())
+		safetext.Fprintf(w,
+			"  ignored files that changed meanwhile: %s; to get them back: git runr undo --to %s --into DIR\n",
+			prose.FirstNames(a.Ignored, lostShown), a.Before.Short())
 	}
 	if len(a.Modes) > 0 {
 		safetext.Fprintf(w, "  permissions that changed meanwhile: %s\n", prose.FirstNames(a.Modes, lostShown))
@@ -246,12 +253,14 @@ func writeCheck(w io.Writer, indent string, c record.CheckResult, event gitstore
 // writeRound prints a round; for the last one with the code of its findings.
 func writeRound(w io.Writer, round record.Round, last bool) {
 	if round.Failure != nil {
-		safetext.Fprintf(w, "  round %d by %s: %s %s%s\n", round.Number, round.Reviewer, round.Failure.Reason, round.Failure.Detail, tookSuffix(round.Spent))
+		safetext.Fprintf(w, "  round %d by %s: %s %s%s\n", round.Number, round.Reviewer, round.Failure.Reason,
+			round.Failure.Detail, tookSuffix(round.Spent))
 		writePassedOver(w, "    ", round.Spent)
 		return
 	}
 	said := record.Says(round.By(round.Reviewer), round.Said(), len(round.Report.Findings))
-	safetext.Fprintf(w, "  round %d %s, %s (%s)%s\n", round.Number, said, prose.Count(len(round.Report.Findings), "finding"), censusLine(round.Census), tookSuffix(round.Spent))
+	safetext.Fprintf(w, "  round %d %s, %s (%s)%s\n", round.Number, said,
+		prose.Count(len(round.Report.Findings), "finding"), censusLine(round.Census), tookSuffix(round.Spent))
 	writePassedOver(w, "    ", round.Spent)
 	for _, f := range round.Report.Findings {
 		writeFinding(w, "    ", f)
@@ -360,7 +369,8 @@ func Completed(w io.Writer, run record.Run) {
 			what = run.Plan.Base.Short() + ".." + run.Head().Short()
 		}
 		result = record.Says(record.Builtin, string(reply.Checked), len(findings))
-		safetext.Fprintf(w, "\n%s\nAsk a person to read it, or an agent by its name:\n  git runr review --reviewer human %s\n", result, what)
+		safetext.Fprintf(w,
+			"\n%s\nAsk a person to read it, or an agent by its name:\n  git runr review --reviewer human %s\n", result, what)
 		result = "As it is"
 	}
 	switch {

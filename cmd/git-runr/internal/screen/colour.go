@@ -63,7 +63,8 @@ func MeaningOf(v any) Meaning {
 	case reply.Severity:
 		return map[reply.Severity]Meaning{reply.Critical: Critical, reply.Warning: Warning, reply.Note: Notice}[v]
 	case reply.Verdict:
-		return map[reply.Verdict]Meaning{reply.Pass: Good, reply.PassWithNotes: Good, reply.NeedsFix: Warning, reply.CriticalFail: Critical}[v]
+		return map[reply.Verdict]Meaning{reply.Pass: Good, reply.PassWithNotes: Good, reply.NeedsFix: Warning,
+			reply.CriticalFail: Critical}[v]
 	case record.Decision:
 		return map[record.Decision]Meaning{record.Approve: Good, record.RequestChanges: Warning}[v]
 	case record.RunStatus:

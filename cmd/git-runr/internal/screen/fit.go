@@ -73,7 +73,9 @@ func spaced(text string) iter.Seq2[string, string] {
 
 // arguments returns the words of a command line; a space in quotes does not end a word.
 func arguments(line string) iter.Seq2[string, string] {
-	return split(line, func(word string) bool { return strings.Count(word, `"`)%2 == 0 && strings.Count(word, "'")%2 == 0 })
+	return split(line, func(word string) bool {
+		return strings.Count(word, `"`)%2 == 0 && strings.Count(word, "'")%2 == 0
+	})
 }
 
 // split returns words, each with the spaces before it. A word ends at a space if whole reports true.
@@ -105,5 +107,6 @@ func split(text string, whole func(word string) bool) iter.Seq2[string, string] 
 // isCommand reports whether a line consists of a command to type.
 func isCommand(body string) bool {
 	line := strings.TrimSpace(body)
-	return strings.HasPrefix(line, "git ") && strings.HasPrefix(body, "  ") && !strings.Contains(line, "   ") && !strings.HasSuffix(line, `\`)
+	return strings.HasPrefix(line, "git ") && strings.HasPrefix(body, "  ") && !strings.Contains(line, "   ") &&
+		!strings.HasSuffix(line, `\`)
 }

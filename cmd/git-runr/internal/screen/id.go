@@ -52,7 +52,8 @@ func shorten(text string, short func([]string) map[string]string) string {
 
 // idAt reports whether an id begins at a byte of text, as a word of its own.
 func idAt(text string, at int) bool {
-	if at > 0 && strings.IndexByte("/.-_", text[at-1]) >= 0 || at > 0 && isDigitOrLetter(text[at-1]) && !endsColour(text[:at]) {
+	if at > 0 && strings.IndexByte("/.-_", text[at-1]) >= 0 ||
+		at > 0 && isDigitOrLetter(text[at-1]) && !endsColour(text[:at]) {
 		return false
 	}
 	for i, c := range []byte(text[at : at+idLen]) {
@@ -62,7 +63,8 @@ func idAt(text string, at int) bool {
 		}
 	}
 	after := text[at+idLen:]
-	return after == "" || strings.IndexByte("/-_", after[0]) < 0 && !isDigitOrLetter(after[0]) && (after[0] != '.' || len(after) == 1 || !isDigitOrLetter(after[1]))
+	return after == "" || strings.IndexByte("/-_", after[0]) < 0 && !isDigitOrLetter(after[0]) &&
+		(after[0] != '.' || len(after) == 1 || !isDigitOrLetter(after[1]))
 }
 
 func isDigitOrLetter(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' }

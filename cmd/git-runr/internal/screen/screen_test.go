@@ -37,8 +37,10 @@ func TestFit(t *testing.T) {
 		{"item", "- say more than what fits", "- say more than what\n  fits"},
 		{"long word", "see /a/path/that/is/longer/than/all for it", "see\n  /a/path/that/is/longer/than/all\n  for it"},
 		{"wide", "見: 長い行を読むときの境界を調べる", "見: 長い行を読むとき\n  の境界を調べる"},
-		{"marks", strings.Repeat("e\u0301", 10) + " " + strings.Repeat("e\u0301", 9), strings.Repeat("e\u0301", 10) + " " + strings.Repeat("e\u0301", 9)},
-		{"command", "  git runr intervene abcdef --note \"x y\"", "  git runr \\\n    intervene \\\n    abcdef --note \\\n    \"x y\""},
+		{"marks", strings.Repeat("e\u0301", 10) + " " + strings.Repeat("e\u0301", 9),
+			strings.Repeat("e\u0301", 10) + " " + strings.Repeat("e\u0301", 9)},
+		{"command", "  git runr intervene abcdef --note \"x y\"",
+			"  git runr \\\n    intervene \\\n    abcdef --note \\\n    \"x y\""},
 		{"command with words", "  git runr undo   takes it back", "  git runr undo\n    takes it back"},
 		{"colours", "\x1b[1;31mthe words of a line\x1b[m", "\x1b[1;31mthe words of a line\x1b[m"},
 	} {
@@ -66,7 +68,8 @@ func FuzzFit(f *testing.F) {
 			for _, word := range strings.Fields(line) {
 				pieces += len(prose.Pieces(word))
 			}
-			if prose.Columns(line) > columns && pieces > 1 && !strings.Contains(text, "git ") { // arguments of commands stay whole
+			// arguments of commands stay whole
+			if prose.Columns(line) > columns && pieces > 1 && !strings.Contains(text, "git ") {
 				t.Errorf("%q is wider than %d", line, columns)
 			}
 		}
@@ -86,11 +89,13 @@ func TestShortIDs(t *testing.T) {
 	const in = "Run 20260102030405-abcdef (20260102030406-ghijkm).\n" +
 		"  git runr show 20260102030405-abcdef\n" +
 		"\x1b[33m20260102030405-abcdef\x1b[m, 20260102030405-zzzzzz\n" +
-		"at /x/20260102030405-abcdef on runr/20260102030405-abcdef 20260102030405-abcdef.txt 120260102030405-abcdef 20260102030405-abcdefg\n"
+		"at /x/20260102030405-abcdef on runr/20260102030405-abcdef 20260102030405-abcdef.txt 120260102030405-abcdef " +
+		"20260102030405-abcdefg\n"
 	const want = "Run abcdef (ghijkm).\n" +
 		"  git runr show abcdef\n" +
 		"\x1b[33mabcdef\x1b[m, 20260102030405-zzzzzz\n" +
-		"at /x/20260102030405-abcdef on runr/20260102030405-abcdef 20260102030405-abcdef.txt 120260102030405-abcdef 20260102030405-abcdefg\n"
+		"at /x/20260102030405-abcdef on runr/20260102030405-abcdef 20260102030405-abcdef.txt 120260102030405-abcdef " +
+		"20260102030405-abcdefg\n"
 	if got := shown(t, &Writer{Short: short}, func(w *Writer) { w.Write([]byte(in)) }); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -101,16 +106,20 @@ func TestShortIDs(t *testing.T) {
 
 func TestPaint(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	all := []any{reply.Critical, reply.Warning, reply.PassWithNotes, record.RunStopped, record.ReviewOpen, Strong.Of("x\x1b[2J"), "critical",
+	all := []any{reply.Critical, reply.Warning, reply.PassWithNotes, record.RunStopped, record.ReviewOpen,
+		Strong.Of("x\x1b[2J"), "critical",
 		Time(now.Add(-3 * time.Hour)), Place{"a.go", 1, "a.go:1"}}
 	text := func(w *Writer) {
 		for _, arg := range all {
 			safetext.Fprintf(w, "%s|", arg)
 		}
 	}
-	want := "\x1b[1;31mcritical\x1b[m|\x1b[33mwarning\x1b[m|\x1b[32mPASS_WITH_NOTES\x1b[m|\x1b[1;31mstopped\x1b[m|\x1b[36mopen\x1b[m|\x1b[1mx\\x1b[2J\x1b[m|critical|" +
+	want := "\x1b[1;31mcritical\x1b[m|\x1b[33mwarning\x1b[m|\x1b[32mPASS_WITH_NOTES\x1b[m|\x1b[1;31mstopped\x1b[m|" +
+		"\x1b[36mopen\x1b[m|" +
+		"\x1b[1mx\\x1b[2J\x1b[m|critical|" +
 		"2026-01-02 00:04Z (3h ago)|\x1b]8;;file:///a.go\x1b\\a.go:1\x1b]8;;\x1b\\|"
-	if got := shown(t, &Writer{Colours: true, Address: func(p Place) string { return "file:///" + p.File }, Now: now}, text); got != want {
+	if got := shown(t, &Writer{Colours: true, Address: func(p Place) string { return "file:///" + p.File }, Now: now},
+		text); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	want = `critical|warning|PASS_WITH_NOTES|stopped|open|x\x1b[2J|critical|2026-01-02 00:04Z|a.go:1|`
@@ -202,9 +211,12 @@ func TestCode(t *testing.T) {
 	}{
 		{"a.go", 2, 80, "              1 | func a() {\n            > 2 |     if b {\n              3 | \n"},
 		{"a.go", 4, 40, "      3 | \n    > 4 |         c(\"\\x1b[2J and what e…\n      5 |     }\n"},
-		{"a.go", 5, 80, "              4 |         c(\"\\x1b[2J and what else makes this line a long one t…\n            > 5 |     }\n              6 | }\n"},
+		{"a.go", 5, 80,
+			"              4 |         c(\"\\x1b[2J and what else makes this line a long one t…\n            > 5 |     }\n" +
+				"              6 | }\n"},
 		{"a.go", 6, 80, "              5 |     }\n            > 6 | }\n"},
-		{"a.go", 7, 80, ""}, {"a.go", 0, 80, ""}, {"a.go", 2, 0, ""}, {"binary", 1, 80, ""}, {"none", 1, 80, ""}, {"", 1, 80, ""},
+		{"a.go", 7, 80, ""}, {"a.go", 0, 80, ""}, {"a.go", 2, 0, ""}, {"binary", 1, 80, ""}, {"none", 1, 80, ""},
+		{"", 1, 80, ""},
 	} {
 		got := shown(t, &Writer{Columns: test.columns, File: file}, func(w *Writer) { Code(w, "1234", test.path, test.line) })
 		if got != test.want {
@@ -232,7 +244,8 @@ func TestDiff(t *testing.T) {
 
 // TestDocument: headings, verdicts and counted severities of a report are highlighted, and nothing else is changed.
 func TestDocument(t *testing.T) {
-	text := "Timeline\n  round 1: NEEDS_FIX, 1 warning (72ms)\n  critical a.go:1 a PASS that is\tno\x1b[31m \n  0 critical, a warning (unmet: x)\n  Actions:\n    1. x  # was: 3 errors\n"
+	text := "Timeline\n  round 1: NEEDS_FIX, 1 warning (72ms)\n  critical a.go:1 a PASS that is\tno\x1b[31m \n" +
+		"  0 critical, a warning (unmet: x)\n  Actions:\n    1. x  # was: 3 errors\n"
 	var plain strings.Builder
 	Document(&plain, text)
 	if want := safetext.Text(text); plain.String() != want {
@@ -240,7 +253,8 @@ func TestDocument(t *testing.T) {
 	}
 	got := shown(t, &Writer{Columns: 80, Colours: true}, func(w *Writer) { Document(w, text) })
 	for _, want := range []string{
-		"\x1b[1mTimeline\x1b[m\n", ": \x1b[33mNEEDS_FIX\x1b[m, 1 \x1b[33mwarning\x1b[m (72ms)\n", "\x1b[1;31mcritical\x1b[m a.go:1 a \x1b[32mPASS\x1b[m that",
+		"\x1b[1mTimeline\x1b[m\n", ": \x1b[33mNEEDS_FIX\x1b[m, 1 \x1b[33mwarning\x1b[m (72ms)\n",
+		"\x1b[1;31mcritical\x1b[m a.go:1 a \x1b[32mPASS\x1b[m that",
 		"  0 critical, a warning (\x1b[33munmet\x1b[m: x)\n", "\x1b[1m  Actions:\x1b[m\n", "\x1b[2m  # was: 3 errors\x1b[m\n",
 	} {
 		if !strings.Contains(got, want) {

@@ -77,7 +77,8 @@ func buildProgram() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(filepath.Dir(self), "git-runr")
-	out, err := exec.Command("go", "run", "-exec", "cp", "github.com/git-runr/git-runr/cmd/git-runr", path).CombinedOutput()
+	out, err := exec.Command("go", "run", "-exec", "cp", "github.com/git-runr/git-runr/cmd/git-runr", path).
+		CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}

@@ -24,10 +24,11 @@ import (
 var Groups = map[string][]string{
 	"inbox":  {"audit", "inbox", "log", "pager", "serve", "short", "status", "terminal", "verify", "web"},
 	"review": {"agent", "budget", "checks", "quota", "review"},
-	"runs":   {"feedback", "foreign", "intervene", "land", "refutes", "report", "run", "stop", "undo", "unfinished", "what", "workflow"},
-	"guard":  {"evidence", "guard", "in_place", "restore", "tampered", "worktree"},
-	"share":  {"backup", "commit", "hook", "newer", "pre_push", "state", "subjects", "sync", "work_"},
-	"other":  nil,
+	"runs": {"feedback", "foreign", "intervene", "land", "refutes", "report", "run", "stop", "undo", "unfinished",
+		"what", "workflow"},
+	"guard": {"evidence", "guard", "in_place", "restore", "tampered", "worktree"},
+	"share": {"backup", "commit", "hook", "newer", "pre_push", "state", "subjects", "sync", "work_"},
+	"other": nil,
 }
 
 // GroupOf returns the group that has the script of a name.
@@ -73,7 +74,8 @@ func setUpScript(env *testscript.Env) error {
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return err
 	}
-	config := "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n[core]\n\tabbrev = 7\n[protocol \"file\"]\n\tallow = always\n[maintenance]\n\tauto = false\n"
+	config := "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n[core]\n\tabbrev = 7\n" +
+		"[protocol \"file\"]\n\tallow = always\n[maintenance]\n\tauto = false\n"
 	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o644); err != nil {
 		return err
 	}
@@ -102,11 +104,13 @@ func setUpScript(env *testscript.Env) error {
 func gitWithHookFiles(work, path string) (string, error) {
 	out, err := exec.Command("git", "version").Output()
 	var major, minor int
-	if _, scanErr := fmt.Sscanf(string(out), "git version %d.%d", &major, &minor); err != nil || scanErr != nil || major == 2 && minor < 54 {
+	if _, scanErr := fmt.Sscanf(string(out), "git version %d.%d", &major, &minor); err != nil || scanErr != nil ||
+		major == 2 && minor < 54 {
 		return "", err
 	}
 	dir := filepath.Join(work, ".old-git")
-	text := "#!/bin/sh\ncase \"$*\" in *' version') echo 'git version 2.53.0' ;; *) exec '" + lookPath(path, "git") + "' \"$@\" ;; esac\n"
+	text := "#!/bin/sh\ncase \"$*\" in *' version') echo 'git version 2.53.0' ;; *) exec '" + lookPath(path, "git") +
+		"' \"$@\" ;; esac\n"
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}

@@ -45,7 +45,8 @@ func checkSuggested(ts *testscript.TestScript, args []string) {
 	text := continued().ReplaceAllString(ts.ReadFile("stdout")+"\n"+ts.ReadFile("stderr"), "")
 	for _, m := range suggestedLine().FindAllStringSubmatch(text, -1) {
 		line := strings.TrimSpace(m[1])
-		if _, seen := suggestedBefore.LoadOrStore(anyID().ReplaceAllString(line, "ID"), true); seen || placeholder().MatchString(line) {
+		if _, seen := suggestedBefore.LoadOrStore(anyID().ReplaceAllString(line, "ID"), true); seen ||
+			placeholder().MatchString(line) {
 			continue
 		}
 		accepted(ts, dir, line+" --help") // it parses, and nothing is done
@@ -63,7 +64,8 @@ func accepted(ts *testscript.TestScript, dir, line string) {
 	cmd := exec.Command("sh", "-c", line)
 	cmd.Dir = dir
 	for _, name := range []string{
-		"PATH", "HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "GIT_CONFIG_NOSYSTEM", "GIT_RUNR_CLOCK", "TMPDIR",
+		"PATH", "HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "GIT_CONFIG_NOSYSTEM", "GIT_RUNR_CLOCK",
+		"TMPDIR",
 	} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}

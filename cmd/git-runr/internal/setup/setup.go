@@ -129,7 +129,8 @@ func Remember(repo *gitstore.Repo) error {
 		return err
 	}
 	return before{
-		V: 1, Config: text, State: isThere(repo.StateDir()), HooksDir: isThere(filepath.Join(repo.CommonDir, "hooks")), ShowsNotes: ShowsNotes(repo),
+		V: 1, Config: text, State: isThere(repo.StateDir()), HooksDir: isThere(filepath.Join(repo.CommonDir, "hooks")),
+		ShowsNotes: ShowsNotes(repo),
 	}.save(repo)
 }
 
@@ -207,7 +208,8 @@ func (r *removal) add(what string, do func() error) { r.todo = append(r.todo, Re
 
 // Removals returns what to remove from a repository, in order: the last ones restore what the others leave. left says
 // what stays, and why. conf is nil if it cannot be read. Records stay unless refs is set.
-func Removals(ctx context.Context, records *store.Store, conf *config.Config, refs bool) (todo []Removal, left []string, err error) {
+func Removals(ctx context.Context, records *store.Store, conf *config.Config,
+	refs bool) (todo []Removal, left []string, err error) {
 	repo := records.Repo
 	was, known := readBefore(repo)
 	r := &removal{}
@@ -218,7 +220,9 @@ func Removals(ctx context.Context, records *store.Store, conf *config.Config, re
 		return nil, nil, err
 	}
 	if !was.ShowsNotes && ShowsNotes(repo) {
-		r.add("the notes in git log ("+displayRef+")", func() error { return repo.UnsetValue(ctx, displayRef, store.NotesRef) })
+		r.add("the notes in git log ("+displayRef+")", func() error {
+			return repo.UnsetValue(ctx, displayRef, store.NotesRef)
+		})
 	}
 	if refs {
 		if err := r.records(ctx, repo); err != nil {
@@ -290,7 +294,9 @@ func (r *removal) records(ctx context.Context, repo *gitstore.Repo) error {
 	}
 	slices.Sort(names)
 	if len(names) > 0 {
-		r.add(prose.Count(len(names), "ref")+" with every record of this clone", func() error { return repo.DropRefs(ctx, names) })
+		r.add(prose.Count(len(names), "ref")+" with every record of this clone", func() error {
+			return repo.DropRefs(ctx, names)
+		})
 	}
 	return nil
 }

@@ -44,7 +44,8 @@ func TestByFile(t *testing.T) {
 func TestInOrder(t *testing.T) {
 	var got []string
 	for _, r := range InOrder([]*Remark{
-		{ID: "gone", File: "x"}, {ID: "draft", File: "b", End: 2, Draft: true}, {ID: "b2", File: "b", End: 2}, {ID: "a", File: "a", End: 9}, {ID: "whole"},
+		{ID: "gone", File: "x"}, {ID: "draft", File: "b", End: 2, Draft: true}, {ID: "b2", File: "b", End: 2},
+		{ID: "a", File: "a", End: 9}, {ID: "whole"},
 	}, index("a", "b"), 2) {
 		got = append(got, r.ID)
 	}

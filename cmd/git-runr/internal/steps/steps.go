@@ -51,7 +51,9 @@ func (t Taker) Release(ctx context.Context, id string, by record.Hold) (record.R
 
 // Resolve calls Store.ResolveReview for all clones.
 func (t Taker) Resolve(ctx context.Context, id string, by record.Hold, note string) (record.Review, error) {
-	return t.closed(t.letGo(ctx, id, by, func() (record.Review, error) { return t.Store.ResolveReview(ctx, id, by, note) }))
+	return t.closed(t.letGo(ctx, id, by, func() (record.Review, error) {
+		return t.Store.ResolveReview(ctx, id, by, note)
+	}))
 }
 
 // Answer calls Store.AnswerFinding. It refuses if somebody in another clone holds the review, or if the rule that
@@ -72,7 +74,8 @@ func (t Taker) Answer(ctx context.Context, id string, given record.Answer, force
 	if given, err = review.Confirmation(given); err != nil {
 		return review, err
 	}
-	if given, err = (&reviewing.Verifier{Store: t.Store, Rules: builtin.Reviewer{Repo: t.Store.Repo}}).Look(ctx, review, given); err != nil {
+	if given, err = (&reviewing.Verifier{Store: t.Store, Rules: builtin.Reviewer{Repo: t.Store.Repo}}).Look(ctx, review,
+		given); err != nil {
 		return review, err
 	}
 	review, err = t.Store.AnswerFinding(ctx, review.ID, given, force)
@@ -114,7 +117,8 @@ func Pin(ctx context.Context, store *store.Store, made record.Review) error {
 }
 
 // letGo takes a step that ends a claim.
-func (t Taker) letGo(ctx context.Context, id string, by record.Hold, step func() (record.Review, error)) (record.Review, error) {
+func (t Taker) letGo(ctx context.Context, id string, by record.Hold,
+	step func() (record.Review, error)) (record.Review, error) {
 	if review, err := t.Held(ctx, id, by, true); err != nil {
 		return review, err
 	}

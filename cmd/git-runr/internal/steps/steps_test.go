@@ -46,7 +46,8 @@ func asked(t *testing.T, held error) (Taker, record.Review, *calls) {
 		Unclaim: func(record.Review, record.Hold) { note("unclaim") },
 		Closed:  func() { note("closed") },
 	}
-	if review, err = taker.Submit(t.Context(), review.ID, record.Person{Actor: "ann", Decision: record.RequestChanges, Message: "no"}); err != nil {
+	if review, err = taker.Submit(t.Context(), review.ID,
+		record.Person{Actor: "ann", Decision: record.RequestChanges, Message: "no"}); err != nil {
 		t.Fatal(err)
 	}
 	if review.Status != record.ReviewSubmitted || len(*made) != 1 || (*made)[0] != "closed" {

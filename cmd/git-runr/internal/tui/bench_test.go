@@ -18,7 +18,8 @@ func BenchmarkRows(b *testing.B) {
 		f := unidiff.File{Old: fmt.Sprint("dir/", i), New: fmt.Sprint("dir/", i)}
 		h := unidiff.Hunk{OldStart: 1, NewStart: 1, NewCount: 25}
 		for n := range 25 {
-			h.Lines = append(h.Lines, unidiff.Line{Kind: '+', New: n + 1, Text: "	if err != nil { return fmt.Errorf(\"a line of usual length: %w\", err) }"})
+			h.Lines = append(h.Lines, unidiff.Line{Kind: '+', New: n + 1,
+				Text: "	if err != nil { return fmt.Errorf(\"a line of usual length: %w\", err) }"})
 		}
 		f.Hunks = []unidiff.Hunk{h}
 		files = append(files, f)
@@ -26,7 +27,8 @@ func BenchmarkRows(b *testing.B) {
 	v.diff.put(files, false)
 	var draft store.Draft
 	for i := range 500 {
-		draft.Comments = append(draft.Comments, record.Comment{ID: fmt.Sprint("c-", i), File: fmt.Sprint("dir/", i*4), StartLine: 3, EndLine: 3, Comment: "This name says nothing of what it is."})
+		draft.Comments = append(draft.Comments, record.Comment{ID: fmt.Sprint("c-", i), File: fmt.Sprint("dir/", i*4),
+			StartLine: 3, EndLine: 3, Comment: "This name says nothing of what it is."})
 	}
 	for b.Loop() {
 		v.put(shown.New(record.Review{}, draft))

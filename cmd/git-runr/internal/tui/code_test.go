@@ -23,7 +23,8 @@ func TestCode(t *testing.T) {
 	for i, want := range []string{
 		"    " + magenta + "if" + off + " x { " + faint + "// why" + off,
 		red + bold + "return" + off + red + " " + off + red + reverse + "count" + off + red + ` + "a"` + off,
-		green + bold + "return" + off + green + " " + off + green + reverse + "total" + off + green + ` + "a"` + off + faint + " (no line feed at the end)" + off,
+		green + bold + "return" + off + green + " " + off + green + reverse + "total" + off + green + ` + "a"` + off + faint +
+			" (no line feed at the end)" + off,
 		green + `x\x1b[2J\u{202e} := ` + "`open" + off,
 		green + "still open` + y" + off,
 	} {

@@ -37,7 +37,8 @@ type diff struct {
 }
 
 // readDiff reads a change; cut reports that it is incomplete.
-func readDiff(ctx context.Context, store *store.Store, spec gitstore.DiffSpec) (files []unidiff.File, cut bool, err error) {
+func readDiff(ctx context.Context, store *store.Store,
+	spec gitstore.DiffSpec) (files []unidiff.File, cut bool, err error) {
 	spec.MaxBytes = maxPatch
 	patch, cut, err := store.Repo.Diff(ctx, spec)
 	if err != nil {
@@ -94,7 +95,8 @@ func (d *diff) rows(width int, said remarks) []row {
 		rows = append(rows, d.fileRows(i, width, said)...)
 	}
 	if d.cut {
-		rows = append(rows, row{text: styled(yellow, "The change is larger than what is shown here: git runr serve --open shows the rest.")})
+		rows = append(rows,
+			row{text: styled(yellow, "The change is larger than what is shown here: git runr serve --open shows the rest.")})
 	}
 	return rows
 }
@@ -126,7 +128,8 @@ func (d *diff) fileRows(at, width int, said remarks) []row {
 	if said != nil {
 		what += said.beside(at + 1)
 	}
-	head := styled(bold, mark+name) + styled(green, fmt.Sprintf("  +%d", added)) + styled(red, fmt.Sprintf(" -%d", deleted)) + styled(faint, what)
+	head := styled(bold, mark+name) + styled(green, fmt.Sprintf("  +%d", added)) +
+		styled(red, fmt.Sprintf(" -%d", deleted)) + styled(faint, what)
 	rows := []row{{text: head, id: "file " + name, file: at + 1, head: true}}
 	if d.folded[name] {
 		return rows
@@ -221,7 +224,8 @@ func (d *diff) lineRows(index int, l unidiff.Line, look func() shade, digits, wi
 }
 
 func hardWrapped(text string, width int) []string {
-	return strings.Split(ansi.Hardwrap(strings.ReplaceAll(strings.ReplaceAll(text, "\t", "    "), "\x1b", `\x1b`), max(width, 8), true), "\n")
+	return strings.Split(ansi.Hardwrap(strings.ReplaceAll(strings.ReplaceAll(text, "\t", "    "), "\x1b", `\x1b`),
+		max(width, 8), true), "\n")
 }
 
 // splitRows shows removed lines beside the lines that replaced them.

@@ -127,7 +127,9 @@ func (h *home) rows(m *model, width int) []row {
 	}
 	if len(h.runs) > 0 {
 		rows = append(rows, row{}, row{text: styled(bold, "Runs")})
-		table := m.table(width, func(w io.Writer) { render.Runs(w, h.runs, func(id string) bool { return h.live[id] }, style) })
+		table := m.table(width, func(w io.Writer) {
+			render.Runs(w, h.runs, func(id string) bool { return h.live[id] }, style)
+		})
 		rows = append(rows, opening(table, len(h.runs), func(i int) string { return "run " + h.runs[i].ID })...)
 	}
 	if len(h.queue) > 0 {

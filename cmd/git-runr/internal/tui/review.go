@@ -84,7 +84,8 @@ func (m *model) reviewPage(id string) *page {
 }
 
 // reviewDiff reads the change that a review is about.
-func reviewDiff(ctx context.Context, store *store.Store, subject record.Subject, lines int) ([]unidiff.File, bool, error) {
+func reviewDiff(ctx context.Context, store *store.Store, subject record.Subject,
+	lines int) ([]unidiff.File, bool, error) {
 	from, err := store.ComparedWith(ctx, subject)
 	if err != nil {
 		return nil, false, err
@@ -119,7 +120,8 @@ func (v *reviewed) rows(width int) []row {
 	var b strings.Builder
 	subject := v.review.Request.Subject
 	rows := []row{{text: styled(bold, shown.Title(v.review)), id: "head"}}
-	line := fmt.Sprintf("%s  %s  asked of %s", subject.Commit.Short(), v.state(), strings.Join(v.review.Request.Reviewers(), ", "))
+	line := fmt.Sprintf("%s  %s  asked of %s", subject.Commit.Short(), v.state(),
+		strings.Join(v.review.Request.Reviewers(), ", "))
 	if c := v.review.Claim; c != nil && v.review.Status == record.ReviewClaimed {
 		line += ", claimed by " + c.By + render.Until(c)
 	}
@@ -144,7 +146,8 @@ func (v *reviewed) rows(width int) []row {
 	}
 	for i, t := range v.typed {
 		first, _, _ := strings.Cut(t.Text, "\n")
-		rows = append(rows, row{text: styled(cyan, "Not finished: comment on "+cmp.Or(t.On.Place(), "the whole")+": "+first), id: fmt.Sprintf("typed %d", i), open: fmt.Sprintf("typed %d", i)})
+		rows = append(rows, row{text: styled(cyan, "Not finished: comment on "+cmp.Or(t.On.Place(), "the whole")+": "+first),
+			id: fmt.Sprintf("typed %d", i), open: fmt.Sprintf("typed %d", i)})
 	}
 	rows = append(rows, v.overview(width)...)
 	if v.missing != "" {
@@ -328,7 +331,9 @@ func (v *reviewed) keys(m *model) []key {
 			key{"c", "c comment", "comment on the line, the range, the file or the whole", v.comment},
 			key{"e", "", "edit your comment", v.editDraft},
 			key{"delete", "", "drop your comment", v.dropDraft},
-			key{"r", "r finish", "submit your comments and your verdict", func(m *model, _ *page) tea.Cmd { return v.finish(m) }},
+			key{"r", "r finish", "submit your comments and your verdict", func(m *model, _ *page) tea.Cmd {
+				return v.finish(m)
+			}},
 			key{"v", "", "mark the file as viewed, or not", func(m *model, p *page) tea.Cmd { return v.viewed(m, p, false) }},
 			key{"V", "", "mark it as viewed, go to the next", func(m *model, p *page) tea.Cmd { return v.viewed(m, p, true) }},
 		)
@@ -340,7 +345,9 @@ func (v *reviewed) keys(m *model) []key {
 			key{"f", "f fix", "let an agent fix the findings", choose("git runr run --review "+id,
 				key{"y", "y start it", "", func(m *model, _ *page) tea.Cmd { return m.fix(id) }})},
 			key{"R", "R resolve", "close the review", func(m *model, _ *page) tea.Cmd {
-				return m.open(&field{prompt: "What was done? ", line: true, done: func(m *model, text string) tea.Cmd { return m.do(nil, "inbox", "resolve", id, "-m", text) }})
+				return m.open(&field{prompt: "What was done? ", line: true, done: func(m *model, text string) tea.Cmd {
+					return m.do(nil, "inbox", "resolve", id, "-m", text)
+				}})
 			}})
 	}
 	if status == record.ReviewClaimed {
@@ -356,7 +363,8 @@ func (v *reviewed) keys(m *model) []key {
 		key{"enter", "", "go to the place that the line names", v.enter},
 		key{"n", "n remark", "next remark", jump(1, isRemark)},
 		key{"p", "", "previous remark", jump(-1, isRemark)},
-		key{"d", "d diagnosis", "why it does not pass, and what to type", shows("Diagnosis of "+screen.Suffix(id), "diagnose", id)},
+		key{"d", "d diagnosis", "why it does not pass, and what to type",
+			shows("Diagnosis of "+screen.Suffix(id), "diagnose", id)},
 		key{"l", "", "its log", shows("Log of "+screen.Suffix(id), "log", id)},
 		key{"y", "y copy for agent", "copy the comment, or the whole review, for an agent", v.copy})
 	return append(keys, diffKeys(&v.diff)...)
@@ -414,9 +422,11 @@ func (v *reviewed) place(p *page) (record.Comment, error) {
 	}
 	switch {
 	case at.new > 0 && other.new > 0:
-		c = record.Comment{File: f.Path(), Side: record.SideNew, StartLine: min(at.new, other.new), EndLine: max(at.new, other.new)}
+		c = record.Comment{File: f.Path(), Side: record.SideNew, StartLine: min(at.new, other.new),
+			EndLine: max(at.new, other.new)}
 	case at.old > 0 && other.old > 0:
-		c = record.Comment{File: f.Old, Side: record.SideOld, StartLine: min(at.old, other.old), EndLine: max(at.old, other.old)}
+		c = record.Comment{File: f.Old, Side: record.SideOld, StartLine: min(at.old, other.old),
+			EndLine: max(at.old, other.old)}
 	case at.about != "":
 		r, ok := v.find(p)
 		if !ok {
@@ -450,19 +460,20 @@ func (v *reviewed) commentOn(m *model, p *page, c record.Comment) tea.Cmd {
 	subject := v.review.Request.Subject
 	return m.open(&field{prompt: "Comment on " + on, keep: keep, on: &c, done: func(m *model, text string) tea.Cmd {
 		p.mark = -1
-		return m.draft(v.review.ID, keep, "Added to your draft: r submits it", func(ctx context.Context, d *store.Draft) error {
-			if text == "" {
-				return errors.New("the comment is empty")
-			}
-			said := c
-			said.Comment = text
-			placed, err := locate.AnchorComment(ctx, m.Store, subject, said)
-			if err != nil {
-				return err
-			}
-			d.Add(placed)
-			return nil
-		})
+		return m.draft(v.review.ID, keep, "Added to your draft: r submits it",
+			func(ctx context.Context, d *store.Draft) error {
+				if text == "" {
+					return errors.New("the comment is empty")
+				}
+				said := c
+				said.Comment = text
+				placed, err := locate.AnchorComment(ctx, m.Store, subject, said)
+				if err != nil {
+					return err
+				}
+				d.Add(placed)
+				return nil
+			})
 	}})
 }
 
@@ -492,9 +503,12 @@ func (v *reviewed) editDraft(m *model, p *page) tea.Cmd {
 		return nil
 	}
 	keep := "edit " + v.review.ID + " " + r.ID
-	return m.open(&field{prompt: "Your comment on " + cmp.Or(r.Place(), "the whole"), keep: keep, text: []rune(r.Text), done: func(m *model, text string) tea.Cmd {
-		return m.draft(v.review.ID, keep, "Written anew", func(_ context.Context, d *store.Draft) error { return d.Set(r.ID, text) })
-	}})
+	return m.open(&field{prompt: "Your comment on " + cmp.Or(r.Place(), "the whole"), keep: keep, text: []rune(r.Text),
+		done: func(m *model, text string) tea.Cmd {
+			return m.draft(v.review.ID, keep, "Written anew", func(_ context.Context, d *store.Draft) error {
+				return d.Set(r.ID, text)
+			})
+		}})
 }
 
 func (v *reviewed) dropDraft(m *model, p *page) tea.Cmd {
@@ -503,9 +517,10 @@ func (v *reviewed) dropDraft(m *model, p *page) tea.Cmd {
 		m.flash = "This is not a comment of your draft"
 		return nil
 	}
-	m.ask = &question{"Drop your comment on " + cmp.Or(r.Place(), "the whole"), []key{{"y", "y drop it", "", func(m *model, _ *page) tea.Cmd {
-		return m.draft(v.review.ID, "", "Dropped", func(_ context.Context, d *store.Draft) error { return d.Remove(r.ID) })
-	}}}}
+	m.ask = &question{"Drop your comment on " + cmp.Or(r.Place(), "the whole"),
+		[]key{{"y", "y drop it", "", func(m *model, _ *page) tea.Cmd {
+			return m.draft(v.review.ID, "", "Dropped", func(_ context.Context, d *store.Draft) error { return d.Remove(r.ID) })
+		}}}}
 	return nil
 }
 
@@ -556,10 +571,11 @@ func (v *reviewed) finish(m *model) tea.Cmd {
 	with := func(flags ...string) func(*model, *page) tea.Cmd {
 		return func(m *model, _ *page) tea.Cmd {
 			keep := "finish " + v.review.ID
-			return m.open(&field{prompt: "Comment on the whole change (may be empty)", keep: keep, text: []rune(v.draft.Message), done: func(m *model, text string) tea.Cmd {
-				args := append([]string{"inbox", "submit", v.review.ID, "-m", text}, flags...)
-				return m.do(m.forget(keep), args...)
-			}})
+			return m.open(&field{prompt: "Comment on the whole change (may be empty)", keep: keep, text: []rune(v.draft.Message),
+				done: func(m *model, text string) tea.Cmd {
+					args := append([]string{"inbox", "submit", v.review.ID, "-m", text}, flags...)
+					return m.do(m.forget(keep), args...)
+				}})
 		}
 	}
 	m.ask = &question{"Hand in " + prose.Count(n, "comment") + " with the verdict", []key{

@@ -37,7 +37,8 @@ func (m *model) runPage(id string) *page {
 			return func() {
 				first := run.ID == ""
 				run, shown, log = read, text, events
-				p.title = fmt.Sprintf("Run %s   %s   %s", screen.Suffix(id), render.RunState(run.Summary(), live).Text, run.Plan.Entity.Name())
+				p.title = fmt.Sprintf("Run %s   %s   %s", screen.Suffix(id), render.RunState(run.Summary(), live).Text,
+					run.Plan.Entity.Name())
 				p.keys = runKeys(run, live)
 				if first {
 					p.cur = 0
@@ -88,9 +89,11 @@ func runKeys(run record.Run, live bool) []key {
 		{"d", "d diagnosis", "why it stopped, and what to type", shows("Diagnosis of "+screen.Suffix(id), "diagnose", id)},
 		{"v", "v diff", "what it changed", func(m *model, _ *page) tea.Cmd { return m.push(m.runDiffPage(id, "")) }},
 		{"V", "", "compare two attempts", func(m *model, _ *page) tea.Cmd {
-			return m.open(&field{prompt: "Attempts, 0 is where it began: ", line: true, text: []rune(fmt.Sprintf("%d..%d", max(0, len(run.Attempts)-1), len(run.Attempts))), done: func(m *model, text string) tea.Cmd {
-				return m.push(m.runDiffPage(id, text))
-			}})
+			return m.open(&field{prompt: "Attempts, 0 is where it began: ", line: true,
+				text: []rune(fmt.Sprintf("%d..%d", max(0, len(run.Attempts)-1), len(run.Attempts))),
+				done: func(m *model, text string) tea.Cmd {
+					return m.push(m.runDiffPage(id, text))
+				}})
 		}},
 	}
 	if run.Status == record.RunCompleted && run.Landed == nil && !run.Plan.InPlace {
@@ -106,18 +109,22 @@ func runKeys(run record.Run, live bool) []key {
 	if run.Status == record.RunReviewing || run.Status == record.RunStopped {
 		keys = append(keys,
 			key{"c", "c answer", "accept it with its open findings, or skip it", choose("git runr resume "+id,
-				key{"c", "c commit it as it is", "", act("resume", id, "--commit")}, key{"s", "s skip it", "", act("resume", id, "--skip")})},
+				key{"c", "c commit it as it is", "", act("resume", id, "--commit")},
+				key{"s", "s skip it", "", act("resume", id, "--skip")})},
 			key{"i", "i intervene", "record what you did by hand, and continue", func(m *model, _ *page) tea.Cmd {
-				return m.open(&field{prompt: "What did you do? ", keep: "intervene " + id, done: func(m *model, text string) tea.Cmd {
-					return m.do(m.forget("intervene "+id), "intervene", id, "--reason", "manual_fix", "--note", text)
-				}})
+				return m.open(&field{prompt: "What did you do? ", keep: "intervene " + id,
+					done: func(m *model, text string) tea.Cmd {
+						return m.do(m.forget("intervene "+id), "intervene", id, "--reason", "manual_fix", "--note", text)
+					}})
 			}})
 	}
 	if run.Landed == nil && run.Status != record.RunAborted {
 		keys = append(keys, key{"A", "", "give it up; its branch stays", confirmed("y give it up", "abort", id)})
 	}
 	if from := run.Plan.FromReview; from != "" {
-		keys = append(keys, key{"o", "", "the review that it fixes", func(m *model, _ *page) tea.Cmd { return m.push(m.reviewPage(from)) }})
+		keys = append(keys, key{"o", "", "the review that it fixes", func(m *model, _ *page) tea.Cmd {
+			return m.push(m.reviewPage(from))
+		}})
 	}
 	return append(keys, lineKeys()...)
 }

@@ -42,7 +42,8 @@ func Run(ctx context.Context, c Config) error {
 	defer cancel()
 	m := &model{Config: c, ctx: ctx}
 	m.push(m.homePage())
-	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(c.In), tea.WithOutput(c.Out), tea.WithEnvironment(c.Env), tea.WithoutSignalHandler())
+	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(c.In), tea.WithOutput(c.Out), tea.WithEnvironment(c.Env),
+		tea.WithoutSignalHandler())
 	m.send = p.Send
 	go follow.News(ctx, c.Store, func([]record.Event) { p.Send(newsMsg{}) })
 	_, err := p.Run()

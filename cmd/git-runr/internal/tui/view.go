@@ -244,7 +244,8 @@ func (m *model) helpPage(of *page) *page {
 					rows = append(rows, row{text: bold + names + off + " " + part})
 				}
 			}
-			return append(rows, row{}, row{text: styled(faint, "While you type: ctrl+j is a new line, ctrl+e your editor, esc keeps it for later.")})
+			return append(rows, row{},
+				row{text: styled(faint, "While you type: ctrl+j is a new line, ctrl+e your editor, esc keeps it for later.")})
 		},
 	}
 }

@@ -159,7 +159,8 @@ func (p *Place) listen(port int) (err error) {
 			return fmt.Errorf("listen on port %d: %w", port, err)
 		}
 	}
-	p.Address.Port, p.Address.PID, p.Address.Started = p.Addr().(*net.TCPAddr).Port, os.Getpid(), time.Now().UTC().Truncate(time.Millisecond)
+	p.Address.Port, p.Address.PID, p.Address.Started = p.Addr().(*net.TCPAddr).Port, os.Getpid(),
+		time.Now().UTC().Truncate(time.Millisecond)
 	if err := p.record(last); err != nil {
 		p.Listener.Close()
 		return err

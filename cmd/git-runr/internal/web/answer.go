@@ -172,10 +172,14 @@ func writePage(w http.ResponseWriter, status int, title, head, body string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	icon := assets().urls["icon.svg"]
-	fmt.Fprintf(w, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"+
-		"<meta name=\"color-scheme\" content=\"light dark\">\n%s\n<title>%s · git-runr</title>\n<link rel=\"stylesheet\" href=\"%s\">\n<link rel=\"icon\" href=\"%s\">\n</head>\n"+
-		"<body>\n<header class=\"bar\"><a class=\"brand\" href=\"/review\"><img src=\"%s\" width=\"20\" height=\"20\" alt=\"\">git-runr</a></header>\n"+
-		"<main class=\"narrow\">\n<h1>%s</h1>\n%s</main>\n</body>\n</html>\n",
+	fmt.Fprintf(w,
+		"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"+
+			"<meta name=\"viewport\" content=\"width=device-width\">\n"+
+			"<meta name=\"color-scheme\" content=\"light dark\">\n%s\n<title>%s · git-runr</title>\n"+
+			"<link rel=\"stylesheet\" href=\"%s\">\n<link rel=\"icon\" href=\"%s\">\n</head>\n"+
+			"<body>\n<header class=\"bar\"><a class=\"brand\" href=\"/review\"><img src=\"%s\" width=\"20\" height=\"20\" "+
+			"alt=\"\">git-runr</a></header>\n"+
+			"<main class=\"narrow\">\n<h1>%s</h1>\n%s</main>\n</body>\n</html>\n",
 		head, html.EscapeString(title), assets().urls["page.css"], icon, icon, html.EscapeString(title), body)
 }
 

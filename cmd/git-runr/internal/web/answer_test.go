@@ -13,7 +13,8 @@ func TestFailAltered(t *testing.T) {
 	err := &gitstore.AlteredError{What: []string{".git/config (core.fsmonitor)"}, While: "check x ran"}
 	answer := httptest.NewRecorder()
 	(&Server{}).fail(answer, httptest.NewRequest("GET", "/review/1", nil), err)
-	for _, want := range []string{".git/config (core.fsmonitor) changed while check x ran", "<code>git runr guard</code>", "<code>git runr guard restore</code>"} {
+	for _, want := range []string{".git/config (core.fsmonitor) changed while check x ran", "<code>git runr guard</code>",
+		"<code>git runr guard restore</code>"} {
 		if !strings.Contains(answer.Body.String(), want) {
 			t.Errorf("%q is not in:\n%s", want, answer.Body)
 		}

@@ -93,8 +93,10 @@ func decodeBody[T any](body []byte) (v T, err error) {
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&v); err != nil {
 		if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
-			wanted := map[reflect.Kind]string{reflect.String: "a text", reflect.Int: "a whole number", reflect.Bool: "true or false", reflect.Slice: "a list"}[wrong.Type.Kind()]
-			return v, badRequest("Invalid JSON body: %s must be %s, not: %s", cmp.Or(wrong.Field, "it"), cmp.Or(wanted, "an object"), wrong.Value)
+			wanted := map[reflect.Kind]string{reflect.String: "a text", reflect.Int: "a whole number",
+				reflect.Bool: "true or false", reflect.Slice: "a list"}[wrong.Type.Kind()]
+			return v, badRequest("Invalid JSON body: %s must be %s, not: %s", cmp.Or(wrong.Field, "it"),
+				cmp.Or(wanted, "an object"), wrong.Value)
 		}
 		return v, badRequest("Invalid JSON body: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}

@@ -44,7 +44,8 @@ func findingComment(f reply.Finding) commentJSON {
 	if f.Fix != "" {
 		text += "\n\nFix: " + f.Fix
 	}
-	return commentJSON{File: f.File, StartLine: f.Line, EndLine: max(f.Line, f.EndLine), Comment: text, ID: f.ID, Severity: string(f.Severity)}
+	return commentJSON{File: f.File, StartLine: f.Line, EndLine: max(f.Line, f.EndLine), Comment: text, ID: f.ID,
+		Severity: string(f.Severity)}
 }
 
 // draftJSON is the draft of the person at the browser.
@@ -56,7 +57,8 @@ type draftJSON struct {
 }
 
 func draft(d store.Draft) draftJSON {
-	doc := draftJSON{Reviewer: d.Actor, Comments: []commentJSON{}, Message: d.Message, Viewed: append([]string{}, d.Viewed...)}
+	doc := draftJSON{Reviewer: d.Actor, Comments: []commentJSON{}, Message: d.Message,
+		Viewed: append([]string{}, d.Viewed...)}
 	for _, c := range d.Comments {
 		doc.Comments = append(doc.Comments, comment(c))
 	}

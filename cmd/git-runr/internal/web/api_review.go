@@ -61,7 +61,8 @@ func (s *Server) createSession(r *http.Request, in struct {
 		}
 	}
 	address := Address{Port: s.Port}
-	return createdJSON{made.ID, s.Secret.Review(made.ID), address.ReviewURL(s.Secret, made.ID), string(made.Status), request.Reviewer}, nil
+	return createdJSON{made.ID, s.Secret.Review(made.ID), address.ReviewURL(s.Secret, made.ID), string(made.Status),
+		request.Reviewer}, nil
 }
 
 // named returns a list with the name, or nil for "".
@@ -129,7 +130,8 @@ func (s *Server) topPaths(files []string) ([]string, error) {
 }
 
 func (s *Server) listSessions(r *http.Request) (any, error) {
-	open, _, err := s.Store.Reviews(r.Context(), store.Filter{Status: func(status string) bool { return status == string(record.ReviewOpen) }})
+	open, _, err := s.Store.Reviews(r.Context(),
+		store.Filter{Status: func(status string) bool { return status == string(record.ReviewOpen) }})
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +164,8 @@ func (s *Server) listSubmissions(r *http.Request) (any, error) {
 	}
 	if claimedBy, reviewer := q.Get("claimedBy"), q.Get("reviewer"); claimedBy != "" || reviewer != "" {
 		filter.Review = func(r record.ReviewSummary) bool {
-			return (claimedBy == "" || record.SameActor(r.ClaimedBy, claimedBy)) && (reviewer == "" || r.Reviewer == reviewer || slices.Contains(r.Others, reviewer))
+			return (claimedBy == "" || record.SameActor(r.ClaimedBy, claimedBy)) &&
+				(reviewer == "" || r.Reviewer == reviewer || slices.Contains(r.Others, reviewer))
 		}
 	}
 	reviews, total, err := s.Store.Reviews(r.Context(), filter)
@@ -230,7 +233,8 @@ func reviewRecord(r record.Review) recordJSON {
 		summaryJSON: summary(r.Summary()), Answers: append([]record.Answer{}, r.Answers...), Note: r.Note, Lost: r.Lost,
 		Request: requestJSON{
 			Files: append([]string{}, r.Request.Subject.Paths...), Warnings: []string{}, Message: r.Request.Message,
-			Branch: r.Request.Subject.Branch, Commit: string(r.Request.Subject.Commit), Source: r.Source, OtherReviewers: r.Request.Others,
+			Branch: r.Request.Subject.Branch, Commit: string(r.Request.Subject.Commit), Source: r.Source,
+			OtherReviewers: r.Request.Others,
 		},
 		Submissions: []personsAnswer{},
 	}
@@ -290,7 +294,8 @@ func (s *Server) claim(r *http.Request, in struct {
 	Force     bool   `json:"force"`
 }) (any, error) {
 	actor := s.actor(r, in.ClaimedBy)
-	review, provisional, err := s.Claim(r.Context(), r.PathValue("id"), record.Hold{Actor: actor, Lease: s.Lease, Force: in.Force})
+	review, provisional, err := s.Claim(r.Context(), r.PathValue("id"),
+		record.Hold{Actor: actor, Lease: s.Lease, Force: in.Force})
 	if err != nil {
 		return nil, err
 	}
@@ -313,7 +318,8 @@ func (s *Server) resolve(r *http.Request, in struct {
 	Force      bool        `json:"force"`
 }) (any, error) {
 	actor := s.actor(r, in.ResolvedBy)
-	return s.moved(s.Resolve(r.Context(), r.PathValue("id"), record.Hold{Actor: actor, Force: in.Force, Claim: in.Claim}, in.Note))
+	return s.moved(s.Resolve(r.Context(), r.PathValue("id"), record.Hold{Actor: actor, Force: in.Force, Claim: in.Claim},
+		in.Note))
 }
 
 func (s *Server) cancel(r *http.Request, in struct {

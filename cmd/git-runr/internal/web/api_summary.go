@@ -63,8 +63,9 @@ func summary(r record.ReviewSummary) summaryJSON {
 		SubmittedAt: millis(r.SubmittedAt), ClaimedAt: millis(r.ClaimedAt), ClaimedBy: text(r.ClaimedBy),
 		ResolvedAt: millis(r.ResolvedAt), ResolvedBy: text(r.ResolvedBy),
 		FileCount: len(r.Files), Files: append([]string{}, r.Files...), Message: r.Message, CommentCount: r.CommentCount,
-		ClaimedUntil: millis(r.ClaimedUntil), Reviewer: r.Reviewer, WaitingFor: r.Waiting, RequestedBy: r.RequestedBy, Source: r.Source,
-		Kind: string(r.Kind), Revision: r.Spec, Commit: string(r.Commit), Title: r.Title,
+		ClaimedUntil: millis(r.ClaimedUntil), Reviewer: r.Reviewer, WaitingFor: r.Waiting, RequestedBy: r.RequestedBy,
+		Source: r.Source,
+		Kind:   string(r.Kind), Revision: r.Spec, Commit: string(r.Commit), Title: r.Title,
 		Outcome: string(r.Outcome), Verdict: string(r.Verdict), Failure: r.Failure,
 	}
 }

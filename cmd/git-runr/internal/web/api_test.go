@@ -24,7 +24,8 @@ func TestHealth(t *testing.T) {
 		t.Errorf("%v", doc)
 	}
 	challenge := strings.Repeat("c", challengeSize)
-	if doc := s.ask("GET", "/api/health?challenge="+challenge, "").want(200).object(); doc["proof"] != s.Secret.proof(challenge) {
+	if doc := s.ask("GET", "/api/health?challenge="+challenge, "").want(200).
+		object(); doc["proof"] != s.Secret.proof(challenge) {
 		t.Errorf("%v", doc)
 	}
 	s.api("POST", "/api/health", `{}`).want(405).says("method not allowed")
@@ -54,15 +55,20 @@ func TestCreateSession(t *testing.T) {
 		}
 		got := s.api("GET", "/api/review/submissions/"+doc["id"].(string), "").want(200).object()
 		request := got["request"].(map[string]any)
-		if got["kind"] != c.kind || got["revision"] != c.revision || !slices.Equal(request["files"].([]any), c.files) || request["source"] != "http" {
+		if got["kind"] != c.kind || got["revision"] != c.revision || !slices.Equal(request["files"].([]any), c.files) ||
+			request["source"] != "http" {
 			t.Errorf("%s: %v", c.body, got)
 		}
 	}
 	for body, why := range map[string]string{
-		`{}`: "files is required", `{"files":[]}`: "files is required", `{"files":["gone.txt"]}`: "No files found", `{"files":["../x"]}`: "not a path below",
-		`{"files":["/etc/passwd"]}`: "not a path below", `{"files":[""]}`: "not a path below", `{"files":[{"path":"a.txt"}]}`: "Invalid JSON body",
-		`{"revision":"nothing"}`: "nothing", `{"revision":"--all"}`: "--all", `{"revision":"HEAD","reviewer":"nobody"}`: `no agent "nobody"`,
-		`{"revision":"HEAD","token":"x"}`: "unknown field", `null`: "must be an object", `[]`: "must be an object", `{`: "Invalid JSON", ``: "must be an object",
+		`{}`: "files is required", `{"files":[]}`: "files is required", `{"files":["gone.txt"]}`: "No files found",
+		`{"files":["../x"]}`:        "not a path below",
+		`{"files":["/etc/passwd"]}`: "not a path below", `{"files":[""]}`: "not a path below",
+		`{"files":[{"path":"a.txt"}]}`: "Invalid JSON body",
+		`{"revision":"nothing"}`:       "nothing", `{"revision":"--all"}`: "--all",
+		`{"revision":"HEAD","reviewer":"nobody"}`: `no agent "nobody"`,
+		`{"revision":"HEAD","token":"x"}`:         "unknown field", `null`: "must be an object", `[]`: "must be an object",
+		`{`: "Invalid JSON", ``: "must be an object",
 		`{} {}`: "bytes after", "{\"message\":\"\xff\"}": "must be an object", `{"files":"a.txt"}`: "Invalid JSON",
 	} {
 		s.api("POST", "/api/review/sessions", body).want(400).says(why)
@@ -85,7 +91,8 @@ func TestSessions(t *testing.T) {
 	if _, ok := list[0]["token"]; ok {
 		t.Error("the list gives tokens away")
 	}
-	if doc := s.ask("DELETE", "/api/review/sessions/"+first+"?token="+s.Secret.Review(first), "").want(200).object(); doc["ok"] != true {
+	if doc := s.ask("DELETE", "/api/review/sessions/"+first+"?token="+s.Secret.Review(first), "").want(200).
+		object(); doc["ok"] != true {
 		t.Errorf("%v", doc)
 	}
 	s.ask("DELETE", "/api/review/sessions/"+second+"?token="+s.Secret.Review(first), "").want(403).says("forbidden")
@@ -134,7 +141,8 @@ func TestListSubmissions(t *testing.T) {
 	if total := s.api("GET", "/api/review/submissions?limit=1", "").Header.Get("X-Total-Count"); total != "2" {
 		t.Errorf("total %q", total)
 	}
-	s.api("GET", "/api/review/submissions?status=nonsense", "").want(400).says("use waiting, inbox, all, open, submitted, claimed, resolved or cancelled")
+	s.api("GET", "/api/review/submissions?status=nonsense", "").want(400).
+		says("use waiting, inbox, all, open, submitted, claimed, resolved or cancelled")
 	s.api("GET", "/api/review/submissions?limit=many", "").want(400).says("is not a number")
 }
 
@@ -150,16 +158,19 @@ func TestRecord(t *testing.T) {
 			t.Errorf("%s: %v", at, got[at])
 		}
 	}
-	if got["id"] != id || got["claimedBy"] != "bot" || got["resolvedBy"] != "bot" || got["message"] != "please" || got["commentCount"] != 1.0 || got["fileCount"] != 1.0 || got["status"] != "resolved" {
+	if got["id"] != id || got["claimedBy"] != "bot" || got["resolvedBy"] != "bot" || got["message"] != "please" ||
+		got["commentCount"] != 1.0 || got["fileCount"] != 1.0 || got["status"] != "resolved" {
 		t.Errorf("%v", got)
 	}
 	record := s.api("GET", "/api/review/submissions/"+id, "").want(200).object()
 	request, submission := record["request"].(map[string]any), record["submission"].(map[string]any)
-	if request["message"] != "please" || request["branch"] != "main" || request["commit"] != runGit(t, s.dir, "rev-parse", "HEAD") || fmt.Sprint(request["warnings"]) != "[]" {
+	if request["message"] != "please" || request["branch"] != "main" ||
+		request["commit"] != runGit(t, s.dir, "rev-parse", "HEAD") || fmt.Sprint(request["warnings"]) != "[]" {
 		t.Errorf("%v", request)
 	}
 	comment := submission["comments"].([]any)[0].(map[string]any)
-	for key, want := range map[string]any{"file": "a.txt", "startLine": 2.0, "endLine": 2.0, "selectedText": "2", "comment": "why 2?"} {
+	for key, want := range map[string]any{"file": "a.txt", "startLine": 2.0, "endLine": 2.0, "selectedText": "2",
+		"comment": "why 2?"} {
 		if comment[key] != want {
 			t.Errorf("%s: %v, want %v", key, comment[key], want)
 		}
@@ -175,14 +186,17 @@ func TestRecordOfFindings(t *testing.T) {
 	s := newSite(t)
 	id := s.request()
 	sub := record.Submission{Reviewer: "builtin", Outcome: record.OutcomeFailed, Report: reply.Report{
-		Effective: reply.NeedsFix, Findings: []reply.Finding{{ID: "f-0123456789", Severity: reply.Warning, File: "a.txt", Line: 2, Issue: "bad", Fix: "mend"}},
+		Effective: reply.NeedsFix, Findings: []reply.Finding{{ID: "f-0123456789", Severity: reply.Warning, File: "a.txt",
+			Line: 2, Issue: "bad", Fix: "mend"}},
 	}}
 	if _, err := s.Store.SubmitReview(t.Context(), id, sub, ""); err != nil {
 		t.Fatal(err)
 	}
-	comments := s.api("GET", "/api/review/submissions/"+id, "").want(200).object()["submission"].(map[string]any)["comments"].([]any)
+	comments := s.api("GET", "/api/review/submissions/"+id, "").want(200).
+		object()["submission"].(map[string]any)["comments"].([]any)
 	got := comments[0].(map[string]any)
-	if got["id"] != "f-0123456789" || got["comment"] != "bad\n\nFix: mend" || got["endLine"] != 2.0 || got["severity"] != "warning" {
+	if got["id"] != "f-0123456789" || got["comment"] != "bad\n\nFix: mend" || got["endLine"] != 2.0 ||
+		got["severity"] != "warning" {
 		t.Errorf("%v", got)
 	}
 }
@@ -194,7 +208,8 @@ func TestClaimReleaseResolve(t *testing.T) {
 	s.api("POST", at(open, "claim"), `{"claimedBy":"a"}`).want(400).says("is open and cannot be claimed")
 	s.api("POST", at(open, "resolve"), `{}`).want(400)
 	s.api("POST", at("20200101000000-aaaaaa", "claim"), `{"claimedBy":"a"}`).want(404)
-	s.api("POST", at(id, "claim"), `{"claimedBy":7}`).want(400).says("Invalid JSON body: claimedBy must be a text, not: number")
+	s.api("POST", at(id, "claim"), `{"claimedBy":7}`).want(400).
+		says("Invalid JSON body: claimedBy must be a text, not: number")
 	s.api("POST", at(id, "claim"), `{"claimedBy":"a\nb"}`).want(400)
 	s.api("POST", at(id, "claim"), `{"claimedBy":"a"}`).want(200)
 	s.api("POST", at(id, "claim"), `{"claimedBy":"a"}`).want(200) // renews the claim
@@ -253,7 +268,8 @@ func TestClosingKeepsDrafts(t *testing.T) {
 			t.Errorf("drafts %s, want %s", got, want)
 		}
 	}
-	shows(t, s.page("/review/"+cancelled), "A draft with 1 comment is kept, by Ada", list(cancelled), "Reopen the review, and then it can be submitted.")
+	shows(t, s.page("/review/"+cancelled), "A draft with 1 comment is kept, by Ada", list(cancelled),
+		"Reopen the review, and then it can be submitted.")
 	if doc := s.api("POST", at(cancelled, "reopen"), "").want(200).object(); doc["drafts"] != nil {
 		t.Errorf("reopened: %v", doc["drafts"])
 	}
@@ -263,7 +279,8 @@ func TestAnswer(t *testing.T) {
 	s := newSite(t)
 	id := s.submitted()
 	path := "/api/review/submissions/" + id + "/answer"
-	finding := s.api("GET", "/api/review/submissions/"+id, "").object()["submission"].(map[string]any)["comments"].([]any)[0].(map[string]any)["id"].(string)
+	finding := s.api("GET", "/api/review/submissions/"+id, "").
+		object()["submission"].(map[string]any)["comments"].([]any)[0].(map[string]any)["id"].(string)
 	body := func(rest string) string { return `{"finding":"` + finding + `",` + rest + `}` }
 	s.api("POST", path, body(`"answer":"fixed","commit":"HEAD"`)).want(400) // HEAD is the reviewed commit itself
 	s.put("mended.txt", []byte("mended\n"))
@@ -289,24 +306,31 @@ func TestDrafts(t *testing.T) {
 	s := newSite(t)
 	id := s.request()
 	path := "/api/review/drafts/" + id
-	if doc := s.browser("GET", path, "").want(200).object(); doc["reviewer"] != person || fmt.Sprint(doc["comments"], doc["viewed"]) != "[] []" {
+	if doc := s.browser("GET", path, "").want(200).object(); doc["reviewer"] != person ||
+		fmt.Sprint(doc["comments"], doc["viewed"]) != "[] []" {
 		t.Errorf("%v", doc)
 	}
 	added := s.browser("POST", path, `{"file":"a.txt","startLine":2,"endLine":3,"comment":"**why**"}`).want(200).object()
 	head := runGit(t, s.dir, "rev-parse", "HEAD")
-	if added["selectedText"] != "2\nthree" || added["commit"] != head || added["blob"] != runGit(t, s.dir, "rev-parse", "HEAD:a.txt") {
+	if added["selectedText"] != "2\nthree" || added["commit"] != head ||
+		added["blob"] != runGit(t, s.dir, "rev-parse", "HEAD:a.txt") {
 		t.Errorf("%v", added)
 	}
-	old := s.browser("POST", path, `{"file":"a.txt","startLine":2,"side":"old","comment":"was better","severity":"note"}`).want(200).object()
+	old := s.browser("POST", path, `{"file":"a.txt","startLine":2,"side":"old","comment":"was better","severity":"note"}`).
+		want(200).object()
 	if old["selectedText"] != "two" || old["commit"] != runGit(t, s.dir, "rev-parse", "HEAD~1") || old["endLine"] != 2.0 {
 		t.Errorf("%v", old)
 	}
 	s.browser("POST", path, `{"file":"b.txt","comment":"on the file"}`).want(200)
 	s.browser("POST", path, `{"comment":"on the whole"}`).want(200)
 	for body, why := range map[string]string{
-		`{"comment":" "}`: "empty", `{"file":"gone","comment":"x"}`: "gone", `{"file":"a.txt","startLine":9,"comment":"x"}`: "3 lines",
-		`{"file":"a.txt","startLine":3,"endLine":2,"comment":"x"}`: "not a range", `{"startLine":3,"comment":"x"}`: "lines need a file", `{"file":"a.txt","side":"left","comment":"x"}`: "side",
-		`{"file":"a.txt","startLine":-1,"comment":"x"}`: "not a range", `{"file":"../a.txt","comment":"x"}`: "", `{"comment":"x","severity":"bad"}`: "severity", `{"text":"x"}`: "unknown field",
+		`{"comment":" "}`: "empty", `{"file":"gone","comment":"x"}`: "gone",
+		`{"file":"a.txt","startLine":9,"comment":"x"}`:             "3 lines",
+		`{"file":"a.txt","startLine":3,"endLine":2,"comment":"x"}`: "not a range",
+		`{"startLine":3,"comment":"x"}`:                            "lines need a file",
+		`{"file":"a.txt","side":"left","comment":"x"}`:             "side",
+		`{"file":"a.txt","startLine":-1,"comment":"x"}`:            "not a range", `{"file":"../a.txt","comment":"x"}`: "",
+		`{"comment":"x","severity":"bad"}`: "severity", `{"text":"x"}`: "unknown field",
 	} {
 		s.browser("POST", path, body).want(400).says(why)
 	}
@@ -326,7 +350,8 @@ func TestDrafts(t *testing.T) {
 	again := openSite(t, s.dir) // a restart loses nothing
 	doc := again.browser("GET", path, "").want(200).object()
 	comments := doc["comments"].([]any)
-	if len(comments) != 3 || comments[0].(map[string]any)["comment"] != "changed" || doc["message"] != "in all" || fmt.Sprint(doc["viewed"]) != "[a.txt]" {
+	if len(comments) != 3 || comments[0].(map[string]any)["comment"] != "changed" || doc["message"] != "in all" ||
+		fmt.Sprint(doc["viewed"]) != "[a.txt]" {
 		t.Errorf("%v", doc)
 	}
 	s.browser("POST", path, `{"comment":"`+strings.Repeat("x", 300<<10)+`"}`).want(413).says("full")
@@ -342,18 +367,21 @@ func TestSubmit(t *testing.T) {
 	s.browser("POST", submit, "").want(400).says("nothing to submit")
 	s.browser("POST", submit, `{"decision":"comment"}`).want(400)
 	s.browser("POST", submit, `{"decision":"comment","comments":[{"file":"gone","comment":"x"}]}`).want(400)
-	s.browser("POST", submit, `{"decision":"approve","message":"`+strings.Repeat("x", 1000)+`","comments":[{"comment":"`+strings.Repeat("x", 300<<10)+`"}]}`).want(413)
+	s.browser("POST", submit, `{"decision":"approve","message":"`+strings.Repeat("x", 1000)+`","comments":[{"comment":"`+
+		strings.Repeat("x", 300<<10)+`"}]}`).want(413)
 	s.browser("POST", draft, `{"file":"a.txt","startLine":2,"comment":"one"}`).want(200)
 	s.browser("PUT", draft+"/message", `{"message":"in all"}`).want(200)
 	body := `{"decision":"comment","key":"k1","comments":[{"file":"a.txt","startLine":1,"comment":"two"}]}`
 	for range 3 { // the answer was lost, and the request is sent again
-		if doc := s.browser("POST", submit, body).want(200).object(); doc["status"] != "submitted" || doc["commentCount"] != 2.0 || doc["outcome"] != "commented" {
+		if doc := s.browser("POST", submit, body).want(200).object(); doc["status"] != "submitted" ||
+			doc["commentCount"] != 2.0 || doc["outcome"] != "commented" {
 			t.Fatalf("%v", doc)
 		}
 	}
 	s.browser("POST", submit, `{"decision":"comment","key":"k1"}`).want(200) // the draft is gone meanwhile
 	record := s.browser("GET", "/api/review/submissions/"+id, "").object()
-	if subs := record["submissions"].([]any); len(subs) != 1 || subs[0].(map[string]any)["message"] != "in all" || subs[0].(map[string]any)["reviewer"] != person {
+	if subs := record["submissions"].([]any); len(subs) != 1 || subs[0].(map[string]any)["message"] != "in all" ||
+		subs[0].(map[string]any)["reviewer"] != person {
 		t.Errorf("%v", record)
 	}
 	if doc := s.browser("GET", draft, "").object(); fmt.Sprint(doc["comments"], doc["message"]) != "[]" {

@@ -11,7 +11,8 @@ func TestBlame(t *testing.T) {
 	s.commit("The first")
 	runGit(t, s.dir, "mv", "old.txt", "new.txt")
 	s.put("new.txt", []byte(strings.Repeat("line\n", 20)+"two\n"+strings.Repeat("line\n", 20)))
-	runGit(t, s.dir, "-c", `user.name=A" onmouseover="alert(1)`, "-c", "user.email=e@x.test", "commit", "-qam", "Then \"this\" <b>")
+	runGit(t, s.dir, "-c", `user.name=A" onmouseover="alert(1)`, "-c", "user.email=e@x.test", "commit", "-qam",
+		"Then \"this\" <b>")
 	s.put("new.txt", []byte(strings.Repeat("line\n", 20)+"two\n"+strings.Repeat("line\n", 19)+"end\n"))
 	s.put("more.txt", []byte("more\n"))
 	runGit(t, s.dir, "rm", "-q", "a.txt")
@@ -27,13 +28,16 @@ func TestBlame(t *testing.T) {
 	for view, columns := range map[string]string{"unified": `colspan="5"`, "split": `colspan="7"`} {
 		blame := s.page("/review/" + id + "/diff?path=new.txt&blame=1&view=" + view)
 		checkHTML(t, blame)
-		shows(t, blame, `title="The first · `, "<code>"+first+"</code>", "<code>"+last+"</code>", "The last · ", columns, "Without who wrote the lines", "/lines?blame=1")
-		if said, told := strings.Count(blame, "<code>"+first), strings.Count(blame, `title="The first`); said != 1 || told != 3 {
+		shows(t, blame, `title="The first · `, "<code>"+first+"</code>", "<code>"+last+"</code>", "The last · ", columns,
+			"Without who wrote the lines", "/lines?blame=1")
+		if said, told := strings.Count(blame, "<code>"+first), strings.Count(blame, `title="The first`); said != 1 ||
+			told != 3 {
 			t.Errorf("%s: a commit is said %d times for %d lines", view, said, told)
 		}
 	}
 	gap := s.page("/review/" + id + "/lines?path=new.txt&old=20&new=20&count=3&blame=1")
-	shows(t, gap, "<code>"+first+"</code>", "<code>"+second+"</code>", `title="Then &#34;this&#34; &lt;b&gt; · A&#34; onmouseover`, "<b>A&#34; onmouseover")
+	shows(t, gap, "<code>"+first+"</code>", "<code>"+second+"</code>",
+		`title="Then &#34;this&#34; &lt;b&gt; · A&#34; onmouseover`, "<b>A&#34; onmouseover")
 	checkHTML(t, gap)
 	shows(t, s.page("/review/"+id+"/diff?path=more.txt&blame=1"), "<code>"+last+"</code>")
 	hides(t, s.page("/review/"+id+"/diff?path=a.txt&blame=1"), `<td class="bl"`, "not known")

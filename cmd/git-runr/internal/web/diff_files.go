@@ -134,7 +134,8 @@ func modeName(mode string) string {
 // generated reports by its name whether a tool writes the file.
 func generated(name string) bool {
 	base := path.Base(name)
-	ends := []string{".lock", "-lock.json", "-lock.yaml", "-shrinkwrap.json", ".min.js", ".min.css", ".snap", ".lockb", ".map", ".pb.go"}
+	ends := []string{".lock", "-lock.json", "-lock.yaml", "-shrinkwrap.json", ".min.js", ".min.css", ".snap", ".lockb",
+		".map", ".pb.go"}
 	return base == "go.sum" || slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(base, end) })
 }
 

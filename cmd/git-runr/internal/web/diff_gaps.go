@@ -64,7 +64,8 @@ func gapsOf(hunks []unidiff.Hunk, whole []byte) []gapView {
 }
 
 // gapRows returns count lines of a file from line new on, which is line old on the other side.
-func (p *pages) gapRows(ctx context.Context, c comparison, f changedFile, o viewOptions, old, new, count int) ([]rowView, error) {
+func (p *pages) gapRows(ctx context.Context, c comparison, f changedFile, o viewOptions,
+	old, new, count int) ([]rowView, error) {
 	whole, err := p.repo.Blob(ctx, c.to, f.Path)
 	if err != nil {
 		return nil, err
@@ -75,7 +76,8 @@ func (p *pages) gapRows(ctx context.Context, c comparison, f changedFile, o view
 }
 
 // gapLines serves a part of a gap, which a script inserts into the page.
-func (p *pages) gapLines(w http.ResponseWriter, r *http.Request, c comparison, list *fileList, o viewOptions, common page) error {
+func (p *pages) gapLines(w http.ResponseWriter, r *http.Request, c comparison, list *fileList, o viewOptions,
+	common page) error {
 	f, known := list.find(r.FormValue("path"))
 	if !known || f.Status == "D" {
 		return &record.NotFoundError{What: "file", ID: r.FormValue("path")}

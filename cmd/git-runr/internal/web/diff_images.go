@@ -42,7 +42,8 @@ var rasterTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 // isImage reports by its name whether the file is an image and not text.
 func (f changedFile) isImage() bool {
-	return f.Binary && slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp"}, strings.ToLower(path.Ext(f.Path)))
+	return f.Binary && slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp"},
+		strings.ToLower(path.Ext(f.Path)))
 }
 
 // imageBytes returns how many bytes are read to measure the image, or 0 if the file is not an image.
@@ -69,7 +70,8 @@ func (p *pages) images(ctx context.Context, c comparison, f changedFile, sizes f
 		if !there {
 			continue
 		}
-		v := imageView{Label: side.label, URL: c.url("raw", "path", side.path, "side", string(side.side)), Size: prose.Bytes(size)}
+		v := imageView{Label: side.label, URL: c.url("raw", "path", side.path, "side", string(side.side)),
+			Size: prose.Bytes(size)}
 		if size > maxImage {
 			v.Why = "too large to show"
 		} else {

@@ -42,7 +42,8 @@ func encoded(t testing.TB, width, height int) map[string][]byte {
 	}
 	return map[string][]byte{
 		"photo.JPG": jpg.Bytes(), "moving.gif": animated.Bytes(),
-		"a.webp": webpImage("VP8 ", width, height), "b.webp": webpImage("VP8L", width, height), "c.webp": webpImage("VP8X", width, height),
+		"a.webp": webpImage("VP8 ", width, height), "b.webp": webpImage("VP8L", width, height),
+		"c.webp": webpImage("VP8X", width, height),
 	}
 }
 
@@ -70,7 +71,8 @@ func TestImages(t *testing.T) {
 	page := s.page("/review/" + id)
 	checkHTML(t, page)
 	part := func(name string) string { return section(t, page, name) }
-	shows(t, part("same.png"), `width="4" height="4"`, `width="8" height="4"`, "4 × 4", "8 × 4", fmt.Sprint(len(pngImage(t, 4))), " B<", "Side by side", "Swipe", "Full size", `type="range"`)
+	shows(t, part("same.png"), `width="4" height="4"`, `width="8" height="4"`, "4 × 4", "8 × 4",
+		fmt.Sprint(len(pngImage(t, 4))), " B<", "Side by side", "Swipe", "Full size", `type="range"`)
 	hides(t, part("same.png"), "All lines")
 	shows(t, part("gone.png"), "before", "5 × 4", "side=old")
 	shows(t, part("added.png"), "after", "7 × 4", "side=new")
@@ -86,7 +88,8 @@ func TestImages(t *testing.T) {
 		t.Errorf("%d images", n)
 	}
 	for _, path := range []string{"broken.png&side=old", "large.png&side=old", "vast.webp"} {
-		if status := s.ask("GET", "/review/"+id+"/raw?path="+path, "", s.asPerson()).StatusCode; status != 400 && status != 413 {
+		if status := s.ask("GET", "/review/"+id+"/raw?path="+path, "", s.asPerson()).StatusCode; status != 400 &&
+			status != 413 {
 			t.Errorf("%s: status %d", path, status)
 		}
 	}

@@ -89,7 +89,8 @@ func (m *rowMaker) left(more bool) []*remark {
 
 // whole makes rows of count lines of a file, from line first on. numbers returns the numbers of a line on the old and
 // the new side, 0 for none. lines is the number of lines of the file.
-func (m *rowMaker) whole(name string, data []byte, first, count int, numbers func(n int) (old, new int)) (rows []rowView, lines int) {
+func (m *rowMaker) whole(name string, data []byte, first, count int,
+	numbers func(n int) (old, new int)) (rows []rowView, lines int) {
 	m.crlf = bytes.Count(data, []byte("\r\n")) == bytes.Count(data, []byte("\n"))
 	scan := syntax.NewScanner(syntax.Coloured(name))
 	for raw := range bytes.Lines(data) {

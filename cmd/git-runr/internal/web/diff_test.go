@@ -35,13 +35,16 @@ func TestCodeHTML(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	long := strings.Repeat("é", maxShown/2) + "the <end>"
-	if got := string(codeHTML(long, nil, nil)); !strings.HasSuffix(got, `é<details class="cut"><summary>… 9 more bytes</summary>the &lt;end&gt;</details>`) {
+	if got := string(codeHTML(long, nil, nil)); !strings.HasSuffix(got,
+		`é<details class="cut"><summary>… 9 more bytes</summary>the &lt;end&gt;</details>`) {
 		t.Errorf("…%s", got[len(got)-120:])
 	}
-	if got := string(codeHTML(long, nil, [][2]int{{maxShown - 2, maxShown + 3}})); !strings.HasSuffix(got, `<mark>é</mark><details class="cut" open><summary>… 9 more bytes</summary><mark>the</mark> &lt;end&gt;</details>`) {
+	if got := string(codeHTML(long, nil, [][2]int{{maxShown - 2, maxShown + 3}})); !strings.HasSuffix(got,
+		`<mark>é</mark><details class="cut" open><summary>… 9 more bytes</summary><mark>the</mark> &lt;end&gt;</details>`) {
 		t.Errorf("…%s", got[len(got)-160:])
 	}
-	if got := string(codeHTML("⚠\ufe0f\ufe0f a\ufe0f", nil, nil)); got != "⚠\ufe0f"+`<span class="iv">\u{fe0f}</span> a<span class="iv">\u{fe0f}</span>` {
+	if got := string(codeHTML("⚠\ufe0f\ufe0f a\ufe0f", nil, nil)); got != "⚠\ufe0f"+
+		`<span class="iv">\u{fe0f}</span> a<span class="iv">\u{fe0f}</span>` {
 		t.Errorf("%q", got)
 	}
 }
@@ -54,7 +57,8 @@ func plainOf(code string) string { return html.UnescapeString(anyTag.ReplaceAllS
 // A line is shown completely and without anything that a browser would act on, whatever its language and marked part
 // are.
 func FuzzCodeHTML(f *testing.F) {
-	for _, s := range []string{"", "<script>", "a\u202eb", "\"&lt;\"", "⚠\ufe0f\ufe0f", "\xff\xfe", "\x00\x1b[m", "a\tb\r"} {
+	for _, s := range []string{"", "<script>", "a\u202eb", "\"&lt;\"", "⚠\ufe0f\ufe0f", "\xff\xfe", "\x00\x1b[m",
+		"a\tb\r"} {
 		f.Add(s, 0, 2)
 	}
 	f.Fuzz(func(t *testing.T, line string, from, to int) {
@@ -108,7 +112,8 @@ func FuzzRows(f *testing.F) {
 					}
 				}
 				positive := func(n int) bool { return n <= 0 }
-				if !slices.Equal(gotOld, slices.DeleteFunc(slices.Clone(old), positive)) || !slices.Equal(gotNew, slices.DeleteFunc(slices.Clone(new), positive)) {
+				if !slices.Equal(gotOld, slices.DeleteFunc(slices.Clone(old), positive)) ||
+					!slices.Equal(gotNew, slices.DeleteFunc(slices.Clone(new), positive)) {
 					t.Fatalf("split %v: old %v, new %v of %v, %v", split, gotOld, gotNew, old, new)
 				}
 			}

@@ -200,7 +200,8 @@ func (p patch) hunks() (all []unidiff.Hunk) {
 
 // patches returns the patches of the files with the given indexes, as far as one response can hold them. A symbolic
 // link that became a file has two patches. If white space is ignored, a file without other changes has an empty one.
-func (p *pages) patches(ctx context.Context, c comparison, list []changedFile, now []int, noSpace bool) (map[int]patch, error) {
+func (p *pages) patches(ctx context.Context, c comparison, list []changedFile, now []int,
+	noSpace bool) (map[int]patch, error) {
 	if len(now) == 0 {
 		return nil, nil
 	}
@@ -247,10 +248,12 @@ func (f changedFile) isOf(patch patch) bool {
 
 // patchEach asks git for one patch at a time; it serves where git pairs files differently in a whole diff than in the
 // diff of one.
-func (p *pages) patchEach(ctx context.Context, c comparison, list []changedFile, now []int, noSpace bool) (map[int]patch, error) {
+func (p *pages) patchEach(ctx context.Context, c comparison, list []changedFile, now []int,
+	noSpace bool) (map[int]patch, error) {
 	found := map[int]patch{}
 	for _, i := range now {
-		text, _, err := p.repo.Diff(ctx, gitstore.DiffSpec{From: c.from, To: c.to, Paths: list[i].pathspecs(), MaxBytes: maxPatch, IgnoreSpace: noSpace})
+		text, _, err := p.repo.Diff(ctx, gitstore.DiffSpec{From: c.from, To: c.to, Paths: list[i].pathspecs(),
+			MaxBytes: maxPatch, IgnoreSpace: noSpace})
 		if err != nil {
 			return nil, err
 		}
@@ -276,7 +279,8 @@ func (p *pages) oneFile(ctx context.Context, c comparison, f changedFile, o view
 		}
 		v.Note, o.rendered = "Too large to show as anything but text", ""
 	}
-	spec := gitstore.DiffSpec{From: c.from, To: c.to, Paths: f.pathspecs(), MaxBytes: maxPatch, Context: o.context, IgnoreSpace: o.noSpace}
+	spec := gitstore.DiffSpec{From: c.from, To: c.to, Paths: f.pathspecs(), MaxBytes: maxPatch, Context: o.context,
+		IgnoreSpace: o.noSpace}
 	text, cut, err := p.repo.Diff(ctx, spec)
 	if err != nil {
 		return v, err
@@ -290,7 +294,8 @@ func (p *pages) oneFile(ctx context.Context, c comparison, f changedFile, o view
 }
 
 // fill adds the rows of patch to the view.
-func (p *pages) fill(ctx context.Context, c comparison, v *fileView, patch patch, sizes fileSizes, o viewOptions) error {
+func (p *pages) fill(ctx context.Context, c comparison, v *fileView, patch patch, sizes fileSizes,
+	o viewOptions) error {
 	if v.Binary {
 		var err error
 		if v.Images, err = p.images(ctx, c, v.changedFile, sizes); err != nil {
@@ -396,7 +401,8 @@ func allCRLF(hunks []unidiff.Hunk) bool {
 
 // wholes returns the texts of a file by side, if they are needed and small enough: to colour lines in context, to
 // count lines, and to get the old text of lines that both sides have.
-func (p *pages) wholes(ctx context.Context, c comparison, f changedFile, needed, both bool, sizes fileSizes) (map[record.Side][]byte, error) {
+func (p *pages) wholes(ctx context.Context, c comparison, f changedFile, needed, both bool,
+	sizes fileSizes) (map[record.Side][]byte, error) {
 	whole := map[record.Side][]byte{}
 	if !needed {
 		return whole, nil
@@ -464,7 +470,8 @@ func numberOf(l unidiff.Line, side record.Side) int {
 }
 
 // scanWhole stores the tokens of the lines in hunks, scanned in the whole file.
-func scanWhole(lang *syntax.Language, whole []byte, side record.Side, hunks []part, tokens map[shown.Line][]syntax.Token) {
+func scanWhole(lang *syntax.Language, whole []byte, side record.Side, hunks []part,
+	tokens map[shown.Line][]syntax.Token) {
 	wanted, last := map[int]bool{}, 0
 	for _, h := range hunks {
 		for _, l := range h.Lines {

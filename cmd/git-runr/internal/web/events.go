@@ -98,7 +98,8 @@ func (s *Server) updates(ctx context.Context, old, now gitstore.Tips) []updateJS
 			}
 			note(submissionsChanged, event.Review)
 			note(runChanged, event.Run)
-			if slices.Contains([]string{record.EventReviewRequested.Name, record.EventReviewSubmitted.Name, record.EventReviewChecked.Name, record.EventReviewCancelled.Name, record.EventReviewReopened.Name}, event.Type) {
+			if slices.Contains([]string{record.EventReviewRequested.Name, record.EventReviewSubmitted.Name,
+				record.EventReviewChecked.Name, record.EventReviewCancelled.Name, record.EventReviewReopened.Name}, event.Type) {
 				note(sessionsChanged, event.Review)
 			}
 			return nil

@@ -89,7 +89,8 @@ func TestEvents(t *testing.T) {
 	other.browser("POST", "/api/review/submissions/"+id+"/submit", `{"decision":"approve"}`).want(200)
 	for _, want := range []string{sessionsChanged, submissionsChanged} {
 		name, data := next(t, lines)
-		if name != want || data.Name != want || data.Type != "ui_event" || !slices.Equal(data.IDs, []string{id}) || data.At == 0 {
+		if name != want || data.Name != want || data.Type != "ui_event" || !slices.Equal(data.IDs, []string{id}) ||
+			data.At == 0 {
 			t.Errorf("%s: %+v, want %s", name, data, want)
 		}
 	}
@@ -136,8 +137,10 @@ func TestUpdates(t *testing.T) {
 	}
 	const run = "20260102030405-abcdef"
 	_, err = s.repo.Append(t.Context(), func(_ context.Context, _ gitstore.Tips, writer string) (gitstore.Record, error) {
-		body, err := json.Marshal(record.Event{V: 1, Clock: 9, Writer: writer, Timestamp: time.Now(), Type: record.EventAttemptStarted.Name, Run: run, Payload: json.RawMessage("{}")})
-		return gitstore.Record{Author: gitstore.Identity{Name: "Ada", Email: "ada@example.com"}, Message: "attempt\n\n" + string(body) + "\n"}, err
+		body, err := json.Marshal(record.Event{V: 1, Clock: 9, Writer: writer, Timestamp: time.Now(),
+			Type: record.EventAttemptStarted.Name, Run: run, Payload: json.RawMessage("{}")})
+		return gitstore.Record{Author: gitstore.Identity{Name: "Ada", Email: "ada@example.com"},
+			Message: "attempt\n\n" + string(body) + "\n"}, err
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,8 @@ type listCost struct {
 
 // over reports whether any count of c exceeds most.
 func (c listCost) over(most listCost) bool {
-	return c.parts > most.parts || c.events > most.events || c.processes > most.processes || c.heads > most.heads || c.bytes > most.bytes
+	return c.parts > most.parts || c.events > most.events || c.processes > most.processes || c.heads > most.heads ||
+		c.bytes > most.bytes
 }
 
 // The sizes of histories, in reviews and in runs.
@@ -94,7 +95,8 @@ func (h history) costs(t *testing.T, n int) map[string]listCost {
 		testrepo.WriteFile(t, filepath.Dir(trace), "trace", "")
 		show()
 		started := strings.Count(testrepo.ReadFile(t, filepath.Dir(trace), "trace"), `"event":"start"`)
-		costs[what] = listCost{int(read.Parts.Load()), int(read.Events.Load()), started, int(read.Rows.Load()), int(read.Bytes.Load())}
+		costs[what] = listCost{int(read.Parts.Load()), int(read.Events.Load()), started, int(read.Rows.Load()),
+			int(read.Bytes.Load())}
 	}
 	os.Unsetenv("GIT_TRACE2_EVENT")
 	return costs
@@ -130,7 +132,8 @@ func (h history) write(t *testing.T, dir string, n int) {
 	const writer = "aaaaaaaaaaaa"
 	var stream strings.Builder
 	for i := range n {
-		fmt.Fprintf(&stream, "commit refs/heads/main\ncommitter A <a@example.com> %d +0000\ndata <<.\nchange %d\n.\n", 1700000000+i, i)
+		fmt.Fprintf(&stream, "commit refs/heads/main\ncommitter A <a@example.com> %d +0000\ndata <<.\nchange %d\n.\n",
+			1700000000+i, i)
 		if i == 0 {
 			stream.WriteString("from refs/heads/main^0\n")
 		}
@@ -148,7 +151,8 @@ func (h history) write(t *testing.T, dir string, n int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&stream, "commit refs/runr/log/%s\ncommitter A <a@example.com> %d +0000\ndata %d\n%s\n", writer, at.Unix(), len(text), text)
+		fmt.Fprintf(&stream, "commit refs/runr/log/%s\ncommitter A <a@example.com> %d +0000\ndata %d\n%s\n", writer,
+			at.Unix(), len(text), text)
 	}
 	for i := range n {
 		at = at.Add(time.Second)
@@ -159,13 +163,20 @@ func (h history) write(t *testing.T, dir string, n int) {
 		const letters = "abcdefghijkmnpqrstuvwxyz23456789"
 		suffix := "-aaaa" + string(letters[i/len(letters)]) + string(letters[i%len(letters)])
 		review, run := at.Format(record.IDTime)+suffix, at.Add(365*24*time.Hour).Format(record.IDTime)+suffix
-		subject := record.Subject{Kind: record.SubjectCommit, Spec: "HEAD", Base: gitstore.ID(base), Commit: gitstore.ID(commit), Tree: gitstore.ID(commit), Title: "change", Branch: "main"}
-		add(record.Event{Type: record.EventReviewRequested.Name, Review: review}, record.ReviewRequest{Subject: subject, Reviewer: record.Human})
+		subject := record.Subject{Kind: record.SubjectCommit, Spec: "HEAD", Base: gitstore.ID(base),
+			Commit: gitstore.ID(commit), Tree: gitstore.ID(commit), Title: "change", Branch: "main"}
+		add(record.Event{Type: record.EventReviewRequested.Name, Review: review},
+			record.ReviewRequest{Subject: subject, Reviewer: record.Human})
 		if h.answered {
-			report := reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Findings: []reply.Finding{{ID: "f-1", Severity: reply.Warning, File: "a.txt", Issue: "why?"}}}
-			add(record.Event{Type: record.EventReviewSubmitted.Name, Review: review}, record.Submission{Reviewer: record.Human, Outcome: record.OutcomeFailed, Commit: subject.Commit, Tree: subject.Tree, Report: report})
+			report := reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix,
+				Findings: []reply.Finding{{ID: "f-1", Severity: reply.Warning, File: "a.txt", Issue: "why?"}}}
+			add(record.Event{Type: record.EventReviewSubmitted.Name, Review: review},
+				record.Submission{Reviewer: record.Human, Outcome: record.OutcomeFailed, Commit: subject.Commit, Tree: subject.Tree,
+					Report: report})
 		}
-		add(record.Event{Type: record.EventRunStarted.Name, Run: run}, runplan.Plan{Entity: runplan.Entity{Type: "task", Identifier: "T", Title: "Add a thing"}, Base: gitstore.ID(commits[0]), Branch: "runr/" + run})
+		add(record.Event{Type: record.EventRunStarted.Name, Run: run},
+			runplan.Plan{Entity: runplan.Entity{Type: "task", Identifier: "T", Title: "Add a thing"},
+				Base: gitstore.ID(commits[0]), Branch: "runr/" + run})
 	}
 	testrepo.GitInput(t, dir, stream.String(), "fast-import", "--quiet")
 	testrepo.Git(t, dir, "config", "runr.writer", writer)

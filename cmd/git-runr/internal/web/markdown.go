@@ -241,7 +241,8 @@ func renderFenced(w util.BufWriter, source []byte, node ast.Node, entering bool)
 		q, _ := quoted.(quotedLines)
 		written = suggestionHTML(q, lines)
 	} else {
-		written = `<pre class="code"><code>` + codeLinesHTML(syntax.Named(string(block.Language(source))), lines) + "</code></pre>\n"
+		written = `<pre class="code"><code>` + codeLinesHTML(syntax.Named(string(block.Language(source))), lines) +
+			"</code></pre>\n"
 	}
 	_, err := w.WriteString(written)
 	return ast.WalkSkipChildren, err
@@ -279,7 +280,8 @@ func suggestionHTML(q quotedLines, lines []string) string {
 	var b strings.Builder
 	b.WriteString(`<div class="suggestion"><p class="cap">Suggested change</p><table class="diff"><tbody>`)
 	row := func(class, mark, label, line string) {
-		b.WriteString(`<tr class="` + class + `"><td class="mk"><span class="vh">` + label + `</span>` + mark + `</td><td class="code">`)
+		b.WriteString(`<tr class="` + class + `"><td class="mk"><span class="vh">` + label + `</span>` + mark +
+			`</td><td class="code">`)
 		b.WriteString(string(codeHTML(line, syntax.NewScanner(lang).Line(line), nil)))
 		b.WriteString("</td></tr>")
 	}

@@ -14,7 +14,10 @@ func TestRenderedMarkdown(t *testing.T) {
 	s.put("logo.svg", []byte("<svg/>\n"))
 	s.put("vast.svg", []byte("<svg/>\n"))
 	s.commit("before")
-	s.put("doc.md", []byte("# Title\n\n"+same+"A *short* sentence of many words.\n\n- one\n- two\n- three\n\n![pic](https://evil.test/x.png) <script>alert(1)</script>\n"))
+	s.put("doc.md",
+		[]byte("# Title\n\n"+same+
+			"A *short* sentence of many words.\n\n- one\n- two\n- three\n\n"+
+			"![pic](https://evil.test/x.png) <script>alert(1)</script>\n"))
 	runGit(t, s.dir, "rm", "-q", "gone.md")
 	s.put("new.markdown", []byte("It *is*\n"))
 	s.put("large.md", []byte(strings.Repeat("x\n\n", maxMarkdown/3)+"y\n"))
@@ -23,18 +26,21 @@ func TestRenderedMarkdown(t *testing.T) {
 	s.put("code.go", []byte("package x\n"))
 	s.commit("after")
 	id := s.request()
-	s.browser("POST", "/api/review/submissions/"+id+"/submit", `{"decision":"comment","comments":[{"file":"doc.md","startLine":23,"comment":"how many?"}]}`).want(200)
+	s.browser("POST", "/api/review/submissions/"+id+"/submit",
+		`{"decision":"comment","comments":[{"file":"doc.md","startLine":23,"comment":"how many?"}]}`).want(200)
 
 	page := s.page("/review/" + id)
 	shows(t, section(t, page, "doc.md"), "rendered=1", `<tr class="a">`)
 	hides(t, section(t, page, "code.go"), "rendered=1")
 	for view, want := range map[string][]string{
-		"unified": {"A <em>short</em> sentence of <mark>some</mark> words", "A <em>short</em> sentence of <mark>many</mark> words", "<li><mark>three</mark></li>"},
-		"split":   {"A <em>short</em> sentence of <mark>some</mark> words", `class="blocks two"`, `<div class="md a">`},
+		"unified": {"A <em>short</em> sentence of <mark>some</mark> words",
+			"A <em>short</em> sentence of <mark>many</mark> words", "<li><mark>three</mark></li>"},
+		"split": {"A <em>short</em> sentence of <mark>some</mark> words", `class="blocks two"`, `<div class="md a">`},
 	} {
 		doc := s.page("/review/" + id + "/diff?path=doc.md&rendered=1&view=" + view)
 		checkHTML(t, doc)
-		shows(t, doc, append(want, "unchanged blocks</summary>", "how many?", "which the diff does not show", "image: pic", "&lt;script&gt;", "As text", "/diff?path=doc.md")...)
+		shows(t, doc, append(want, "unchanged blocks</summary>", "how many?", "which the diff does not show", "image: pic",
+			"&lt;script&gt;", "As text", "/diff?path=doc.md")...)
 		hides(t, doc, "<tr class", "<script>alert", `<img src="https`, "&amp;rendered=1")
 	}
 	shows(t, s.page("/review/"+id+"/diff?path=gone.md&rendered=1"), `<div class="md d">`, "It was")
@@ -54,13 +60,16 @@ func TestBlockRows(t *testing.T) {
 	for _, c := range []struct{ name, before, after, want string }{
 		{"nothing", "", "", ""},
 		{"the same", "a\n\nb", "a\n\nb", "x <p>a</p>|<p>a</p>; x <p>b</p>|<p>b</p>"},
-		{"another word", "one two three", "one 2 three", "c <p>one <mark>two</mark> three</p>|<p>one <mark>2</mark> three</p>"},
-		{"words in a row", "one two three", "one a b three", "c <p>one <mark>two</mark> three</p>|<p>one <mark>a b</mark> three</p>"},
+		{"another word", "one two three", "one 2 three",
+			"c <p>one <mark>two</mark> three</p>|<p>one <mark>2</mark> three</p>"},
+		{"words in a row", "one two three", "one a b three",
+			"c <p>one <mark>two</mark> three</p>|<p>one <mark>a b</mark> three</p>"},
 		{"little in common", "one two three", "x y z one", "c <p>one two three</p>|<p>x y z one</p>"},
 		{"entities", "a &amp; b", "a &lt; b", "c <p>a <mark>&amp;</mark> b</p>|<p>a <mark>&lt;</mark> b</p>"},
 		{"a tag that came", "one two", "one **two**", "c <p>one two</p>|<p>one <strong>two</strong></p>"},
 		{"in between", "a\n\nc", "a\n\nb\n\nc", "x <p>a</p>|<p>a</p>; a |<p>b</p>; x <p>c</p>|<p>c</p>"},
-		{"links that others name", "[a]\n\n[a]: https://x.test/", "b", `c <p>` + linkStart("https://x.test/") + "a</a></p>|<p>b</p>"},
+		{"links that others name", "[a]\n\n[a]: https://x.test/", "b",
+			`c <p>` + linkStart("https://x.test/") + "a</a></p>|<p>b</p>"},
 	} {
 		var got []string
 		for _, row := range blockRows(markdownBlocks(c.before), markdownBlocks(c.after)) {
@@ -102,7 +111,8 @@ func FuzzBlockRows(f *testing.F) {
 			new.WriteString(string(row.New))
 		}
 		unmarked := strings.NewReplacer("<mark>", "", "</mark>", "")
-		if unmarked.Replace(old.String()) != strings.Join(before, "") || unmarked.Replace(new.String()) != strings.Join(after, "") {
+		if unmarked.Replace(old.String()) != strings.Join(before, "") ||
+			unmarked.Replace(new.String()) != strings.Join(after, "") {
 			t.Errorf("%q and %q became\n%s\n%s", a, b, old.String(), new.String())
 		}
 	})

@@ -75,7 +75,8 @@ func isContinued(text *ast.Text) bool {
 }
 
 func goesOn(a, b *ast.Text) bool {
-	return a.Segment.Stop == b.Segment.Start && !a.SoftLineBreak() && !a.HardLineBreak() && a.Segment.Padding == 0 && b.Segment.Padding == 0
+	return a.Segment.Stop == b.Segment.Start && !a.SoftLineBreak() && !a.HardLineBreak() && a.Segment.Padding == 0 &&
+		b.Segment.Padding == 0
 }
 
 // joinTexts merges the nodes that continue text into it. The parser splits text at marks that turn out not to be

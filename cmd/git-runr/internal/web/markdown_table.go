@@ -127,7 +127,8 @@ func alignmentsOf(line string) []east.Alignment {
 }
 
 func renderTable(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-	tag := map[ast.NodeKind]string{east.KindTable: "table", east.KindTableHeader: "tr", east.KindTableRow: "tr", east.KindTableCell: "td"}[node.Kind()]
+	tag := map[ast.NodeKind]string{east.KindTable: "table", east.KindTableHeader: "tr", east.KindTableRow: "tr",
+		east.KindTableCell: "td"}[node.Kind()]
 	attribute, end := "", ""
 	if cell, ok := node.(*east.TableCell); ok {
 		if cell.Parent().Kind() == east.KindTableHeader {

@@ -102,9 +102,12 @@ var markdownPayloads = []string{
 }
 
 // allowedTags lists the tags that the page itself writes.
-var allowedTags = strings.Fields("html head meta title link script body a header img nav button svg path circle rect line text g main div p h1 h2 h3 h4 h5 h6 " +
-	"span b i em strong del code pre mark bdi time ul ol li dl dt dd kbd dialog form input label select option textarea details summary table caption colgroup col tfoot thead tbody tr td th " +
-	"progress colgroup col section article aside footer figure figcaption fieldset legend template blockquote hr br")
+var allowedTags = strings.Fields(
+	"html head meta title link script body a header img nav button svg path circle rect line text g main div p h1 h2 h3 " +
+		"h4 h5 h6 " +
+		"span b i em strong del code pre mark bdi time ul ol li dl dt dd kbd dialog form input label select option " +
+		"textarea details summary table caption colgroup col tfoot thead tbody tr td th " +
+		"progress colgroup col section article aside footer figure figcaption fieldset legend template blockquote hr br")
 
 // checkHTML parses a page as a browser does, checks that it runs, styles and loads nothing except our own assets, and
 // returns its text.
@@ -137,7 +140,8 @@ func checkElement(t *testing.T, node *html.Node) {
 		value := strings.ToLower(a.Val)
 		inside := strings.HasPrefix(value, "/") && !strings.HasPrefix(value, "//") || strings.HasPrefix(value, "#")
 		switch {
-		case strings.HasPrefix(a.Key, "on") || a.Key == "style" || a.Key == "srcset" || a.Key == "srcdoc" || a.Key == "http-equiv":
+		case strings.HasPrefix(a.Key, "on") || a.Key == "style" || a.Key == "srcset" || a.Key == "srcdoc" ||
+			a.Key == "http-equiv":
 			t.Errorf("<%s %s=%q>", node.Data, a.Key, a.Val)
 		case a.Key == "src" && node.Data == "img":
 			if !strings.HasPrefix(value, "/assets/") && !strings.Contains(value, "/raw?") {
@@ -163,7 +167,8 @@ func checkElement(t *testing.T, node *html.Node) {
 // checkOutside checks that links to other sites run nothing and send no referrer.
 func checkOutside(t *testing.T, node *html.Node, href string) {
 	t.Helper()
-	known := strings.HasPrefix(href, "http://") || strings.HasPrefix(href, "https://") || strings.HasPrefix(href, "mailto:")
+	known := strings.HasPrefix(href, "http://") || strings.HasPrefix(href, "https://") ||
+		strings.HasPrefix(href, "mailto:")
 	rel := slices.ContainsFunc(node.Attr, func(a html.Attribute) bool {
 		return a.Key == "rel" && strings.Contains(a.Val, "noopener") && strings.Contains(a.Val, "nofollow")
 	})
@@ -174,7 +179,8 @@ func checkOutside(t *testing.T, node *html.Node, href string) {
 
 func TestMarkdownOfPayloads(t *testing.T) {
 	for _, payload := range slices.Concat(payloads, markdownPayloads) {
-		for _, wrapped := range []string{payload, "a " + payload + " b", "- " + payload, "> " + payload, "*" + payload + "*", "[" + payload + "](https://x.test)", "![" + payload + "](b)"} {
+		for _, wrapped := range []string{payload, "a " + payload + " b", "- " + payload, "> " + payload, "*" + payload + "*",
+			"[" + payload + "](https://x.test)", "![" + payload + "](b)"} {
 			text := checkHTML(t, string(markdownHTML(wrapped, quotedLines{file: "a.html", start: 1, lines: []string{payload}})))
 			if t.Failed() {
 				t.Fatalf("of %q:\n%s", wrapped, markdownHTML(wrapped, quotedLines{}))
@@ -189,22 +195,32 @@ func TestMarkdownOfPayloads(t *testing.T) {
 func TestMarkdown(t *testing.T) {
 	for _, c := range []struct{ source, want string }{
 		{"a *b* **c** `d` ~~e~~", "<p>a <em>b</em> <strong>c</strong> <code>d</code> ~~e~~</p>\n"},
-		{"a | b\n--|:-:\n`c` \\| *d* | <e>\nf", "<table>\n<tr>\n<th>a</th>\n<th align=\"center\">b</th>\n</tr>\n<tr>\n<td><code>c</code> | <em>d</em></td>\n<td align=\"center\">&lt;e&gt;</td>\n</tr>\n<tr>\n<td>f</td>\n<td align=\"center\"></td>\n</tr>\n</table>\n"},
-		{"x\n| a |\n|--:|\n| b | c |", "<p>x</p>\n<table>\n<tr>\n<th align=\"right\">a</th>\n</tr>\n<tr>\n<td align=\"right\">b | c</td>\n</tr>\n</table>\n"},
+		{"a | b\n--|:-:\n`c` \\| *d* | <e>\nf",
+			"<table>\n<tr>\n<th>a</th>\n<th align=\"center\">b</th>\n</tr>\n<tr>\n<td><code>c</code> | <em>d</em></td>\n" +
+				"<td align=\"center\">&lt;e&gt;</td>\n</tr>\n<tr>\n<td>f</td>\n<td align=\"center\"></td>\n</tr>\n</table>\n"},
+		{"x\n| a |\n|--:|\n| b | c |",
+			"<p>x</p>\n<table>\n<tr>\n<th align=\"right\">a</th>\n</tr>\n<tr>\n<td align=\"right\">b | c</td>\n</tr>\n" +
+				"</table>\n"},
 		{"a | b\n--\nc | d\n|-|", "<h5>a | b</h5><p>c | d\n|-|</p>\n"},
-		{"*see http://b.test/a_b_c?d=e&f*", `<p><em>see <a href="http://b.test/a_b_c?d=e&amp;f" title="http://b.test/a_b_c?d=e&amp;f" rel="nofollow noopener noreferrer" target="_blank">http://b.test/a_b_c?d=e&amp;f</a></em></p>` + "\n"},
+		{"*see http://b.test/a_b_c?d=e&f*",
+			`<p><em>see <a href="http://b.test/a_b_c?d=e&amp;f" title="http://b.test/a_b_c?d=e&amp;f" rel="nofollow noopener noreferrer" target="_blank">http://b.test/a_b_c?d=e&amp;f</a></em></p>` + "\n"},
 		{"# a", "<h4>a</h4>"},
 		{"###### a", "<h6>a</h6>"},
-		{"[a](https://b.test/c?d=e&f)", `<p><a href="https://b.test/c?d=e&amp;f" title="https://b.test/c?d=e&amp;f" rel="nofollow noopener noreferrer" target="_blank">a</a></p>` + "\n"},
+		{"[a](https://b.test/c?d=e&f)",
+			`<p><a href="https://b.test/c?d=e&amp;f" title="https://b.test/c?d=e&amp;f" rel="nofollow noopener noreferrer" target="_blank">a</a></p>` + "\n"},
 		{"[a](b.md)", `<p>a <span class="nolink">(b.md)</span></p>` + "\n"},
-		{"![a](https://b.test)", `<p><a href="https://b.test" title="https://b.test" rel="nofollow noopener noreferrer" target="_blank">image: a</a></p>` + "\n"},
+		{"![a](https://b.test)",
+			`<p><a href="https://b.test" title="https://b.test" rel="nofollow noopener noreferrer" target="_blank">image: a</a></p>` + "\n"},
 		{"```go\nfunc\n```", `<pre class="code"><code><span class="k">func</span>` + "\n</code></pre>\n"},
 		{"<b>a</b>", "<p>&lt;b&gt;a&lt;/b&gt;</p>\n"},
 		{"a\u202eb", `<p>a\u{202e}b</p>` + "\n"},
-		{"see https://b.test/c_(d).", `<p>see <a href="https://b.test/c_(d)" title="https://b.test/c_(d)" rel="nofollow noopener noreferrer" target="_blank">https://b.test/c_(d)</a>.</p>` + "\n"},
-		{"(http://b.test)!", `<p>(<a href="http://b.test" title="http://b.test" rel="nofollow noopener noreferrer" target="_blank">http://b.test</a>)!</p>` + "\n"},
+		{"see https://b.test/c_(d).",
+			`<p>see <a href="https://b.test/c_(d)" title="https://b.test/c_(d)" rel="nofollow noopener noreferrer" target="_blank">https://b.test/c_(d)</a>.</p>` + "\n"},
+		{"(http://b.test)!",
+			`<p>(<a href="http://b.test" title="http://b.test" rel="nofollow noopener noreferrer" target="_blank">http://b.test</a>)!</p>` + "\n"},
 		{"xhttps://b.test https:// http://.", "<p>xhttps://b.test https:// http://.</p>\n"},
-		{"[https://a.test](https://b.test)", `<p><a href="https://b.test" title="https://b.test" rel="nofollow noopener noreferrer" target="_blank">https://a.test</a></p>` + "\n"},
+		{"[https://a.test](https://b.test)",
+			`<p><a href="https://b.test" title="https://b.test" rel="nofollow noopener noreferrer" target="_blank">https://a.test</a></p>` + "\n"},
 	} {
 		if got := string(markdownHTML(c.source, quotedLines{})); got != c.want {
 			t.Errorf("%q\ngot  %s\nwant %s", c.source, got, c.want)
@@ -216,7 +232,8 @@ func TestSuggestion(t *testing.T) {
 	quoted := quotedLines{file: "a.txt", start: 3, lines: []string{"one", "two", "three"}}
 	got := string(markdownHTML("so:\n\n```suggestion\none\n2\n2.5\nthree\n```\n", quoted))
 	text := checkHTML(t, got)
-	if want := "Suggested change one−twoadded: "; !strings.Contains(text, "Suggested change") || strings.Contains(text, want) {
+	if want := "Suggested change one−twoadded: "; !strings.Contains(text, "Suggested change") ||
+		strings.Contains(text, want) {
 		t.Errorf("%q", text)
 	}
 	for _, part := range []string{
@@ -238,12 +255,16 @@ func TestSuggestion(t *testing.T) {
 // Texts that would make a parser slow, or its output large, are shown unformatted.
 func TestMarkdownIsBounded(t *testing.T) {
 	for name, source := range map[string]string{
-		"quotes": strings.Repeat(">", 50_000), "spaced quotes": strings.Repeat("> ", 25_000), "lists": strings.Repeat("- ", 20_000), "brackets": strings.Repeat("[", 50_000),
-		"links": strings.Repeat("[a](", 12_000), "images": strings.Repeat("![", 25_000), "stars": strings.Repeat("*a_ ", 15_000),
-		"columns": strings.Repeat("|a", 10_000) + "|\n" + strings.Repeat("|-", 10_000) + "|\n" + strings.Repeat("|\n", 10_000),
-		"rows":    "|a|b|\n|-|-|\n" + strings.Repeat("|\n", 25_000), "references": strings.Repeat("[a]: b\n", 8000),
+		"quotes": strings.Repeat(">", 50_000), "spaced quotes": strings.Repeat("> ", 25_000),
+		"lists": strings.Repeat("- ", 20_000), "brackets": strings.Repeat("[", 50_000),
+		"links": strings.Repeat("[a](", 12_000), "images": strings.Repeat("![", 25_000),
+		"stars": strings.Repeat("*a_ ", 15_000),
+		"columns": strings.Repeat("|a", 10_000) + "|\n" + strings.Repeat("|-", 10_000) + "|\n" +
+			strings.Repeat("|\n", 10_000),
+		"rows": "|a|b|\n|-|-|\n" + strings.Repeat("|\n", 25_000), "references": strings.Repeat("[a]: b\n", 8000),
 		"nested": strings.Repeat("> - ", 15_000), "deep": strings.Repeat("*", 60_000) + "a",
-		"numbers": strings.Repeat("1. ", 20_000), "emphasis": strings.Repeat("**a *b ", 9000), "strikes": strings.Repeat("~~a ~b ", 9000), "underscores": strings.Repeat("_a__b", 12_000),
+		"numbers": strings.Repeat("1. ", 20_000), "emphasis": strings.Repeat("**a *b ", 9000),
+		"strikes": strings.Repeat("~~a ~b ", 9000), "underscores": strings.Repeat("_a__b", 12_000),
 	} {
 		out := string(markdownHTML(source, quotedLines{}))
 		if plain := strings.HasPrefix(out, `<pre class="plain">`); !plain || len(out) > 5*len(source) {

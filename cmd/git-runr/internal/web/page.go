@@ -32,8 +32,9 @@ var files embed.FS
 // scripts and styles name the files in assets/script and assets/style that are concatenated into the script and the
 // style sheet. Each needs one request, and no build step.
 var (
-	scripts = []string{"base", "files", "lines", "cursor", "show", "write", "message", "keep", "copy", "tree", "threads", "live", "run", "click", "keys", "begin"}
-	styles  = []string{"base", "lists", "review", "code", "show", "comments", "threads", "run", "small", "forced"}
+	scripts = []string{"base", "files", "lines", "cursor", "show", "write", "message", "keep", "copy", "tree", "threads",
+		"live", "run", "click", "keys", "begin"}
+	styles = []string{"base", "lists", "review", "code", "show", "comments", "threads", "run", "small", "forced"}
 )
 
 // pages serves the HTML pages. It caches only results computed from trees, which never change.
@@ -141,7 +142,8 @@ func (p page) common() page { return p }
 
 // ShortID shows an id in the short form that a person types, with the full id as tooltip.
 func (p page) ShortID(id string) template.HTML {
-	return template.HTML(`<code title="` + template.HTMLEscapeString(id) + `">` + template.HTMLEscapeString(cmp.Or(p.short[id], id)) + `</code>`)
+	return template.HTML(`<code title="` + template.HTMLEscapeString(id) + `">` +
+		template.HTMLEscapeString(cmp.Or(p.short[id], id)) + `</code>`)
 }
 
 // When shows a time relative to now, with the exact time as tooltip.
@@ -164,15 +166,18 @@ func (p page) ReviewPath() string { return "/review/" + p.Watched }
 func (p *pages) page(r *http.Request, title, tab string) page {
 	branch, _ := p.repo.Branch(r.Context()) // on error the heading shows no branch
 	place := cmp.Or(p.repo.WorkTree, p.repo.CommonDir)
-	look := viewOptions{split: wanted(r, "view", "split"), noSpace: wanted(r, "space", "ignore"), space: r.FormValue("space")}
+	look := viewOptions{split: wanted(r, "view", "split"), noSpace: wanted(r, "space", "ignore"),
+		space: r.FormValue("space")}
 	unshared := 0
 	if p.Unshared != nil && p.Do != nil {
 		unshared, _ = p.Unshared(r.Context()) // on error nothing is offered
 	}
 	return page{
-		Unshared: unshared, Title: title, Tab: tab, Actor: p.Actor, Repo: strings.TrimSuffix(filepath.Base(place), ".git"), Place: place,
+		Unshared: unshared, Title: title, Tab: tab, Actor: p.Actor, Repo: strings.TrimSuffix(filepath.Base(place), ".git"),
+		Place:  place,
 		Branch: strings.TrimPrefix(branch, "refs/heads/"), Theme: preference(r, "theme", "dark", "light"),
-		Tint: preference(r, "tint", "strong", "blind"), Density: preference(r, "rows", "dense", "wide"), Wrap: preference(r, "wrap", "off"), Images: preference(r, "images", "swipe", "full"),
+		Tint: preference(r, "tint", "strong", "blind"), Density: preference(r, "rows", "dense", "wide"),
+		Wrap: preference(r, "wrap", "off"), Images: preference(r, "images", "swipe", "full"),
 		Split: look.split, NoSpace: look.noSpace, Token: p.formToken(r), Path: r.URL.EscapedPath(), now: p.Now(), look: look,
 	}
 }
@@ -216,9 +221,11 @@ var templates = sync.OnceValue(func() *template.Template {
 		"asset": func(name string) string { return assets().urls[name] },
 		"line":  shownLine, "block": shownBlock, "name": personName,
 		"short": func(id gitstore.ID) string { return id.Short() }, "count": prose.Count, "took": took,
-		"words": func(s any) string { return safetext.Line(strings.ReplaceAll(fmt.Sprint(s), "_", " ")) }, "lower": strings.ToLower,
+		"words": func(s any) string { return safetext.Line(strings.ReplaceAll(fmt.Sprint(s), "_", " ")) },
+		"lower": strings.ToLower,
 		"share": share, "add": func(a, b int) int { return a + b }, "join": func(a, b string) string { return a + b },
-		"icon": icon, "outcome": outcomeClass, "typed": func(line string) []string { return strings.SplitN(line, "   ", 2) }, "fileKey": fileKey, "newKey": newKey, "entryClass": entryClass,
+		"icon": icon, "outcome": outcomeClass, "typed": func(line string) []string { return strings.SplitN(line, "   ", 2) },
+		"fileKey": fileKey, "newKey": newKey, "entryClass": entryClass,
 		"inPage":   func(v paged, f fileView) diffView { return diffView{v.common(), f} },
 		"gapOf":    func(g *gapView, rest string, f fileView) gapIn { return gapIn{*g, rest, f.Columns(), f.All, f.gapsURL} },
 		"blameOf":  func(b *blameView, v paged) blameIn { return blameIn{v.common(), b} },

@@ -72,14 +72,17 @@ func (p *pages) actsOf(ctx context.Context, run record.Run) ([]*runAct, error) {
 	skip := runAct{Name: "skip", Label: "Skip", GivesUp: "The run ends without a result; its branch stays."}
 	offer(undecided, skip, "resume", run.ID, "--skip")
 	offer(here && allows(record.EventRunIntervened.Name), intervene, noted...)
-	if here && !run.Plan.InPlace && p.repo.WorkTree != "" && !p.repo.IsOwnWorktree() && run.Head() != run.Plan.Base && allows(record.EventRunLanded.Name) {
+	if here && !run.Plan.InPlace && p.repo.WorkTree != "" && !p.repo.IsOwnWorktree() && run.Head() != run.Plan.Base &&
+		allows(record.EventRunLanded.Name) {
 		land := runAct{Name: "land", Label: "Land"}
 		if land.Here, land.Onto, err = p.branches(ctx); err != nil {
 			return nil, err
 		}
 		offer(true, land, "land", run.ID)
 	}
-	offer(allows(record.EventRunAborted.Name), runAct{Name: "abort", Label: "Abort", GivesUp: "The run is given up and its working tree removed; its branch stays."}, "abort", run.ID)
+	offer(allows(record.EventRunAborted.Name),
+		runAct{Name: "abort", Label: "Abort", GivesUp: "The run is given up and its working tree removed; its branch stays."},
+		"abort", run.ID)
 	return acts, nil
 }
 
@@ -129,7 +132,8 @@ func (p *pages) postAct(w http.ResponseWriter, r *http.Request) error {
 	}
 	i := slices.IndexFunc(acts, func(act *runAct) bool { return act.Name == name })
 	if i < 0 {
-		return &requestError{status: http.StatusConflict, message: "run " + run.ID + " does not allow that now", hint: []string{"git runr show " + run.ID}}
+		return &requestError{status: http.StatusConflict, message: "run " + run.ID + " does not allow that now",
+			hint: []string{"git runr show " + run.ID}}
 	}
 	target := url.URL{Path: "/run/" + run.ID}
 	args := acts[i].args

@@ -32,7 +32,8 @@ func TestRunActs(t *testing.T) {
 	run := s.stopped()
 	at := "/run/" + run.ID
 	acts := map[string]string{
-		"resume": "-q resume " + run.ID + " --detached", "commit": "-q resume " + run.ID + " --commit", "skip": "-q resume " + run.ID + " --skip",
+		"resume": "-q resume " + run.ID + " --detached", "commit": "-q resume " + run.ID + " --commit",
+		"skip":      "-q resume " + run.ID + " --skip",
 		"abort":     "-q abort " + run.ID,
 		"intervene": "-q intervene " + run.ID + " --reason review_loop --note --did \"it\"\n$(by hand)",
 	}
@@ -97,7 +98,8 @@ func TestRunLands(t *testing.T) {
 	hides(t, page, "<option>runr/")
 	s.form(at + "/do/land").want(303)
 	s.form(at+"/do/land", "squash", "1", "onto", "--detach", "allow-deletions", "1", "other", "x").want(303)
-	if want := []string{"-q land " + run.ID, "-q land " + run.ID + " --squash --allow-deletions --onto=--detach"}; !slices.Equal(d.lines, want) {
+	if want := []string{"-q land " + run.ID,
+		"-q land " + run.ID + " --squash --allow-deletions --onto=--detach"}; !slices.Equal(d.lines, want) {
 		t.Errorf("%q", d.lines)
 	}
 }
@@ -123,7 +125,8 @@ func TestLiveActs(t *testing.T) {
 		shows(t, page, "<code>git runr resume "+latest.ID+" --stop</code>", "the run is stopped first")
 		hides(t, page, at+"/do/resume", at+"/do/skip")
 		for name, line := range map[string]string{
-			"stop": "-q resume " + latest.ID + " --stop", "intervene": "-q intervene " + latest.ID + " --reason manual_fix --note mind it",
+			"stop":      "-q resume " + latest.ID + " --stop",
+			"intervene": "-q intervene " + latest.ID + " --reason manual_fix --note mind it",
 		} {
 			path := at + "/do/" + name
 			token := url.Values{formTokenField: {s.formToken(nil)}}.Encode()

@@ -19,7 +19,8 @@ func (p *pages) forAgent(w http.ResponseWriter, r *http.Request, review record.R
 		return err
 	}
 	if len(draft.Comments) > 0 || strings.TrimSpace(draft.Message) != "" {
-		pending := record.Submission{Reviewer: p.Actor, Decision: record.CommentOnly, Comments: draft.Comments, Report: reply.Report{Summary: draft.Message}}
+		pending := record.Submission{Reviewer: p.Actor, Decision: record.CommentOnly, Comments: draft.Comments,
+			Report: reply.Report{Summary: draft.Message}}
 		if said := record.Decision(r.FormValue("decision")); said.Words() != "" {
 			pending.Decision = said
 		}

@@ -34,7 +34,8 @@ func TestWhatCameBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	hides(t, s.page("/review/"+id), `class="came-back"`)
-	s.api("POST", "/api/review/submissions/"+id+"/submit", `{"verdict":"request_changes","message":"Not **yet**","reviewer":"Ann <ann@example.com>",
+	s.api("POST", "/api/review/submissions/"+id+"/submit",
+		`{"verdict":"request_changes","message":"Not **yet**","reviewer":"Ann <ann@example.com>",
 		"comments":[{"file":"a.txt","startLine":1,"endLine":1,"comment":"Why so?"}]}`).want(200)
 	page := s.page("/review/" + id)
 	if made.RequestedBy != s.Actor {
@@ -64,7 +65,8 @@ func TestWhatCameBack(t *testing.T) {
 // TestAskedIsShown: the request's message is visible without a click, in the head of the review and in the inbox.
 func TestAskedIsShown(t *testing.T) {
 	s := newSite(t)
-	made := s.api("POST", "/api/review/sessions", `{"revision":"HEAD","message":"Is the **lock** held?\nAnd more","reviewer":"human"}`).want(200).object()
+	made := s.api("POST", "/api/review/sessions",
+		`{"revision":"HEAD","message":"Is the **lock** held?\nAnd more","reviewer":"human"}`).want(200).object()
 	head, _, _ := strings.Cut(s.page("/review/"+made["id"].(string)), `<div class="state">`)
 	shows(t, head, `<span class="asked">Is the **lock** held?</span>`)
 	shows(t, s.page("/review"), `<span class="asked">Is the **lock** held?</span>`)

@@ -35,7 +35,8 @@ func (p *pages) reviewFile(w http.ResponseWriter, r *http.Request, review record
 }
 
 // showWhole shows the file and side named in the request.
-func (p *pages) showWhole(w http.ResponseWriter, r *http.Request, c comparison, list *fileList, o viewOptions, common page) error {
+func (p *pages) showWhole(w http.ResponseWriter, r *http.Request, c comparison, list *fileList, o viewOptions,
+	common page) error {
 	f, known := list.find(r.FormValue("path"))
 	if !known {
 		return &record.NotFoundError{What: "file", ID: r.FormValue("path")}

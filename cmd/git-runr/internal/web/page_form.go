@@ -117,8 +117,9 @@ func (p *pages) addComment(r *http.Request, review record.Review) error {
 // commentFields reads a comment from a form.
 func commentFields(r *http.Request) (commentJSON, error) {
 	in := commentJSON{
-		File: strings.ReplaceAll(r.PostForm.Get("file"), "\r\n", "\n"), Side: r.PostForm.Get("side"), Severity: r.PostForm.Get("severity"),
-		Comment: strings.ReplaceAll(r.PostForm.Get("comment"), "\r\n", "\n"),
+		File: strings.ReplaceAll(r.PostForm.Get("file"), "\r\n", "\n"), Side: r.PostForm.Get("side"),
+		Severity: r.PostForm.Get("severity"),
+		Comment:  strings.ReplaceAll(r.PostForm.Get("comment"), "\r\n", "\n"),
 	}
 	for name, to := range map[string]*int{"start": &in.StartLine, "end": &in.EndLine} {
 		value := strings.TrimSpace(r.PostForm.Get(name))
@@ -146,7 +147,8 @@ func (p *pages) preview(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		c, err := locate.Anchor(r.Context(), p.Store, review.Request.Subject, in.File, record.Side(in.Side), in.StartLine, in.EndLine)
+		c, err := locate.Anchor(r.Context(), p.Store, review.Request.Subject, in.File, record.Side(in.Side), in.StartLine,
+			in.EndLine)
 		if err != nil {
 			return err
 		}
@@ -241,7 +243,8 @@ func (p *pages) postState(w http.ResponseWriter, r *http.Request) error {
 
 // postReply records the reader's reply in a thread.
 func (p *pages) postReply(w http.ResponseWriter, r *http.Request) error {
-	said := record.Reply{Finding: r.PostForm.Get("finding"), Text: strings.ReplaceAll(r.PostForm.Get("text"), "\r\n", "\n"), Actor: p.Actor}
+	said := record.Reply{Finding: r.PostForm.Get("finding"),
+		Text: strings.ReplaceAll(r.PostForm.Get("text"), "\r\n", "\n"), Actor: p.Actor}
 	review, err := p.Store.Reply(r.Context(), r.PathValue("id"), said)
 	if err != nil {
 		return err

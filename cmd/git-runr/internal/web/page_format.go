@@ -78,5 +78,6 @@ var icons = map[string]string{
 
 // icon returns one of icons as an element that screen readers skip.
 func icon(name string) template.HTML {
-	return template.HTML(`<svg class="icon" viewBox="0 0 16 16" width="16" height="16" fill="none" stroke="currentColor" stroke-width="1.3" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">` + icons[name] + `</svg>`)
+	return template.HTML(
+		`<svg class="icon" viewBox="0 0 16 16" width="16" height="16" fill="none" stroke="currentColor" stroke-width="1.3" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">` + icons[name] + `</svg>`)
 }

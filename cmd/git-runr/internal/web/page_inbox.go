@@ -74,7 +74,9 @@ func (p *pages) inbox(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	counts := map[string]int{}
-	reviews, total, err := p.Store.Reviews(r.Context(), store.Filter{Skip: (number - 1) * aPage, Limit: aPage, Status: fits, ClosedSince: since, Counts: counts, Review: wanted})
+	reviews, total, err := p.Store.Reviews(r.Context(),
+		store.Filter{Skip: (number - 1) * aPage, Limit: aPage, Status: fits, ClosedSince: since, Counts: counts,
+			Review: wanted})
 	if err != nil {
 		return err
 	}
@@ -92,7 +94,8 @@ func (p *pages) inbox(w http.ResponseWriter, r *http.Request) error {
 	v.Prev, v.Next = neighbours("/review", v.Status, v.values(), number, total)
 	for _, t := range inboxTabs {
 		fits, _ := record.StatusFilter(t.name) // cannot fail: the names are our own
-		shown := tab{Name: t.name, Label: t.label, URL: listURL("/review", t.name, v.values(), 1), Current: t.name == v.Status}
+		shown := tab{Name: t.name, Label: t.label, URL: listURL("/review", t.name, v.values(), 1),
+			Current: t.name == v.Status}
 		for status, n := range counts {
 			if fits(status) {
 				shown.Count += n

@@ -45,8 +45,8 @@ func (p *pages) keptOf(run string, e diagnose.ReportEntry) (kept []keptView) {
 	return kept
 }
 
-// runKept shows a prompt or a transcript: a part of the run's page for scripts, a page of its own without them. Of a long one
-// it shows the end, from which links lead to what is before.
+// runKept shows a prompt or a transcript: a part of the run's page for scripts, a page of its own without them. Of a
+// long one it shows the end, from which links lead to what is before.
 func (p *pages) runKept(w http.ResponseWriter, r *http.Request) error {
 	run, err := p.Store.Run(r.Context(), r.PathValue("id"))
 	if err != nil {
@@ -81,7 +81,8 @@ func (p *pages) runKept(w http.ResponseWriter, r *http.Request) error {
 		Parts      []agent.Told
 	}{page: p.page(r, name, "runs"), Name: name, Back: "/run/" + run.ID, Before: max(0, end-leftShown)}
 	if v.Before > 0 {
-		v.Earlier = (&url.URL{Path: r.URL.Path, RawQuery: url.Values{"until": {strconv.FormatInt(v.Before, 10)}}.Encode()}).String()
+		v.Earlier = (&url.URL{Path: r.URL.Path,
+			RawQuery: url.Values{"until": {strconv.FormatInt(v.Before, 10)}}.Encode()}).String()
 	}
 	text, err := io.ReadAll(io.NewSectionReader(file, v.Before, end-v.Before))
 	if err != nil {

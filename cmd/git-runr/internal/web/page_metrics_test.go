@@ -11,5 +11,6 @@ func TestMetricsPage(t *testing.T) {
 	page := s.page("/metrics")
 	checkHTML(t, page)
 	shows(t, page, "<caption>Stops", "<caption>Findings", `<rect class="work" width="100%"`)
-	shows(t, s.ask("GET", "/runs", "", s.asPerson()+"; runr-tint=blind; runr-rows=dense; runr-wrap=off").want(200).text, `data-tint="blind" data-rows="dense" data-wrap="off"`)
+	shows(t, s.ask("GET", "/runs", "", s.asPerson()+"; runr-tint=blind; runr-rows=dense; runr-wrap=off").want(200).text,
+		`data-tint="blind" data-rows="dense" data-wrap="off"`)
 }

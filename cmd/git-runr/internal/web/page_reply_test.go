@@ -10,7 +10,8 @@ import (
 func TestReplies(t *testing.T) {
 	s := newSite(t)
 	id, ids := s.talked()
-	review, err := s.Store.Reply(t.Context(), id, record.Reply{Finding: ids["later"], Text: "see <i>this</i> **first**", Actor: "Bob"})
+	review, err := s.Store.Reply(t.Context(), id, record.Reply{Finding: ids["later"], Text: "see <i>this</i> **first**",
+		Actor: "Bob"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +22,8 @@ func TestReplies(t *testing.T) {
 		page := s.page(path)
 		checkHTML(t, page)
 		for _, want := range []string{
-			"see &lt;i&gt;this&lt;/i&gt; <strong>first</strong>", "on the whole", `action="/review/` + id + `/reply"`, ", not in deadbeef",
+			"see &lt;i&gt;this&lt;/i&gt; <strong>first</strong>", "on the whole", `action="/review/` + id + `/reply"`,
+			", not in deadbeef",
 			`<a href="/review?q=` + string(head) + `&amp;status=all">` + head.Short() + "</a>",
 		} {
 			if !strings.Contains(page, want) {

@@ -98,12 +98,16 @@ func (v reviewView) CameBack() []submissionView {
 	if !record.SameActor(v.Review.RequestedBy, v.Actor) || !v.Review.ClosedAt.IsZero() {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(v.Submissions), func(s submissionView) bool { return record.SameActor(s.Reviewer, v.Actor) })
+	return slices.DeleteFunc(slices.Clone(v.Submissions), func(s submissionView) bool {
+		return record.SameActor(s.Reviewer, v.Actor)
+	})
 }
 
 // OpenRemarks returns the open remarks of a submission that are about files.
 func (s submissionView) OpenRemarks() []*remark {
-	return slices.DeleteFunc(slices.Clone(s.Remarks), func(r *remark) bool { return r.File == "" || r.Stands() != shown.Open })
+	return slices.DeleteFunc(slices.Clone(s.Remarks), func(r *remark) bool {
+		return r.File == "" || r.Stands() != shown.Open
+	})
 }
 
 // Said counts the answers and replies in words, or returns "" if there is nothing.
@@ -122,7 +126,8 @@ func (v reviewView) Said() string {
 
 // The Can methods report which actions are allowed now.
 func (v reviewView) CanComment() bool {
-	return v.Review.Status == record.ReviewOpen || v.Review.Status == record.ReviewSubmitted || v.Review.Status == record.ReviewClaimed
+	return v.Review.Status == record.ReviewOpen || v.Review.Status == record.ReviewSubmitted ||
+		v.Review.Status == record.ReviewClaimed
 }
 func (v reviewView) CanClaim() bool {
 	return v.Review.Status == record.ReviewSubmitted || v.Review.Status == record.ReviewClaimed && (v.Lapsed || v.Mine)
@@ -135,7 +140,9 @@ func (v reviewView) CanReopen() bool {
 }
 
 // ofReview returns a handler that calls do with the review named in the request.
-func (p *pages) ofReview(do func(http.ResponseWriter, *http.Request, record.Review) error) func(http.ResponseWriter, *http.Request) error {
+func (p *pages) ofReview(
+	do func(http.ResponseWriter, *http.Request, record.Review) error,
+) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		review, err := p.Store.Review(r.Context(), r.PathValue("id"))
 		if err != nil {
@@ -185,7 +192,8 @@ func (p *pages) remarks(ctx context.Context, v *reviewView) ([]*remark, error) {
 	if err = v.said.Settle(ctx, p.Store); err == nil {
 		err = v.said.AtHead(ctx, p.Store)
 	}
-	if err != nil && !errors.Is(err, gitstore.ErrNotFound) { // if the change is not here, remarks stay where they were made
+	// if the change is not here, remarks stay where they were made
+	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
 		return nil, err
 	}
 	quotes, commits := p.quotes(ctx, v.Review), p.commits(ctx)
@@ -279,8 +287,8 @@ func (p *pages) runsOf(ctx context.Context, review record.Review) ([]string, err
 	return runs, nil
 }
 
-// checksOf returns the results of the checks that a run had made when it asked for a review; nil for a review that no run
-// asked for, or whose run is not in this clone.
+// checksOf returns the results of the checks that a run had made when it asked for a review; nil for a review that no
+// run asked for, or whose run is not in this clone.
 func (p *pages) checksOf(ctx context.Context, review record.Review) ([]record.CheckResult, error) {
 	if review.Request.Run == "" {
 		return nil, nil
@@ -336,7 +344,8 @@ type diffView struct {
 }
 
 // showDiff shows the diff of the file named in the request.
-func (p *pages) showDiff(w http.ResponseWriter, r *http.Request, c comparison, list *fileList, o viewOptions, common page) error {
+func (p *pages) showDiff(w http.ResponseWriter, r *http.Request, c comparison, list *fileList, o viewOptions,
+	common page) error {
 	f, known := list.find(r.FormValue("path"))
 	if !known {
 		return &record.NotFoundError{What: "file", ID: r.FormValue("path")}

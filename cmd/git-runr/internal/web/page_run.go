@@ -80,7 +80,9 @@ func (v *runView) Asked() (all []track.Request) {
 
 // Repeats reports whether an action to edit a file only repeats a request.
 func (v *runView) Repeats(a diagnose.Action) bool {
-	return a.Edit != "" && slices.ContainsFunc(v.Diagnosis.Requests, func(r track.Request) bool { return strings.Contains(r.Text, a.Description) })
+	return a.Edit != "" && slices.ContainsFunc(v.Diagnosis.Requests, func(r track.Request) bool {
+		return strings.Contains(r.Text, a.Description)
+	})
 }
 
 // Spent returns the usage of agents' calls for the entry.
@@ -114,7 +116,8 @@ func (p *pages) run(w http.ResponseWriter, r *http.Request) error {
 	if run.ID == "" && len(events) > 0 { // the start of the run has not arrived here
 		run.ID = events[0].Run
 	}
-	v := runView{page: p.page(r, "Run: "+run.Plan.Entity.Name(), "runs"), Run: run, Task: markdownHTML(run.Plan.Task, quotedLines{})}
+	v := runView{page: p.page(r, "Run: "+run.Plan.Entity.Name(), "runs"), Run: run,
+		Task: markdownHTML(run.Plan.Task, quotedLines{})}
 	v.short = p.Store.ShortIDs([]string{run.ID})
 	v.Watched, v.Now = run.ID, p.nowOf(v.page, run)
 	in := diagnose.ReportInput{

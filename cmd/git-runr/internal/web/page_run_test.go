@@ -34,13 +34,17 @@ func (b *stubborn) Implement(_ context.Context, job role.ImplementJob) (role.Imp
 		b.during(job)
 	}
 	text := fmt.Sprintf("one\n%d\nthree\n", b.turns+10)
-	return role.ImplementAnswer{Text: "## TASK COMPLETE <script>xss()</script>", Usage: spend.Usage{Calls: 1, Input: 1000, Output: 200, Cost: 0.25}}, os.WriteFile(filepath.Join(job.Dir, "a.txt"), []byte(text), 0o644)
+	return role.ImplementAnswer{Text: "## TASK COMPLETE <script>xss()</script>",
+			Usage: spend.Usage{Calls: 1, Input: 1000, Output: 200, Cost: 0.25}},
+		os.WriteFile(filepath.Join(job.Dir, "a.txt"), []byte(text), 0o644)
 }
 
 func (b *stubborn) Review(context.Context, role.ReviewJob) (role.ReviewAnswer, error) {
-	finding := reply.Finding{ID: "f-0123456789", Severity: reply.Warning, File: "a.txt", Line: 2, Issue: "no test for <b>xss</b>"}
+	finding := reply.Finding{ID: "f-0123456789", Severity: reply.Warning, File: "a.txt", Line: 2,
+		Issue: "no test for <b>xss</b>"}
 	return role.ReviewAnswer{Raw: "raw <script>xss()</script>", Report: reply.Report{
-		Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Findings: []reply.Finding{finding}, Requests: []string{finding.Issue}, Warnings: []string{},
+		Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Findings: []reply.Finding{finding},
+		Requests: []string{finding.Issue}, Warnings: []string{},
 	}}, nil
 }
 
@@ -71,16 +75,19 @@ func (s *site) watched(during func(role.ImplementJob)) record.Run {
 				if c.Name == "lint" {
 					return record.CheckResult{Name: c.Name, Command: c.Command, ExitCode: 1, Said: "1 <old>", FailsOnBase: true}
 				}
-				return record.CheckResult{Name: c.Name, Command: c.Command, ExitCode: 1, Said: "2 <failed>", Output: "out\x1b[31m", Tree: string(tree)}
+				return record.CheckResult{Name: c.Name, Command: c.Command, ExitCode: 1, Said: "2 <failed>", Output: "out\x1b[31m",
+					Tree: string(tree)}
 			},
 			Judge: func(result record.CheckResult, _ *record.CheckResult, _ []string) record.CheckResult { return result },
 		},
 	}
 	run, err := runner.Start(context.Background(), runplan.Plan{
-		Entity: runplan.Entity{Type: "task", Identifier: "t", Title: "A task </title><script>xss()</script>"}, Task: "# Do <script>xss()</script>",
-		Base: head, Implementer: "bot", Reviewer: "other bot",
+		Entity: runplan.Entity{Type: "task", Identifier: "t", Title: "A task </title><script>xss()</script>"},
+		Task:   "# Do <script>xss()</script>",
+		Base:   head, Implementer: "bot", Reviewer: "other bot",
 		Checks: []runplan.Check{{Name: "test", Command: "go test ./... && echo '<x>'"}, {Name: "lint", Command: "linter"}},
-		Policy: runplan.Policy{Workflow: runplan.DefaultWorkflow(), MaxRetries: 2, Threshold: runplan.ThresholdVerdict, OnExhausted: runplan.ChoiceAsk},
+		Policy: runplan.Policy{Workflow: runplan.DefaultWorkflow(), MaxRetries: 2, Threshold: runplan.ThresholdVerdict,
+			OnExhausted: runplan.ChoiceAsk},
 	}, "cli")
 	if err != nil {
 		s.Fatal(err)
@@ -97,8 +104,10 @@ func TestRunPage(t *testing.T) {
 	shows(t, list, "/run/"+run.ID, "A task", "needs fix")
 	page := s.page("/run/" + run.ID)
 	text := checkHTML(t, page)
-	shows(t, page, "<svg", "Stopped:", "git runr resume "+run.ID, `class="bad"`, "#entry-1", `id="entry-1"`, "a.txt", "<span>agents: 3,600 tokens, $0.75", `<br><span class="meta">1,200 tokens, $0.25</span>`,
-		`<span class="tag bad">test: exit 1 (2 &lt;failed&gt;)</span>`, `<span class="tag ">lint: exit 1 (1 &lt;old&gt;), as on the base</span>`)
+	shows(t, page, "<svg", "Stopped:", "git runr resume "+run.ID, `class="bad"`, "#entry-1", `id="entry-1"`, "a.txt",
+		"<span>agents: 3,600 tokens, $0.75", `<br><span class="meta">1,200 tokens, $0.25</span>`,
+		`<span class="tag bad">test: exit 1 (2 &lt;failed&gt;)</span>`,
+		`<span class="tag ">lint: exit 1 (1 &lt;old&gt;), as on the base</span>`)
 	if !strings.Contains(text, "no test for <b>xss</b>") {
 		t.Error("the request is not shown as it was written")
 	}
@@ -160,7 +169,8 @@ func TestRunNow(t *testing.T) {
 	page = s.page(fmt.Sprintf("/run/%s?resumed=%d", run.ID, len(events)))
 	checkHTML(t, page)
 	shows(t, page, "taken up in the background", "there is no agent &lt;bot&gt;")
-	hides(t, s.page(fmt.Sprintf("/run/%s?resumed=%d", run.ID, len(events)-1)), "taken up in the background", "there is no agent")
+	hides(t, s.page(fmt.Sprintf("/run/%s?resumed=%d", run.ID, len(events)-1)), "taken up in the background",
+		"there is no agent")
 }
 
 func TestLastLines(t *testing.T) {
@@ -198,7 +208,8 @@ func TestInterdiff(t *testing.T) {
 	shows(t, s.page(base+"?from=x&to=99"), `<option value="0" selected>base`)
 	shows(t, s.page(base+"/diff?from=1&to=2&path=a.txt&fragment=1"), ">12</td>")
 	shows(t, s.page(base+"/file?from=1&to=2&path=a.txt"), "after the change")
-	shows(t, s.page(base+"/diff?from=1&to=2&path=a.txt&blame=1"), `<td class="bl"`, "<code>"+run.Attempts[1].Commit.Short()+"</code>")
+	shows(t, s.page(base+"/diff?from=1&to=2&path=a.txt&blame=1"), `<td class="bl"`,
+		"<code>"+run.Attempts[1].Commit.Short()+"</code>")
 	s.ask("GET", base+"/diff?from=1&to=2&path=b.txt", "", s.asPerson()).want(404)
 }
 
@@ -231,13 +242,16 @@ func TestForeignCommandsAreNotOffered(t *testing.T) {
 }
 
 func entry(kind string, offset, took time.Duration) diagnose.ReportEntry {
-	return diagnose.ReportEntry{Kind: kind, Offset: duration.Duration(offset), Duration: duration.Duration(took), Title: kind}
+	return diagnose.ReportEntry{Kind: kind, Offset: duration.Duration(offset), Duration: duration.Duration(took),
+		Title: kind}
 }
 
 func TestPicture(t *testing.T) {
 	p := newPicture([]diagnose.ReportEntry{
-		entry("started", 0, 0), entry("attempt", time.Second, 10*time.Second), entry("checks", 11*time.Second, 0), entry("review", 12*time.Second, 5*time.Second),
-		entry("stopped", 17*time.Second, 0), entry("resumed", 20*time.Hour, 0), entry("attempt", 20*time.Hour, time.Second), entry("unknown", 20*time.Hour, 0),
+		entry("started", 0, 0), entry("attempt", time.Second, 10*time.Second), entry("checks", 11*time.Second, 0),
+		entry("review", 12*time.Second, 5*time.Second),
+		entry("stopped", 17*time.Second, 0), entry("resumed", 20*time.Hour, 0), entry("attempt", 20*time.Hour, time.Second),
+		entry("unknown", 20*time.Hour, 0),
 	})
 	if len(p.Shapes) != 7 || len(p.Lanes) != 4 {
 		t.Fatalf("%+v", p)
@@ -265,7 +279,8 @@ func TestPicture(t *testing.T) {
 func TestRunKept(t *testing.T) {
 	s := newSite(t)
 	run := s.watched(func(job role.ImplementJob) {
-		fmt.Fprintln(job.Transcript, `{"type":"item.completed","item":{"id":"1","type":"command_execution","command":"cat <a>","aggregated_output":"one\ntwo <b>\u001b[31m","exit_code":0,"status":"completed"}}`)
+		fmt.Fprintln(job.Transcript,
+			`{"type":"item.completed","item":{"id":"1","type":"command_execution","command":"cat <a>","aggregated_output":"one\ntwo <b>\u001b[31m","exit_code":0,"status":"completed"}}`)
 	})
 	page := s.page("/run/" + run.ID)
 	checkHTML(t, page)
@@ -304,7 +319,8 @@ func TestReviewOfRun(t *testing.T) {
 	}
 	page := s.page("/review/" + made.ID)
 	checkHTML(t, page)
-	shows(t, page, `round 2 of <a href="/run/`+run.ID, `<span class="tag bad">test: exit 1`, `<span class="tag ">lint: exit 1`)
+	shows(t, page, `round 2 of <a href="/run/`+run.ID, `<span class="tag bad">test: exit 1`,
+		`<span class="tag ">lint: exit 1`)
 	request.Run = "20260101000000-absent"
 	if made, err = s.Store.RequestReview(context.Background(), request, "run"); err != nil {
 		t.Fatal(err)

@@ -45,7 +45,8 @@ func (m *marker) walk(node parse.Node) {
 		m.before += string(n.Text)
 	case *parse.ActionNode:
 		if by := m.shownBy(); by != "" && len(n.Pipe.Decl) == 0 {
-			n.Pipe.Cmds = append(n.Pipe.Cmds, &parse.CommandNode{NodeType: parse.NodeCommand, Args: []parse.Node{parse.NewIdentifier(by)}})
+			n.Pipe.Cmds = append(n.Pipe.Cmds, &parse.CommandNode{NodeType: parse.NodeCommand,
+				Args: []parse.Node{parse.NewIdentifier(by)}})
 		}
 	case *parse.IfNode:
 		m.branch(&n.BranchNode)

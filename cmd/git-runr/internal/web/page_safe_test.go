@@ -36,7 +36,8 @@ func TestMakeSafe(t *testing.T) {
 	const line, block = `a\u{202e}b c`, "a\\u{202e}b\nc"
 	want := `<p title="` + line + `" data-x="` + hostile + `">` + line + ` <i class="a">` + line + `</i></p>` +
 		`<pre class="q">` + block + `</pre><textarea name="t">` + hostile + `</textarea>` +
-		`<a href="/a%e2%80%aeb%0ac" aria-label="a ` + line + `">` + line + `</a>` + line + ` 7 <em>` + "\n" + `</em><b>` + line + `</b>` +
+		`<a href="/a%e2%80%aeb%0ac" aria-label="a ` + line + `">` + line + `</a>` + line + ` 7 <em>` + "\n" + `</em><b>` +
+		line + `</b>` +
 		`<img alt="` + line + `"><i>` + line + `</i><i>` + line + `</i><i>` + line + `</i>`
 	if b.String() != want {
 		t.Errorf("got  %q\nwant %q", b.String(), want)

@@ -24,7 +24,8 @@ type search struct {
 
 func newSearch(r *http.Request, store *store.Store) (search, error) {
 	s := search{
-		Query: strings.TrimSpace(r.FormValue("q")), Verdict: r.FormValue("verdict"), OnBranch: r.FormValue("branch"), Verdicts: render.VerdictNames,
+		Query: strings.TrimSpace(r.FormValue("q")), Verdict: r.FormValue("verdict"), OnBranch: r.FormValue("branch"),
+		Verdicts: render.VerdictNames,
 	}
 	var err error
 	s.Branches, err = store.ReviewBranches(r.Context())
@@ -63,7 +64,9 @@ func (s search) test(ctx context.Context, store *store.Store, me string) (func(r
 		return nil, nil
 	}
 	return func(r record.ReviewSummary) bool {
-		return (fits == nil || fits(r)) && !slices.ContainsFunc(tests, func(test func(record.ReviewSummary) bool) bool { return !test(r) })
+		return (fits == nil || fits(r)) && !slices.ContainsFunc(tests, func(test func(record.ReviewSummary) bool) bool {
+			return !test(r)
+		})
 	}, nil
 }
 
@@ -100,7 +103,8 @@ func holds(r record.ReviewSummary, words string) bool {
 // and of ids.
 func (s search) words(me string) ([]func(record.ReviewSummary) bool, pick.Wish, error) {
 	wish := pick.Wish{Verdict: s.Verdict, Branch: s.OnBranch}
-	plain := map[string]*string{"reviewer": &wish.Reviewer, "claimed": &wish.ClaimedBy, "verdict": &wish.Verdict, "branch": &wish.Branch, "since": &wish.Since, "author": &wish.Author, "file": &wish.File}
+	plain := map[string]*string{"reviewer": &wish.Reviewer, "claimed": &wish.ClaimedBy, "verdict": &wish.Verdict,
+		"branch": &wish.Branch, "since": &wish.Since, "author": &wish.Author, "file": &wish.File}
 	var tests []func(record.ReviewSummary) bool
 	words, phrase := s.split()
 	for i, word := range words {
@@ -125,7 +129,9 @@ func (s search) words(me string) ([]func(record.ReviewSummary) bool, pick.Wish, 
 			}
 		}
 		if test == nil {
-			return nil, wish, badRequest("cannot search for %q; type words, or is:failed severity:critical by:me file:PATH verdict:NAME branch:NAME reviewer:NAME claimed:NAME author:NAME since:2d", word)
+			return nil, wish,
+				badRequest("cannot search for %q; type words, or is:failed severity:critical by:me file:PATH verdict:NAME "+
+					"branch:NAME reviewer:NAME claimed:NAME author:NAME since:2d", word)
 		}
 		tests = append(tests, test)
 	}
@@ -134,7 +140,8 @@ func (s search) words(me string) ([]func(record.ReviewSummary) bool, pick.Wish, 
 
 func isState(value string) func(record.ReviewSummary) bool {
 	outcome := record.Outcome(value)
-	if slices.Contains([]record.Outcome{record.OutcomePassed, record.OutcomeFailed, record.OutcomePartial, record.OutcomeCommented, record.OutcomeNothing}, outcome) {
+	if slices.Contains([]record.Outcome{record.OutcomePassed, record.OutcomeFailed, record.OutcomePartial,
+		record.OutcomeCommented, record.OutcomeNothing}, outcome) {
 		return func(r record.ReviewSummary) bool { return r.Outcome == outcome }
 	}
 	if fits, err := record.StatusFilter(value); err == nil {
@@ -183,7 +190,9 @@ func (p *pages) postBulk(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if len(failed) > 0 {
-		return &requestError{status: http.StatusConflict, message: strconv.Itoa(len(ids)-len(failed)) + " of " + strconv.Itoa(len(ids)) + " done. " + strings.Join(failed, "; ")}
+		return &requestError{status: http.StatusConflict,
+			message: strconv.Itoa(len(ids)-len(failed)) + " of " + strconv.Itoa(len(ids)) + " done. " +
+				strings.Join(failed, "; ")}
 	}
 	http.Redirect(w, r, "/review", http.StatusSeeOther)
 	return nil

@@ -14,8 +14,10 @@ func TestInboxSearch(t *testing.T) {
 	s := newSite(t)
 	open, failed := s.request(), s.submitted()
 	for query, wanted := range map[string]string{
-		"q=is:failed": failed, "q=is:open": open, "q=by:me": "both", "q=by:nobody": "", "q=" + open: open, "verdict=needs_fix": failed,
-		"verdict=none": open, "branch=main": "both", "branch=other": "", "q=file:a.txt": "both", "q=file:b.txt": "", "q=severity:critical": "",
+		"q=is:failed": failed, "q=is:open": open, "q=by:me": "both", "q=by:nobody": "", "q=" + open: open,
+		"verdict=needs_fix": failed,
+		"verdict=none":      open, "branch=main": "both", "branch=other": "", "q=file:a.txt": "both", "q=file:b.txt": "",
+		"q=severity:critical":      "",
 		"q=is:failed&verdict=none": "", "q=is:passed": "",
 	} {
 		page := s.page("/review?" + query)
@@ -34,18 +36,23 @@ func TestInboxSearch(t *testing.T) {
 
 // Words are searched in what people wrote, and quoted words as a phrase. An id matches only by its beginning.
 func TestSearchWords(t *testing.T) {
-	r := record.ReviewSummary{ID: "20260102030405-gdbrwj", Commit: "ab1357c2d4e6f8091a2b3c4d5e6f708192a3b4c5", RequestedBy: "Ada Byron <a@e>",
-		Spec: "HEAD", Title: "Parse 13 fields", Message: "say: look at the key"}
+	r := record.ReviewSummary{ID: "20260102030405-gdbrwj", Commit: "ab1357c2d4e6f8091a2b3c4d5e6f708192a3b4c5",
+		RequestedBy: "Ada Byron <a@e>",
+		Spec:        "HEAD", Title: "Parse 13 fields", Message: "say: look at the key"}
 	for query, found := range map[string]bool{
-		"13": true, "parse": true, "fields parse": true, `"parse 13"`: true, `"13 parse"`: false, `"say: look"`: true, `key "at the"`: true, `"look at`: true,
+		"13": true, "parse": true, "fields parse": true, `"parse 13"`: true, `"13 parse"`: false, `"say: look"`: true,
+		`key "at the"`: true, `"look at`: true,
 		`by:"Ada Byron"`: true, `by:"Byron Ada"`: false, `""`: true,
-		"ab13": true, "AB1357C": true, "ab1": false, "1357": false, "b4c5": false, "2026010": true, "0102": false, "gdbr": true, "gdb": false, "brwj": false,
+		"ab13": true, "AB1357C": true, "ab1": false, "1357": false, "b4c5": false, "2026010": true, "0102": false,
+		"gdbr": true, "gdb": false, "brwj": false,
 	} {
 		tests, _, err := search{Query: query}.words("")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := !slices.ContainsFunc(tests, func(fits func(record.ReviewSummary) bool) bool { return !fits(r) }); got != found {
+		if got := !slices.ContainsFunc(tests, func(fits func(record.ReviewSummary) bool) bool {
+			return !fits(r)
+		}); got != found {
 			t.Errorf("%s: found %t, want %t", query, got, found)
 		}
 	}

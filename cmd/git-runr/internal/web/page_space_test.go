@@ -48,7 +48,8 @@ func TestWhiteSpace(t *testing.T) {
 	for _, page := range []string{remembered, asked} {
 		checkHTML(t, page)
 		shows(t, page, `data-space="ignore"`, "white space hidden", "+9</span>", "a tab?", "indented now", "as it was")
-		for name, change := range map[string]string{"both.txt": "LAST", "last.txt": "zz", "added.txt": "new", "link": "text"} {
+		for name, change := range map[string]string{"both.txt": "LAST", "last.txt": "zz", "added.txt": "new",
+			"link": "text"} {
 			if part := section(t, page, name); !strings.Contains(part, change) || strings.Contains(part, "Only white space") {
 				t.Errorf("%s is shown as\n%s", name, part)
 			}
@@ -70,9 +71,11 @@ func TestWhiteSpace(t *testing.T) {
 	one := s.ask("GET", "/review/"+id+"/diff?path=a+space.txt&space=show&fragment=1", "", ignore).want(200).text
 	shows(t, one, `<tr class="a">`, "a tab?")
 	hides(t, one, "Only white space")
-	shows(t, s.ask("GET", "/review/"+id+"/diff?path=a+space.txt", "", ignore).want(200).text, "Only white space changed", "a tab?")
+	shows(t, s.ask("GET", "/review/"+id+"/diff?path=a+space.txt", "", ignore).want(200).text, "Only white space changed",
+		"a tab?")
 	// the lines of a gap have their comments, by the line numbers of both sides
-	shows(t, s.ask("GET", "/review/"+id+"/lines?path=both.txt&old=1&new=1&count=3", "", ignore).want(200).text, "indented now", "as it was")
+	shows(t, s.ask("GET", "/review/"+id+"/lines?path=both.txt&old=1&new=1&count=3", "", ignore).want(200).text,
+		"indented now", "as it was")
 }
 
 // The links to the rest of a file keep the white space option of the address.

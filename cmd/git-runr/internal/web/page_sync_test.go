@@ -30,7 +30,8 @@ func TestSyncButton(t *testing.T) {
 	if strings.Contains(s.page("/review/"+id), "not shared yet") {
 		t.Error("what is shared is said not to be")
 	}
-	if to := s.form("/sync", "back", "//elsewhere.example/x").want(303).Header.Get("Location"); to != "/elsewhere.example/x" {
+	if to := s.form("/sync", "back", "//elsewhere.example/x").
+		want(303).Header.Get("Location"); to != "/elsewhere.example/x" {
 		t.Errorf("it leads to %q", to)
 	}
 	s.Do = func(context.Context, ...string) (string, int) { return "git-runr: origin cannot be reached\n", 75 }

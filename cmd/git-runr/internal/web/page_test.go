@@ -112,7 +112,8 @@ func TestAssets(t *testing.T) {
 	for _, name := range found {
 		answer := s.ask("GET", name, "").want(200)
 		kind := map[string]string{".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}[filepath.Ext(name)]
-		if !strings.HasPrefix(answer.Header.Get("Content-Type"), kind) || !strings.Contains(answer.Header.Get("Cache-Control"), "immutable") || answer.text == "" {
+		if !strings.HasPrefix(answer.Header.Get("Content-Type"), kind) ||
+			!strings.Contains(answer.Header.Get("Cache-Control"), "immutable") || answer.text == "" {
 			t.Errorf("%s: %v", name, answer.Header)
 		}
 	}
@@ -128,8 +129,10 @@ func TestInboxPage(t *testing.T) {
 	s.api("POST", "/api/review/submissions/"+resolved+"/resolve", `{"resolvedBy":"bot"}`).want(200)
 	page := s.page("/review")
 	checkHTML(t, page)
-	shows(t, page, "/review/"+open, "waits for <b>human</b>", "/review/"+claimed, "held by <b>Grace</b>", "59 min left", `title="1 comment"`, "needs fix",
-		`aria-current="page">Inbox <span class="n">2</span>`, `Resolved <span class="n">1</span>`, `All <span class="n">3</span>`)
+	shows(t, page, "/review/"+open, "waits for <b>human</b>", "/review/"+claimed, "held by <b>Grace</b>", "59 min left",
+		`title="1 comment"`, "needs fix",
+		`aria-current="page">Inbox <span class="n">2</span>`, `Resolved <span class="n">1</span>`,
+		`All <span class="n">3</span>`)
 	hides(t, page, "/review/"+resolved)
 	_, short, _ := strings.Cut(open, "-")
 	shows(t, page, `<code title="`+open+`">`+short+`</code>`)
@@ -151,7 +154,8 @@ func TestInboxPages(t *testing.T) {
 	}
 	var ids []string
 	for range aPage + 3 {
-		review, err := s.Store.RequestReview(context.Background(), record.ReviewRequest{Subject: subject, Reviewer: record.Human}, "cli")
+		review, err := s.Store.RequestReview(context.Background(),
+			record.ReviewRequest{Subject: subject, Reviewer: record.Human}, "cli")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,20 +216,21 @@ func TestReviewPage(t *testing.T) {
 	page := s.page("/review/" + id)
 	text := checkHTML(t, page)
 	for name, parts := range map[string][]string{
-		"old/new.go": {`data-old="old/name.go"`, "renamed", "return</span> <mark><span class=\"n\">2</span></mark>", `data-count="3"`, `<span class="c"> comment</span>`},
-		"bin.dat":    {"binary", "Binary file: nothing to show"},
-		"gone.txt":   {"deleted", `class="d"`},
-		"run.sh":     {"file → executable", "No lines changed"},
-		"link":       {"type changed", "file → symbolic link", ">text</td>", ">run.sh"},
-		"pic.png":    {"/raw?path=pic.png&amp;side=old", "/raw?path=pic.png&amp;side=new"},
-		"new.svg":    {"&lt;", "onload"},
-		"crlf.txt":   {"CRLF", ">c</td>"},
-		"mixed.txt":  {`<span class="iv">\x0d</span>`},
-		"end.txt":    {"no newline at the end"},
-		"empty.txt":  {"Empty file", "new"},
-		"go.sum":     {"Written by a tool", "Show the diff"},
-		"large.txt":  {"Large: 501 changed lines", "Show the diff"},
-		"עברית.txt":  {"<bdi>"},
+		"old/new.go": {`data-old="old/name.go"`, "renamed", "return</span> <mark><span class=\"n\">2</span></mark>",
+			`data-count="3"`, `<span class="c"> comment</span>`},
+		"bin.dat":   {"binary", "Binary file: nothing to show"},
+		"gone.txt":  {"deleted", `class="d"`},
+		"run.sh":    {"file → executable", "No lines changed"},
+		"link":      {"type changed", "file → symbolic link", ">text</td>", ">run.sh"},
+		"pic.png":   {"/raw?path=pic.png&amp;side=old", "/raw?path=pic.png&amp;side=new"},
+		"new.svg":   {"&lt;", "onload"},
+		"crlf.txt":  {"CRLF", ">c</td>"},
+		"mixed.txt": {`<span class="iv">\x0d</span>`},
+		"end.txt":   {"no newline at the end"},
+		"empty.txt": {"Empty file", "new"},
+		"go.sum":    {"Written by a tool", "Show the diff"},
+		"large.txt": {"Large: 501 changed lines", "Show the diff"},
+		"עברית.txt": {"<bdi>"},
 	} {
 		shows(t, section(t, page, name), parts...)
 	}
@@ -238,9 +243,11 @@ func TestReviewPage(t *testing.T) {
 	split := s.page("/review/" + id + "?view=split")
 	checkHTML(t, split)
 	shows(t, section(t, split, "old/new.go"), `class="diff split"`, `<td class="ln d">7</td>`, `<td class="ln a">7</td>`)
-	shows(t, s.ask("GET", "/review/"+id, "", s.asPerson()+"; runr-view=split; runr-theme=dark").want(200).text, `class="diff split"`, `data-theme="dark"`)
+	shows(t, s.ask("GET", "/review/"+id, "", s.asPerson()+"; runr-view=split; runr-theme=dark").want(200).text,
+		`class="diff split"`, `data-theme="dark"`)
 	hides(t, s.ask("GET", "/review/"+id, "", s.asPerson()+`; runr-theme="><script>`).want(200).text, `data-theme`)
-	hides(t, s.ask("GET", "/review/"+id+"?view=unified", "", s.asPerson()+"; runr-view=split").want(200).text, `class="diff split"`)
+	hides(t, s.ask("GET", "/review/"+id+"?view=unified", "", s.asPerson()+"; runr-view=split").want(200).text,
+		`class="diff split"`)
 }
 
 func TestOneFile(t *testing.T) {
@@ -263,7 +270,8 @@ func TestOneFile(t *testing.T) {
 	shows(t, whole, "old/name.go", "before the change", `<span class="n">1</span>`)
 	shows(t, s.page("/review/"+id+"/file?path=old/new.go"), "after the change", `<span class="n">2</span>`)
 	shows(t, s.page("/review/"+id+"/file?path=bin.dat"), "Binary file")
-	for _, path := range []string{"diff?path=x", "file?path=a.txt", "file?path=../a.txt", "raw?path=nothing.png", "diff", "file?path=new.svg&side=old", "file?path=gone.txt"} {
+	for _, path := range []string{"diff?path=x", "file?path=a.txt", "file?path=../a.txt", "raw?path=nothing.png", "diff",
+		"file?path=new.svg&side=old", "file?path=gone.txt"} {
 		s.ask("GET", "/review/"+id+"/"+path, "", s.asPerson()).want(404)
 	}
 }
@@ -274,7 +282,8 @@ func TestRawImages(t *testing.T) {
 	for side, width := range map[string]int{"old": 4, "new": 8} {
 		answer := s.ask("GET", "/review/"+id+"/raw?path=pic.png&side="+side, "", s.asPerson()).want(200)
 		config, err := png.DecodeConfig(strings.NewReader(answer.text))
-		if err != nil || config.Width != width || answer.Header.Get("Content-Type") != "image/png" || answer.Header.Get("X-Content-Type-Options") != "nosniff" {
+		if err != nil || config.Width != width || answer.Header.Get("Content-Type") != "image/png" ||
+			answer.Header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %v, %v, %v", side, config, err, answer.Header)
 		}
 		if policy := answer.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "sandbox") {
@@ -282,8 +291,10 @@ func TestRawImages(t *testing.T) {
 		}
 	}
 	drawing := s.ask("GET", "/review/"+id+"/raw?path=new.svg", "", s.asPerson(), "Sec-Fetch-Dest: image").want(200)
-	if policy := drawing.Header.Get("Content-Security-Policy"); drawing.Header.Get("Content-Type") != "image/svg+xml" || drawing.Header.Get("X-Content-Type-Options") != "nosniff" ||
-		!strings.HasPrefix(policy, "default-src 'none'") || !strings.HasSuffix(policy, "sandbox") || strings.Contains(policy, "script") {
+	if policy := drawing.Header.Get("Content-Security-Policy"); drawing.Header.Get("Content-Type") != "image/svg+xml" ||
+		drawing.Header.Get("X-Content-Type-Options") != "nosniff" ||
+		!strings.HasPrefix(policy, "default-src 'none'") || !strings.HasSuffix(policy, "sandbox") ||
+		strings.Contains(policy, "script") {
 		t.Errorf("%v", drawing.Header)
 	}
 	s.ask("GET", "/review/"+id+"/raw?path=new.svg", "", s.asPerson(), "Sec-Fetch-Dest: document").want(400)
@@ -301,7 +312,8 @@ func TestNamesThatABrowserChanges(t *testing.T) {
 	}
 	s.commit("names")
 	base := "/review/" + s.request()
-	for name, sent := range map[string]string{"b\xff": "b\ufffd", "e\xe2\x82": "e\ufffd\ufffd", "new\nline": "new\r\nline"} {
+	for name, sent := range map[string]string{"b\xff": "b\ufffd", "e\xe2\x82": "e\ufffd\ufffd",
+		"new\nline": "new\r\nline"} {
 		if page := s.page(base); !utf8.ValidString(page) {
 			t.Fatal("the page is no UTF-8")
 		}
@@ -360,7 +372,8 @@ func TestFormsWithoutScripts(t *testing.T) {
 	id := s.request()
 	base := "/review/" + id
 	checkHTML(t, s.page(base+"/comment?path=a.txt&start=2&end=2"))
-	if to := s.form(base+"/comment", "file", "a.txt", "start", "2", "end", "2", "comment", "first *one*").want(303).Header.Get("Location"); to != base+"#"+fileKey("a.txt") {
+	if to := s.form(base+"/comment", "file", "a.txt", "start", "2", "end", "2", "comment", "first *one*").
+		want(303).Header.Get("Location"); to != base+"#"+fileKey("a.txt") {
 		t.Errorf("leads to %q", to)
 	}
 	s.form(base+"/comment", "file", "a.txt", "side", "old", "start", "2", "comment", "second").want(303)
@@ -394,13 +407,15 @@ func TestFormsWithoutScripts(t *testing.T) {
 
 	key := regexp.MustCompile(`name="key" value="([^"]+)"`).FindStringSubmatch(page)[1]
 	for range 2 { // sent twice, recorded once
-		if to := s.form(base+"/submit", "decision", "request_changes", "message", "so **so**", "key", key).want(303).Header.Get("Location"); to != base+"?sent=1" {
+		if to := s.form(base+"/submit", "decision", "request_changes", "message", "so **so**", "key", key).
+			want(303).Header.Get("Location"); to != base+"?sent=1" {
 			t.Errorf("leads to %q", to)
 		}
 	}
 	page = s.page(base + "?sent=1")
 	checkHTML(t, page)
-	shows(t, page, "Handed over", "git runr show "+id, "nobody has claimed it yet", "changes requested", "so <strong>so</strong>", "first <em>one</em>", `id="pending" hidden`)
+	shows(t, page, "Handed over", "git runr show "+id, "nobody has claimed it yet", "changes requested",
+		"so <strong>so</strong>", "first <em>one</em>", `id="pending" hidden`)
 	if n := strings.Count(page, `<article class="said">`); n != 1 {
 		t.Errorf("%d submissions", n)
 	}
@@ -432,8 +447,10 @@ func TestStateForms(t *testing.T) {
 	s.form(base+"/answer", "finding", finding, "answer", "refuted", "reason", "it is <b>right</b>").want(303)
 	page = s.page(base)
 	checkHTML(t, page)
-	shows(t, page, `<span class="tag refuted">refuted</span> by Ada`, "it is &lt;b&gt;right&lt;/b&gt;", runGit(t, s.dir, "rev-parse", "--short=7", "HEAD"))
-	for _, bad := range [][]string{{"answer", "fixed", "commit", "nix"}, {"answer", "refuted"}, {"answer", "x", "reason", "y"}} {
+	shows(t, page, `<span class="tag refuted">refuted</span> by Ada`, "it is &lt;b&gt;right&lt;/b&gt;",
+		runGit(t, s.dir, "rev-parse", "--short=7", "HEAD"))
+	for _, bad := range [][]string{{"answer", "fixed", "commit", "nix"}, {"answer", "refuted"},
+		{"answer", "x", "reason", "y"}} {
 		s.form(base+"/answer", append(bad, "finding", finding)...).want(400)
 	}
 	s.form(base+"/answer", "finding", "f-0000000000", "answer", "deferred", "reason", "later").want(404)
@@ -453,9 +470,11 @@ func TestStateForms(t *testing.T) {
 func TestPreview(t *testing.T) {
 	s := newSite(t)
 	path := "/review/" + s.request() + "/preview"
-	got := s.form(path, "comment", "```suggestion\n2 and a half\n```\n<script>xss</script>", "file", "a.txt", "start", "2", "end", "2").want(200).text
+	got := s.form(path, "comment", "```suggestion\n2 and a half\n```\n<script>xss</script>", "file", "a.txt", "start", "2",
+		"end", "2").want(200).text
 	checkHTML(t, got)
-	shows(t, got, `</span>−</td><td class="code">2</td>`, `</span>+</td><td class="code">2 and a half</td>`, "&lt;script&gt;")
+	shows(t, got, `</span>−</td><td class="code">2</td>`, `</span>+</td><td class="code">2 and a half</td>`,
+		"&lt;script&gt;")
 	s.form(path, "comment", "x", "file", "nothing", "start", "1").want(404)
 	s.ask("POST", path, "comment=x", s.asPerson(), formBody).want(403)
 }
@@ -481,7 +500,8 @@ func TestRemarksAtTheirLines(t *testing.T) {
 	hides(t, table, "in between")
 	hides(t, before, "at the top")
 	oldRow, newRow := strings.Index(table, "of the old one"), strings.Index(table, "at the top")
-	if removed, added := strings.Index(table, `<tr class="d">`), strings.Index(table, `<tr class="a">`); !(added < newRow && newRow < oldRow && oldRow < removed) {
+	if removed, added := strings.Index(table, `<tr class="d">`),
+		strings.Index(table, `<tr class="a">`); !(added < newRow && newRow < oldRow && oldRow < removed) {
 		t.Errorf("removed at %d, its comment at %d, added at %d, its comment at %d", removed, oldRow, added, newRow)
 	}
 	shows(t, page, "in another file", "a.txt:1")
@@ -526,18 +546,22 @@ func TestFindingsOfAgents(t *testing.T) {
 	id := s.request()
 	sub := record.Submission{Reviewer: "bot <x>", Outcome: record.OutcomeFailed, Report: reply.Report{
 		Verdict: reply.NeedsFix, Effective: reply.CriticalFail, Summary: "sum **up**", Findings: []reply.Finding{
-			{ID: "f-0123456789", Severity: reply.Critical, File: "a.txt", Line: 2, Issue: "the `2` is wrong", Fix: "write **two**", Rule: "numbers"},
+			{ID: "f-0123456789", Severity: reply.Critical, File: "a.txt", Line: 2, Issue: "the `2` is wrong",
+				Fix: "write **two**", Rule: "numbers"},
 			{ID: "f-9876543210", Severity: reply.Note, File: "nowhere.txt", Line: 2, Issue: "not of this change"},
 			{ID: "f-1111111111", Severity: reply.Warning, Issue: "of no file"},
 		}, Requests: []string{}, Warnings: []string{},
-	}, Census: record.Census{Files: 3, SentFiles: 2}, Checks: []record.CheckResult{{Name: "test", ExitCode: 1, Said: "2 failed"}}, SkippedBy: []string{"lint: not trusted"}}
+	}, Census: record.Census{Files: 3, SentFiles: 2},
+		Checks: []record.CheckResult{{Name: "test", ExitCode: 1, Said: "2 failed"}}, SkippedBy: []string{"lint: not trusted"}}
 	if _, err := s.Store.SubmitReview(context.Background(), id, sub, ""); err != nil {
 		t.Fatal(err)
 	}
 	page := s.page("/review/" + id)
 	checkHTML(t, page)
-	shows(t, section(t, page, "a.txt"), `id="f-0123456789"`, "remark critical", "the <code>2</code> is wrong", "write <strong>two</strong>", "numbers")
-	shows(t, page, "critical; check test failed</span> <b>bot", "sum <strong>up</strong>", "saw 2 of 3 files", "of no file", "not of this change", "test: exit 1 (2 failed)", "checks not run: lint: not trusted")
+	shows(t, section(t, page, "a.txt"), `id="f-0123456789"`, "remark critical", "the <code>2</code> is wrong",
+		"write <strong>two</strong>", "numbers")
+	shows(t, page, "critical; check test failed</span> <b>bot", "sum <strong>up</strong>", "saw 2 of 3 files",
+		"of no file", "not of this change", "test: exit 1 (2 failed)", "checks not run: lint: not trusted")
 }
 
 // TestReviewInFull: the reviewer's full text is shown even if nothing could be extracted from it, and it is not
@@ -545,15 +569,21 @@ func TestFindingsOfAgents(t *testing.T) {
 func TestReviewInFull(t *testing.T) {
 	s := newSite(t)
 	id := s.request()
-	report := reply.ParseReview("The loop **never** ends.\n\n<script>alert(1)</script> \u202egnorw\n\n## Also\n\nMind the gap.\n\n### Verdict: NEEDS_FIX\n", "n0nce")
-	sub := record.Submission{Reviewer: "bot", Outcome: record.OutcomeFailed, Report: report, Census: record.Census{Files: 1, SentFiles: 1}}
-	sub.Spent = spend.NewSpent("bot", []spend.Call{{Agent: "bot", Reason: record.ReasonAgentKilled, Detail: "<b>killed</b>"}, {Agent: "other", Usage: spend.Usage{Calls: 1, Input: 1200, Cost: 0.5}}})
+	report := reply.ParseReview(
+		"The loop **never** ends.\n\n<script>alert(1)</script> \u202egnorw\n\n## Also\n\nMind the gap.\n\n"+
+			"### Verdict: NEEDS_FIX\n", "n0nce")
+	sub := record.Submission{Reviewer: "bot", Outcome: record.OutcomeFailed, Report: report,
+		Census: record.Census{Files: 1, SentFiles: 1}}
+	sub.Spent = spend.NewSpent("bot",
+		[]spend.Call{{Agent: "bot", Reason: record.ReasonAgentKilled, Detail: "<b>killed</b>"},
+			{Agent: "other", Usage: spend.Usage{Calls: 1, Input: 1200, Cost: 0.5}}})
 	if _, err := s.Store.SubmitReview(context.Background(), id, sub, ""); err != nil {
 		t.Fatal(err)
 	}
 	page := s.page("/review/" + id)
 	checkHTML(t, page)
-	shows(t, page, "<b>other in place of bot</b>", "· 1,200 tokens, $0.50</span>", "bot gave no answer: agent_killed: &lt;b&gt;killed&lt;/b&gt;", "<span>agents: 1,200 tokens, $0.50</span>")
+	shows(t, page, "<b>other in place of bot</b>", "· 1,200 tokens, $0.50</span>",
+		"bot gave no answer: agent_killed: &lt;b&gt;killed&lt;/b&gt;", "<span>agents: 1,200 tokens, $0.50</span>")
 	shows(t, page, "The loop <strong>never</strong> ends.", "Mind the gap.", `\u{202e}gnorw`)
 	hides(t, page, "<script>alert")
 	shows(t, s.page("/"), "asks: The loop **never** ends")
@@ -573,10 +603,12 @@ func TestCommitMessageOnThePage(t *testing.T) {
 func TestChangeThatIsNotHere(t *testing.T) {
 	s := newSite(t)
 	gone := strings.Repeat("ab", 20)
-	review, err := s.Store.RequestReview(context.Background(), record.ReviewRequest{Reviewer: record.Human, Subject: record.Subject{
-		Kind: record.SubjectRange, Spec: "x..y", Base: "4b825dc642cb6eb9a060e54bf8d69288fbee4904", Commit: record.Subject{}.Commit, Tree: "1234567890123456789012345678901234567890",
-		Title: gone,
-	}}, "cli")
+	review, err := s.Store.RequestReview(context.Background(),
+		record.ReviewRequest{Reviewer: record.Human, Subject: record.Subject{
+			Kind: record.SubjectRange, Spec: "x..y", Base: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+			Commit: record.Subject{}.Commit, Tree: "1234567890123456789012345678901234567890",
+			Title: gone,
+		}}, "cli")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -598,18 +630,24 @@ func TestPagesWithPayloads(t *testing.T) {
 		t.Fatal(err)
 	}
 	subject.Branch = `"><script>xss()</script>`
-	review, err := s.Store.RequestReview(context.Background(), record.ReviewRequest{Subject: subject, Message: strings.Join(all, "\n\n"), Reviewer: `"><script>xss()</script>`}, "cli")
+	review, err := s.Store.RequestReview(context.Background(),
+		record.ReviewRequest{Subject: subject, Message: strings.Join(all, "\n\n"), Reviewer: `"><script>xss()</script>`},
+		"cli")
 	if err != nil {
 		t.Fatal(err)
 	}
-	sub := record.Submission{Reviewer: `"><img src=x onerror=xss()>`, Outcome: record.OutcomeFailed, Report: reply.Report{Effective: reply.NeedsFix, Summary: strings.Join(all, "\n\n")}}
+	sub := record.Submission{Reviewer: `"><img src=x onerror=xss()>`, Outcome: record.OutcomeFailed,
+		Report: reply.Report{Effective: reply.NeedsFix, Summary: strings.Join(all, "\n\n")}}
 	for i, payload := range all {
-		c := record.Comment{ID: fmt.Sprintf("c-%d", i), File: "a.html", StartLine: i + 1, EndLine: i + 1, SelectedText: payload, Comment: payload + "\n\n```suggestion\n" + payload + "\n```"}
+		c := record.Comment{ID: fmt.Sprintf("c-%d", i), File: "a.html", StartLine: i + 1, EndLine: i + 1,
+			SelectedText: payload, Comment: payload + "\n\n```suggestion\n" + payload + "\n```"}
 		if i%5 == 0 {
 			c.File, c.ID = payload, payload
 		}
 		sub.Comments = append(sub.Comments, c)
-		sub.Report.Findings = append(sub.Report.Findings, reply.Finding{ID: `"><script>`, Severity: reply.Severity(payload), File: payload, Line: 1, Issue: payload, Fix: payload, Rule: payload})
+		sub.Report.Findings = append(sub.Report.Findings,
+			reply.Finding{ID: `"><script>`, Severity: reply.Severity(payload), File: payload, Line: 1, Issue: payload,
+				Fix: payload, Rule: payload})
 	}
 	if review, err = s.Store.SubmitReview(context.Background(), review.ID, sub, ""); err != nil {
 		t.Fatal(err)
@@ -620,19 +658,23 @@ func TestPagesWithPayloads(t *testing.T) {
 	s.form("/review/" + review.ID + "/reopen").want(303)
 	draft := remarkID.FindAllStringSubmatch(s.page("/review/"+review.ID+"/diff?path=a.html"), -1)
 	for _, path := range []string{
-		"/review", "/review/" + review.ID, "/review/" + review.ID + "?view=split", "/review/" + review.ID + "/diff?path=a.html", "/review/" + review.ID + "/file?path=a.html",
-		"/review/" + review.ID + "/comment?path=" + url.QueryEscape(payloads[0]) + "&start=" + url.QueryEscape(payloads[25]), "/review/" + review.ID + "/remark?comment=" + draft[len(draft)-1][1],
+		"/review", "/review/" + review.ID, "/review/" + review.ID + "?view=split",
+		"/review/" + review.ID + "/diff?path=a.html", "/review/" + review.ID + "/file?path=a.html",
+		"/review/" + review.ID + "/comment?path=" + url.QueryEscape(payloads[0]) + "&start=" + url.QueryEscape(payloads[25]),
+		"/review/" + review.ID + "/remark?comment=" + draft[len(draft)-1][1],
 		"/review/" + review.ID + "/comment?edit=" + draft[len(draft)-1][1],
 	} {
 		answer := s.ask("GET", path, "", s.asPerson())
 		if answer.StatusCode != 200 && !strings.Contains(path, "remark?") && !strings.Contains(path, "edit=") {
 			t.Errorf("%s: %d", path, answer.StatusCode)
 		}
-		if text := checkHTML(t, answer.text); !strings.Contains(text, "xss") && strings.Contains(path, "review/") && !strings.Contains(path, "comment?") && answer.StatusCode == 200 {
+		if text := checkHTML(t, answer.text); !strings.Contains(text, "xss") && strings.Contains(path, "review/") &&
+			!strings.Contains(path, "comment?") && answer.StatusCode == 200 {
 			t.Errorf("%s does not show what was written", path)
 		}
 	}
-	for _, path := range []string{"/review/<script>xss()<%2fscript>", "/review?status=<script>xss()", "/review/" + review.ID + "/diff?path=<script>xss()", "/" + url.PathEscape(payloads[0])} {
+	for _, path := range []string{"/review/<script>xss()<%2fscript>", "/review?status=<script>xss()",
+		"/review/" + review.ID + "/diff?path=<script>xss()", "/" + url.PathEscape(payloads[0])} {
 		checkHTML(t, s.ask("GET", path, "", s.asPerson()).text)
 	}
 }
@@ -714,8 +756,9 @@ func TestLongLines(t *testing.T) {
 func TestAgo(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for d, want := range map[time.Duration]string{
-		0: "just now", 59 * time.Second: "just now", -time.Hour: "just now", 90 * time.Second: "1 min ago", 119 * time.Minute: "119 min ago",
-		3 * time.Hour: "3 h ago", 72 * time.Hour: "3 days ago",
+		0: "just now", 59 * time.Second: "just now", -time.Hour: "just now", 90 * time.Second: "1 min ago",
+		119 * time.Minute: "119 min ago",
+		3 * time.Hour:     "3 h ago", 72 * time.Hour: "3 days ago",
 	} {
 		if got := ago(now, now.Add(-d)); got != want {
 			t.Errorf("%s: %q, want %q", d, got, want)

@@ -85,7 +85,8 @@ func (r remark) URL() string {
 // open.
 func newThreads(common page, remarks []*remark, show string) threadsView {
 	v := threadsView{page: common, Show: show}
-	for _, choice := range []string{string(shown.Open), string(shown.Answered), string(shown.Resolved), showAll, showMine} {
+	for _, choice := range []string{string(shown.Open), string(shown.Answered), string(shown.Resolved), showAll,
+		showMine} {
 		n := 0
 		for _, r := range remarks {
 			if r.fits(choice, common.Actor) {
@@ -180,12 +181,14 @@ func (p *pages) propose(ctx context.Context, review record.Review, remarks []*re
 		for _, c := range all {
 			if c.Finding == r.ID {
 				r.Proposals = append(r.Proposals, proposal{
-					ID: c.ID, Review: review.ID, Branch: suggest.Branch(review), Commit: there[c.ID].Short(), Several: c.ID != c.Finding,
+					ID: c.ID, Review: review.ID, Branch: suggest.Branch(review), Commit: there[c.ID].Short(),
+					Several: c.ID != c.Finding,
 				})
 			}
 		}
 		r.Runs = runs[r.ID]
-		r.CanHand = r.CanAnswer && review.Request.Subject.Commit != "" && (r.Stands() == shown.Open || r.Stands() == shown.Answered)
+		r.CanHand = r.CanAnswer && review.Request.Subject.Commit != "" &&
+			(r.Stands() == shown.Open || r.Stands() == shown.Answered)
 	}
 	return nil
 }

@@ -19,11 +19,13 @@ func (s *site) talked() (review string, ids map[string]string) {
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	made, err := s.Store.RequestReview(s.T.Context(), record.ReviewRequest{Subject: subject, Reviewer: record.Human}, "cli")
+	made, err := s.Store.RequestReview(s.T.Context(), record.ReviewRequest{Subject: subject, Reviewer: record.Human},
+		"cli")
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	s.api("POST", "/api/review/submissions/"+made.ID+"/submit", `{"reviewer":"Bob","decision":"request_changes","comments":[
+	s.api("POST", "/api/review/submissions/"+made.ID+"/submit",
+		`{"reviewer":"Bob","decision":"request_changes","comments":[
 		{"file":"b.txt","startLine":3,"comment":"later <b>in</b> the file"},
 		{"file":"b.txt","startLine":1,"endLine":2,"comment":"swap\n`+"```suggestion\\ntwo\\none\\n```"+`"},
 		{"file":"a.txt","startLine":1,"comment":"settled in a"},
@@ -72,13 +74,16 @@ func TestThreads(t *testing.T) {
 		shows(t, page, "open <b>3</b>", "answered <b>1</b>", "resolved <b>1</b>", "all <b>5</b>", "mine <b>1</b>")
 	}
 	page := s.page(at + "?show=all")
-	shows(t, page, `href="/review/`+id+`/diff?path=b.txt#`+ids["swap"]+`"`, "<code>b.txt:1-2</code>", "<details><summary>settled in a</summary>",
+	shows(t, page, `href="/review/`+id+`/diff?path=b.txt#`+ids["swap"]+`"`, "<code>b.txt:1-2</code>",
+		"<details><summary>settled in a</summary>",
 		"later &lt;b&gt;in&lt;/b&gt; the file", `name="show" value="all"`)
 	hides(t, page, "later <b>", "do/apply", `id="`+ids["swap"]+`"`)
 	fragment := s.page(at + "?fragment=1")
 	hides(t, fragment, "<html", "<main")
-	shows(t, s.page("/review/"+id), "5 comments, 3 open", `id="threads"`, `<span class="tag refuted">refuted</span> <b>Bob</b> settled in a</summary>`)
-	answered := s.form("/review/"+id+"/answer", "finding", ids["later"], "answer", "deferred", "reason", "x", "show", "open").want(303)
+	shows(t, s.page("/review/"+id), "5 comments, 3 open", `id="threads"`,
+		`<span class="tag refuted">refuted</span> <b>Bob</b> settled in a</summary>`)
+	answered := s.form("/review/"+id+"/answer", "finding", ids["later"], "answer", "deferred", "reason", "x", "show",
+		"open").want(303)
 	if to := answered.Header.Get("Location"); to != at+"?show=open#t-"+ids["later"] {
 		t.Errorf("back to %s", to)
 	}
@@ -93,7 +98,8 @@ func TestThreadActs(t *testing.T) {
 	s.Do = d.do
 	id, ids := s.talked()
 	page := s.page("/review/" + id + "/comments")
-	shows(t, page, "<code>git runr inbox apply "+id+" "+ids["swap"]+"</code>", "<code>git runr run --review "+id+" --finding "+ids["later"]+"</code>",
+	shows(t, page, "<code>git runr inbox apply "+id+" "+ids["swap"]+"</code>",
+		"<code>git runr run --review "+id+" --finding "+ids["later"]+"</code>",
 		`</span>−</td><td class="code">one</td>`)
 	if n := strings.Count(page, "do/apply"); n != 1 {
 		t.Errorf("%d suggestions", n)
@@ -123,8 +129,10 @@ func TestThreadActs(t *testing.T) {
 	d.lines = nil
 	s.form("/review/"+id+"/do/nix", "finding", ids["swap"]).want(404)
 	s.form("/review/nix/do/apply", "finding", ids["swap"]).want(404)
-	d.out, d.status = "git-runr: c-1 is not applied: the lines were changed\n  git runr run --review X   lets an agent do it\n", 3
-	shows(t, s.form("/review/"+id+"/do/apply", "finding", ids["swap"]).want(409).text, "the lines were changed", "<code>git runr run --review X</code>")
+	d.out, d.status = "git-runr: c-1 is not applied: the lines were changed\n"+
+		"  git runr run --review X   lets an agent do it\n", 3
+	shows(t, s.form("/review/"+id+"/do/apply", "finding", ids["swap"]).want(409).text, "the lines were changed",
+		"<code>git runr run --review X</code>")
 	s.Do = nil
 	s.form("/review/"+id+"/do/apply", "finding", ids["swap"]).want(404)
 	hides(t, s.page("/review/"+id), "do/apply", "do/hand")
@@ -134,16 +142,20 @@ func TestThreadActs(t *testing.T) {
 func TestSuggestionOfAFinding(t *testing.T) {
 	s := newSite(t)
 	id := s.request()
-	findings := []reply.Finding{{Severity: reply.Warning, File: "a.txt", Line: 2, Issue: "No number", Fix: "```suggestion\nzwei\n```"}}
+	findings := []reply.Finding{{Severity: reply.Warning, File: "a.txt", Line: 2, Issue: "No number",
+		Fix: "```suggestion\nzwei\n```"}}
 	reply.Identify(findings)
-	report := reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Findings: findings, Requests: []string{}, Warnings: []string{}}
+	report := reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Findings: findings, Requests: []string{},
+		Warnings: []string{}}
 	review, err := s.Store.Review(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sub := record.Submission{Reviewer: "ann", Outcome: record.OutcomeFailed, Report: report, Tree: review.Request.Subject.Tree, Census: record.Census{Files: 1, SentFiles: 1}}
+	sub := record.Submission{Reviewer: "ann", Outcome: record.OutcomeFailed, Report: report,
+		Tree: review.Request.Subject.Tree, Census: record.Census{Files: 1, SentFiles: 1}}
 	if _, err := s.Store.SubmitReview(t.Context(), id, sub, ""); err != nil {
 		t.Fatal(err)
 	}
-	shows(t, s.page("/review/"+id+"/comments"), `</span>−</td><td class="code">2</td>`, `</span>+</td><td class="code">zwei</td>`)
+	shows(t, s.page("/review/"+id+"/comments"), `</span>−</td><td class="code">2</td>`,
+		`</span>+</td><td class="code">zwei</td>`)
 }

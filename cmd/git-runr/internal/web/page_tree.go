@@ -19,7 +19,8 @@ func (v reviewView) Tree() []*treeNode {
 	for i := range v.Files {
 		f := &v.Files[i]
 		parent := dirNode(dirs, f.Dir())
-		parent.Items = append(parent.Items, &treeNode{Name: f.Base(), File: f, Viewed: v.Viewed[f.Path], Comments: v.PerFile[f.Path]})
+		parent.Items = append(parent.Items, &treeNode{Name: f.Base(), File: f, Viewed: v.Viewed[f.Path],
+			Comments: v.PerFile[f.Path]})
 	}
 	root.join()
 	return root.Items

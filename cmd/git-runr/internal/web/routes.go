@@ -61,7 +61,9 @@ func (s *Server) apiRoutes(mux *http.ServeMux) {
 			refuse(w, r, http.StatusMethodNotAllowed, "method not allowed")
 		})
 	}
-	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) { refuse(w, r, http.StatusNotFound, "not found") })
+	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
+		refuse(w, r, http.StatusNotFound, "not found")
+	})
 }
 
 // pageRoutes adds the pages to mux. No GET request changes state.

@@ -25,7 +25,8 @@ const (
 
 // contentPolicy lets a page load only what this server serves, and forbids inline scripts and styles: comments and
 // file names stay text.
-const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src " +
+	"'self'; " +
 	"frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
 // Paths that need no token: they reveal nothing about the repository.
@@ -132,7 +133,8 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 		case s.hasCookie(r):
 			next.ServeHTTP(w, r)
 		case !isAPI(r):
-			refusePage(w, http.StatusUnauthorized, "Not logged in", "To open the inbox in this browser, type in the repository:", "git runr serve --open")
+			refusePage(w, http.StatusUnauthorized, "Not logged in", "To open the inbox in this browser, type in the repository:",
+				"git runr serve --open")
 		default:
 			s.authenticateAPI(w, r, next)
 		}
@@ -195,7 +197,8 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 	known := sameToken(token, s.Secret.Session()) || id != "" && sameToken(token, s.Secret.Review(id)) ||
 		s.codes.use(s.Secret, token, time.Now())
 	if !known {
-		refusePage(w, http.StatusForbidden, "Forbidden", "The link is wrong or was used before. For a new one, type in the repository:", "git runr serve --open")
+		refusePage(w, http.StatusForbidden, "Forbidden",
+			"The link is wrong or was used before. For a new one, type in the repository:", "git runr serve --open")
 		return
 	}
 	http.SetCookie(w, &http.Cookie{
@@ -217,7 +220,8 @@ func redirect(w http.ResponseWriter, r *http.Request, target string) {
 		return
 	}
 	link := html.EscapeString(target)
-	writePage(w, http.StatusOK, "Logged in", `<meta http-equiv="refresh" content="0;url=`+link+`">`, `<p><a href="`+link+`">Go on to the review</a></p>`)
+	writePage(w, http.StatusOK, "Logged in", `<meta http-equiv="refresh" content="0;url=`+link+`">`,
+		`<p><a href="`+link+`">Go on to the review</a></p>`)
 }
 
 // formTokenField is the field of a form that holds its token.
@@ -230,7 +234,8 @@ func (s *Server) formToken(*http.Request) string { return s.Secret.token("form")
 // be neither. A program with a token may send an empty body.
 func (s *Server) checkBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		silent := isAPI(r) && r.ContentLength == 0 && (r.Method == http.MethodDelete || r.Header.Get("Content-Type") == "" && !s.hasCookie(r))
+		silent := isAPI(r) && r.ContentLength == 0 &&
+			(r.Method == http.MethodDelete || r.Header.Get("Content-Type") == "" && !s.hasCookie(r))
 		if r.Method == http.MethodGet || r.Method == http.MethodHead || silent {
 			next.ServeHTTP(w, r)
 			return

@@ -110,7 +110,8 @@ func openSite(t *testing.T, dir string) *site {
 		Taker: alone(store.NewStore(repo, time.Now)), Now: time.Now, Actor: person, Lease: time.Hour,
 		Secret: Secret(strings.Repeat("s", secretSize)), Port: s.http.Listener.Addr().(*net.TCPAddr).Port,
 		Ask: func(_ context.Context, names []string, kind string, subject record.Subject) (record.ReviewRequest, error) {
-			request := record.ReviewRequest{Reviewer: append(names, record.Human)[0], Subject: subject, Panel: record.Panel{Kind: kind}}
+			request := record.ReviewRequest{Reviewer: append(names, record.Human)[0], Subject: subject,
+				Panel: record.Panel{Kind: kind}}
 			if request.Reviewer != record.Human && request.Reviewer != "builtin" {
 				return request, fmt.Errorf("there is no agent %q", request.Reviewer)
 			}
@@ -210,7 +211,9 @@ func (s *site) request() string {
 func (s *site) submitted() string {
 	s.Helper()
 	id := s.request()
-	s.browser("POST", "/api/review/submissions/"+id+"/submit", `{"decision":"request_changes","message":"no","comments":[{"file":"a.txt","startLine":2,"comment":"why 2?"}]}`).want(200)
+	s.browser("POST", "/api/review/submissions/"+id+"/submit",
+		`{"decision":"request_changes","message":"no","comments":[{"file":"a.txt","startLine":2,"comment":"why 2?"}]}`).
+		want(200)
 	return id
 }
 

@@ -10,7 +10,8 @@ func TestTokens(t *testing.T) {
 	a, b := Secret(strings.Repeat("a", secretSize)), Secret(strings.Repeat("b", secretSize))
 	seen := map[string]string{}
 	for name, token := range map[string]string{
-		"session": a.Session(), "review 1": a.Review("1"), "review 2": a.Review("2"), "proof": a.proof("1"), "form": a.token("form"),
+		"session": a.Session(), "review 1": a.Review("1"), "review 2": a.Review("2"), "proof": a.proof("1"),
+		"form":                  a.token("form"),
 		"review called session": a.Review("session"), "other session": b.Session(), "other review 1": b.Review("1"),
 	} {
 		if len(token) != 32 || strings.Trim(token, "0123456789abcdef") != "" {
@@ -35,8 +36,10 @@ func TestLoginCodes(t *testing.T) {
 	var c codes
 	code := secret.Code(now)
 	for name, wrong := range map[string]string{
-		"of another secret": newSecret().Code(now), "old": secret.Code(now.Add(-codeLife - time.Second)), "of the future": secret.Code(now.Add(2 * codeLife)),
-		"empty": "", "without parts": secret.token("code:"), "changed": "0" + code, "cut": code[:len(code)-1], "session": secret.Session(),
+		"of another secret": newSecret().Code(now), "old": secret.Code(now.Add(-codeLife - time.Second)),
+		"of the future": secret.Code(now.Add(2 * codeLife)),
+		"empty":         "", "without parts": secret.token("code:"), "changed": "0" + code, "cut": code[:len(code)-1],
+		"session": secret.Session(),
 	} {
 		if c.use(secret, wrong, now) {
 			t.Errorf("%s: accepted", name)

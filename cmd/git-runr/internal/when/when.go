@@ -8,9 +8,11 @@ import (
 )
 
 // layouts are the accepted formats of a time. A time without a zone is in the zone of now.
-var layouts = []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04"}
+var layouts = []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04",
+	"2006-01-02 15:04:05", "2006-01-02 15:04"}
 
-// Parse parses a duration before now, such as 2d or 3h, a date, which is the beginning of that day, or a date with a time.
+// Parse parses a duration before now, such as 2d or 3h, a date, which is the beginning of that day, or a date with a
+// time.
 func Parse(text string, now time.Time) (at time.Time, ok bool) {
 	var ago duration.Duration
 	if ago.UnmarshalText([]byte(text)) == nil && ago >= 0 {

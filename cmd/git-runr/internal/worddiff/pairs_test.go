@@ -42,7 +42,8 @@ func TestChangedWords(t *testing.T) {
 		{"all is new", "nothing stays", "", ""},
 		{"same", "same", "", ""},
 		{strings.Repeat("x", 200) + "safe", strings.Repeat("x", 200) + "evil", "xxxxxxxxsafe", "xxxxxxxxevil"},
-		{"safe" + strings.Repeat("ü", 200), "evil" + strings.Repeat("ü", 200), "safe" + strings.Repeat("ü", 30), "evil" + strings.Repeat("ü", 30)},
+		{"safe" + strings.Repeat("ü", 200), "evil" + strings.Repeat("ü", 200), "safe" + strings.Repeat("ü", 30),
+			"evil" + strings.Repeat("ü", 30)},
 	} {
 		a, b := changedWords(c.a, c.b)
 		if gotA, gotB := texts(c.a, a), texts(c.b, b); gotA != c.inA || gotB != c.inB {

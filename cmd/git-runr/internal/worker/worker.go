@@ -93,7 +93,8 @@ func (d *Duty) Run(ctx context.Context) (waiting []queue.Entry, err error) {
 // come back.
 func isAway(ctx context.Context, err error) bool {
 	_, bounded := ctx.Deadline()
-	return bounded && ctx.Err() == nil && errors.Is(err, gitstore.ErrRemote) && !errors.As(err, new(*gitstore.RefusedError))
+	return bounded && ctx.Err() == nil && errors.Is(err, gitstore.ErrRemote) &&
+		!errors.As(err, new(*gitstore.RefusedError))
 }
 
 // Queue returns what is left now.

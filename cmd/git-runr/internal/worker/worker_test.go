@@ -19,14 +19,15 @@ func TestPending(t *testing.T) {
 		queue []queue.Entry
 		want  bool
 	}{
-		"nothing":               {nil, false},
-		"one is due":            {[]queue.Entry{{State: queue.StateDue}}, true},
-		"one is tried later":    {[]queue.Entry{{State: queue.StateLater}}, true},
-		"one is elsewhere":      {[]queue.Entry{{State: queue.StateElsewhere}}, true},
-		"one failed":            {[]queue.Entry{{State: queue.StateFailed}}, false},
-		"one lacks an object":   {[]queue.Entry{{State: queue.StateLater, Failure: missing}}, false},
-		"one of both is left":   {[]queue.Entry{{State: queue.StateFailed}, {State: queue.StateDue}}, true},
-		"failed, and an object": {[]queue.Entry{{State: queue.StateFailed}, {State: queue.StateLater, Failure: missing}}, false},
+		"nothing":             {nil, false},
+		"one is due":          {[]queue.Entry{{State: queue.StateDue}}, true},
+		"one is tried later":  {[]queue.Entry{{State: queue.StateLater}}, true},
+		"one is elsewhere":    {[]queue.Entry{{State: queue.StateElsewhere}}, true},
+		"one failed":          {[]queue.Entry{{State: queue.StateFailed}}, false},
+		"one lacks an object": {[]queue.Entry{{State: queue.StateLater, Failure: missing}}, false},
+		"one of both is left": {[]queue.Entry{{State: queue.StateFailed}, {State: queue.StateDue}}, true},
+		"failed, and an object": {[]queue.Entry{{State: queue.StateFailed}, {State: queue.StateLater, Failure: missing}},
+			false},
 	} {
 		if got := pending(c.queue); got != c.want {
 			t.Errorf("%s: %t", name, got)
@@ -46,12 +47,13 @@ func TestPatience(t *testing.T) {
 	}{
 		"nothing is left":          {Watch, false, nil, 0},
 		"the remote may have more": {Watch, true, nil, remotePause},
-		"the earlier time counts":  {Watch, true, []queue.Entry{later(time.Minute), later(10 * time.Second)}, 10 * time.Second},
-		"a time that has passed":   {Watch, false, []queue.Entry{later(-time.Minute)}, 0},
-		"one is due":               {Watch, false, []queue.Entry{later(time.Minute), {State: queue.StateDue}}, othersPause},
-		"others are at it":         {Drain, true, []queue.Entry{{State: queue.StateElsewhere}}, othersPause},
-		"others, and no hurry":     {Watch, true, []queue.Entry{{State: queue.StateElsewhere}}, remotePause},
-		"it failed for good":       {Drain, false, []queue.Entry{{State: queue.StateFailed}}, 0},
+		"the earlier time counts": {Watch, true, []queue.Entry{later(time.Minute), later(10 * time.Second)},
+			10 * time.Second},
+		"a time that has passed": {Watch, false, []queue.Entry{later(-time.Minute)}, 0},
+		"one is due":             {Watch, false, []queue.Entry{later(time.Minute), {State: queue.StateDue}}, othersPause},
+		"others are at it":       {Drain, true, []queue.Entry{{State: queue.StateElsewhere}}, othersPause},
+		"others, and no hurry":   {Watch, true, []queue.Entry{{State: queue.StateElsewhere}}, remotePause},
+		"it failed for good":     {Drain, false, []queue.Entry{{State: queue.StateFailed}}, 0},
 	} {
 		duty := Duty{Store: store.NewStore(nil, func() time.Time { return now }), Mode: c.mode, ForAll: c.forAll}
 		if got := duty.patience(c.queue); got != c.want {

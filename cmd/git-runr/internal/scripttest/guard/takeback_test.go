@@ -29,7 +29,8 @@ var takeBacks = []takeBack{
 	{name: "new file", attempt: "mkdir -p n/e; echo n >n/e/new", worktree: true},
 	{name: "modified", attempt: "echo agent >a.txt", worktree: true},
 	{name: "over an edit", prepare: "echo mine >a.txt", attempt: "echo agent >>a.txt", worktree: true},
-	{name: "over staged and unstaged", prepare: "echo staged >a.txt; git add a.txt; echo unstaged >a.txt", attempt: "echo agent >a.txt; git add a.txt", worktree: true},
+	{name: "over staged and unstaged", prepare: "echo staged >a.txt; git add a.txt; echo unstaged >a.txt",
+		attempt: "echo agent >a.txt; git add a.txt", worktree: true},
 	{name: "staged by the agent", prepare: "echo mine >a.txt", attempt: "git add a.txt", worktree: true},
 	{name: "unstaged by the agent", prepare: "echo mine >a.txt; git add a.txt", attempt: "git reset -q", worktree: true},
 	{name: "untracked overwritten", prepare: "echo mine >u", attempt: "echo agent >u", worktree: true},
@@ -41,33 +42,46 @@ var takeBacks = []takeBack{
 	{name: "file to directory", attempt: "rm a.txt; mkdir a.txt; echo x >a.txt/x", worktree: true},
 	{name: "directory to file", attempt: "rm -r d; echo x >d", worktree: true},
 	{name: "directory to link", prepare: "mkdir to; echo t >to/b.txt", attempt: "rm -r d; ln -s to d", worktree: true},
-	{name: "link changed", prepare: "ln -s a.txt l; ln -s /no/where m", attempt: "ln -sf d/b.txt l; rm m; echo file >m", worktree: true},
+	{name: "link changed", prepare: "ln -s a.txt l; ln -s /no/where m", attempt: "ln -sf d/b.txt l; rm m; echo file >m",
+		worktree: true},
 	{name: "file to link", attempt: "rm a.txt; ln -s d/b.txt a.txt", worktree: true},
 	{name: "executable bit", prepare: "echo x >x; chmod +x x", attempt: "chmod -x x; chmod +x a.txt", worktree: true},
-	{name: "odd names", prepare: `printf x >'a b'; printf x >"$(printf 'n\nl')"; printf x >"$(printf '\377')"; printf x >':(top)q'; printf x >--`,
+	{name: "odd names",
+		prepare: `printf x >'a b'; printf x >"$(printf 'n\nl')"; printf x >"$(printf '\377')"; printf x >':(top)q'; printf x >--`,
 		attempt: `printf y >'a b'; rm -- "$(printf 'n\nl')"; printf y >"$(printf '\377')"; printf y >':(top)q'; printf y >--; printf y >'*'`, worktree: true},
 	{name: "line ends", prepare: crlf, attempt: `printf 'x\n' >crlf.txt`},
-	{name: "lossy filter", prepare: `git config filter.drop.clean 'grep -v secret'; echo '*.nb filter=drop' >.gitattributes; printf 'a\nsecret\n' >x.nb; git add -A`, attempt: "echo b >x.nb"},
+	{name: "lossy filter",
+		prepare: `git config filter.drop.clean 'grep -v secret'; echo '*.nb filter=drop' >.gitattributes; printf 'a\nsecret\n' >x.nb; git add -A`, attempt: "echo b >x.nb"},
 	{name: "intent to add", prepare: "echo n >n; git add -N n", attempt: "echo agent >n; git add n", worktree: true},
-	{name: "hidden by an ignore rule", prepare: "echo mine >data.csv", attempt: "echo agent >data.csv; echo '*.csv' >>.gitignore", worktree: true},
+	{name: "hidden by an ignore rule", prepare: "echo mine >data.csv",
+		attempt: "echo agent >data.csv; echo '*.csv' >>.gitignore", worktree: true},
 	{name: "case of a file", prepare: "git config core.ignoreCase true", attempt: "mv a.txt A.txt", worktree: true},
 	{name: "case of a directory", prepare: "git config core.ignoreCase true", attempt: "mv d D", worktree: true},
 	{name: "mode of a file", prepare: "chmod 600 a.txt", attempt: "echo agent >a.txt; chmod 644 a.txt", worktree: true},
 	{name: "mode of a file that is gone", prepare: "chmod 600 a.txt", attempt: "rm a.txt", worktree: true},
-	{name: "mode of a file that is replaced", prepare: "chmod 600 a.txt", attempt: "echo agent >t; mv t a.txt", worktree: true},
+	{name: "mode of a file that is replaced", prepare: "chmod 600 a.txt", attempt: "echo agent >t; mv t a.txt",
+		worktree: true},
 	{name: "mode alone", prepare: "chmod 600 a.txt", attempt: "chmod 644 a.txt; chmod 640 d/b.txt", worktree: true},
 	{name: "modes of all", prepare: "chmod 640 d/b.txt", attempt: "chmod -R go-rwx .", worktree: true},
 	{name: "mode of a directory", prepare: "chmod 700 d", attempt: "rm -r d", worktree: true},
-	{name: "mode that git is told not to look at", prepare: "git config core.fileMode false; chmod 600 a.txt", attempt: "chmod 755 a.txt"},
+	{name: "mode that git is told not to look at", prepare: "git config core.fileMode false; chmod 600 a.txt",
+		attempt: "chmod 755 a.txt"},
 	{name: "empty directory", prepare: "mkdir -m 700 empty kept", attempt: "rmdir empty; echo x >kept/x", worktree: true},
-	{name: "ignored overwritten", prepare: "echo 'mine, and ignored' >x.ign; chmod 600 x.ign", attempt: "echo agent >x.ign", named: []string{"x.ign"}},
-	{name: "ignored replaced", prepare: "echo 'mine, and ignored' >x.ign; chmod 600 x.ign", attempt: "echo agent >t; mv t x.ign", named: []string{"x.ign"}},
-	{name: "ignored deleted", prepare: "echo 'mine, and ignored' >x.ign; mkdir ign; echo mine >ign/y", attempt: "rm -r x.ign ign", named: []string{"x.ign", "ign/y"}},
-	{name: "ignored mode", prepare: "echo 'mine, and ignored' >x.ign; chmod 600 x.ign", attempt: "chmod 644 x.ign", named: []string{"x.ign"}},
+	{name: "ignored overwritten", prepare: "echo 'mine, and ignored' >x.ign; chmod 600 x.ign",
+		attempt: "echo agent >x.ign", named: []string{"x.ign"}},
+	{name: "ignored replaced", prepare: "echo 'mine, and ignored' >x.ign; chmod 600 x.ign",
+		attempt: "echo agent >t; mv t x.ign", named: []string{"x.ign"}},
+	{name: "ignored deleted", prepare: "echo 'mine, and ignored' >x.ign; mkdir ign; echo mine >ign/y",
+		attempt: "rm -r x.ign ign", named: []string{"x.ign", "ign/y"}},
+	{name: "ignored mode", prepare: "echo 'mine, and ignored' >x.ign; chmod 600 x.ign", attempt: "chmod 644 x.ign",
+		named: []string{"x.ign"}},
 	{name: "ignored link", prepare: "ln -s a.txt x.ign", attempt: "ln -sf d x.ign", named: []string{"x.ign"}},
-	{name: "ignored and no longer", prepare: "echo 'mine, and ignored' >x.ign; mkdir ign; echo mine >ign/y", attempt: ": >.gitignore", worktree: true},
-	{name: "ignored and no longer, and changed", prepare: "echo 'mine, and ignored' >x.ign; mkdir ign; echo mine >ign/y", attempt: ": >.gitignore; echo agent >x.ign; rm ign/y", named: []string{"x.ign", "ign/y"}},
-	{name: "git clean", prepare: "echo 'mine, and ignored' >x.ign; mkdir ign; echo mine >ign/y; echo mine >u", attempt: "git clean -qfdx", named: []string{"x.ign", "ign/y", "u"}},
+	{name: "ignored and no longer", prepare: "echo 'mine, and ignored' >x.ign; mkdir ign; echo mine >ign/y",
+		attempt: ": >.gitignore", worktree: true},
+	{name: "ignored and no longer, and changed", prepare: "echo 'mine, and ignored' >x.ign; mkdir ign; echo mine >ign/y",
+		attempt: ": >.gitignore; echo agent >x.ign; rm ign/y", named: []string{"x.ign", "ign/y"}},
+	{name: "git clean", prepare: "echo 'mine, and ignored' >x.ign; mkdir ign; echo mine >ign/y; echo mine >u",
+		attempt: "git clean -qfdx", named: []string{"x.ign", "ign/y", "u"}},
 	{name: "ignored and beyond what is kept", prepare: big, attempt: "echo agent >big.ign", named: []string{"big.ign"}},
 	{name: "beyond what is kept, and no longer ignored", prepare: big, attempt: ": >.gitignore"},
 	{name: "nested repository", prepare: nested, attempt: "echo agent >sub/f", named: []string{"sub/"}},
@@ -75,12 +89,14 @@ var takeBacks = []takeBack{
 	{name: "nested repository deleted", prepare: nested, attempt: "rm -rf sub", named: []string{"sub/"}},
 	{name: "pipe deleted", prepare: "mkfifo pipe", attempt: "rm pipe", named: []string{"pipe"}},
 	{name: "pipe replaced", prepare: "mkfifo pipe", attempt: "rm pipe; echo agent >pipe", named: []string{"pipe"}},
-	{name: "skip-worktree", prepare: "git update-index --skip-worktree a.txt; echo mine >a.txt", attempt: "echo agent >a.txt"},
+	{name: "skip-worktree", prepare: "git update-index --skip-worktree a.txt; echo mine >a.txt",
+		attempt: "echo agent >a.txt"},
 }
 
 const (
 	big    = "git config runr.loop.keepIgnored 1000; head -c 2000 /dev/zero >big.ign; echo 'mine, and ignored' >x.ign"
-	nested = "git init -q sub; echo mine >sub/f; git -C sub add f; git -C sub commit -qm sub; echo dirty >sub/f; echo new >sub/n"
+	nested = "git init -q sub; echo mine >sub/f; git -C sub add f; git -C sub commit -qm sub; echo dirty >sub/f; echo " +
+		"new >sub/n"
 )
 
 func TestTakenBackInPlace(t *testing.T) {
@@ -110,7 +126,8 @@ func TestTakenBackInPlace(t *testing.T) {
 			if t.Failed() {
 				t.Log(said)
 			}
-			out, _ := exec.Command("sh", "-c", "cd '"+s.repo+"' && git rev-list --objects --all | cut -d' ' -f1 | git cat-file --batch").Output()
+			out, _ := exec.Command("sh", "-c", "cd '"+s.repo+
+				"' && git rev-list --objects --all | cut -d' ' -f1 | git cat-file --batch").Output()
 			if strings.Contains(string(out), "mine, and ignored") {
 				t.Error("an ignored file is among git's objects")
 			}
@@ -132,7 +149,8 @@ func TestTakenBackInWorktree(t *testing.T) {
 			if t.Failed() || !exists(filepath.Join(s.root, "found-3")) {
 				t.Fatal(s.said)
 			}
-			s.same("the run's working tree", s.files(filepath.Join(s.root, "found-3")), s.files(filepath.Join(s.root, "found-2")), nil)
+			s.same("the run's working tree", s.files(filepath.Join(s.root, "found-3")),
+				s.files(filepath.Join(s.root, "found-2")), nil)
 			if t.Failed() {
 				t.Log(s.said)
 			}
@@ -152,24 +170,31 @@ type takeScene struct {
 func newTakeScene(t *testing.T, c takeBack, attempt string) *takeScene {
 	root := t.TempDir()
 	s := &takeScene{t: t, root: root, repo: filepath.Join(root, "r")}
-	s.env = append(os.Environ(), "HOME="+root, "XDG_CONFIG_HOME="+root+"/config", "XDG_STATE_HOME="+root+"/state", "XDG_CACHE_HOME="+root+"/cache",
+	s.env = append(os.Environ(), "HOME="+root, "XDG_CONFIG_HOME="+root+"/config", "XDG_STATE_HOME="+root+"/state",
+		"XDG_CACHE_HOME="+root+"/cache",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+root+"/gitconfig", "NO_COLOR=1", "ROOT="+root)
 	verdicts := "critical pass pass"
 	if c.worktree && strings.HasPrefix(attempt, "case") {
 		verdicts = "warning critical pass"
 	}
 	finding := func(verdict, severity string) string {
-		return fmt.Sprintf("### Verdict: %s\n### Findings\n- **Severity:** %s\n- **File:Line:** work.txt:1\n- **Issue:** Bad\n- **Fix:** Good\n", verdict, severity)
+		return fmt.Sprintf(
+			"### Verdict: %s\n### Findings\n- **Severity:** %s\n- **File:Line:** work.txt:1\n- **Issue:** Bad\n"+
+				"- **Fix:** Good\n", verdict, severity)
 	}
 	for name, text := range map[string]string{
-		"gitconfig": "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n[maintenance]\n\tauto = false\n",
-		"task.md":   "# A task\n", "turn": "0", "rounds": verdicts,
-		"pass": "### Verdict: PASS\n", "critical": finding("CRITICAL", "Critical"), "warning": finding("NEEDS_FIX", "Warning"),
-		"agent.sh": `cat >/dev/null; ROOT='` + root + `'; n=$(($(cat "$ROOT/turn")+1)); echo $n >"$ROOT/turn"; cp -a . "$ROOT/found-$n"
+		"gitconfig": "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n[maintenance]\n" +
+			"\tauto = false\n",
+		"task.md": "# A task\n", "turn": "0", "rounds": verdicts,
+		"pass": "### Verdict: PASS\n", "critical": finding("CRITICAL", "Critical"),
+		"warning": finding("NEEDS_FIX", "Warning"),
+		"agent.sh": `cat >/dev/null; ROOT='` + root +
+			`'; n=$(($(cat "$ROOT/turn")+1)); echo $n >"$ROOT/turn"; cp -a . "$ROOT/found-$n"
 if test -e "$ROOT/inplace" && test $n -gt 1; then exit 0; fi
 ` + attempt + "\necho $n >work.txt; rm -rf \"$ROOT/left\"; cp -a . \"$ROOT/left\"\n",
 		"rev.sh": `cat >/dev/null; cd '` + root + `'; set -- $(cat rounds); cat $1; shift; echo "$@" >rounds`,
-		"config/git-runr/config.toml": "[loop]\nimplementer = \"impl\"\nreviewer = \"rev\"\n[agents.impl]\ncommand = [\"sh\", \"" + root + "/agent.sh\"]\n" +
+		"config/git-runr/config.toml": "[loop]\nimplementer = \"impl\"\nreviewer = \"rev\"\n[agents.impl]\n" +
+			"command = [\"sh\", \"" + root + "/agent.sh\"]\n" +
 			"[agents.rev]\ncommand = [\"sh\", \"" + root + "/rev.sh\"]\n",
 	} {
 		path := filepath.Join(root, name)
@@ -186,7 +211,8 @@ if test -e "$ROOT/inplace" && test $n -gt 1; then exit 0; fi
 	if err := os.Mkdir(s.repo, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s.sh("git init -q; printf 'one\\n' >a.txt; mkdir d; echo b >d/b.txt; printf '*.ign\\nign/\\n' >.gitignore; git add .; git commit -qm first")
+	s.sh("git init -q; printf 'one\\n' >a.txt; mkdir d; echo b >d/b.txt; printf '*.ign\\nign/\\n' >.gitignore; git add " +
+		".; git commit -qm first")
 	return s
 }
 

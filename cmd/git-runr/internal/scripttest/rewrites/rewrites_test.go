@@ -65,11 +65,14 @@ func TestRewrites(t *testing.T) {
 					if strings.HasPrefix(line, "review of ") || strings.HasPrefix(line, "first: ") || !isCommit || human {
 						continue
 					}
-					if kept := strings.TrimSuffix(line, "\n"); strings.HasPrefix(state, "checked") && !strings.Contains(script, "human") && strings.Contains(want, strings.Replace(kept, ": checked", ": carried", 1)+"\n") {
+					if kept := strings.TrimSuffix(line, "\n"); strings.HasPrefix(state, "checked") &&
+						!strings.Contains(script, "human") &&
+						strings.Contains(want, strings.Replace(kept, ": checked", ": carried", 1)+"\n") {
 						t.Errorf("asked again although it is the same:\n%s", got)
 						break
 					}
-					if word, _, _ := strings.Cut(state, " "); word != "checked" && word != "reviewed" && word != "carried" && word != "nothing" && (word != "unshown" || !strings.Contains(script, "shown")) {
+					if word, _, _ := strings.Cut(state, " "); word != "checked" && word != "reviewed" && word != "carried" &&
+						word != "nothing" && (word != "unshown" || !strings.Contains(script, "shown")) {
 						t.Errorf("in silence:\n%s", got)
 						break
 					}
@@ -117,7 +120,8 @@ func runHistory(t *testing.T, work, script string) {
 	cmd := exec.CommandContext(ctx, "sh", "-euc", script)
 	cmd.Dir = work
 	cmd.Env = append(os.Environ(),
-		"HOME="+work, "XDG_CONFIG_HOME="+work, "XDG_STATE_HOME="+work, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+filepath.Join(work, "gitconfig"), "NO_COLOR=1",
+		"HOME="+work, "XDG_CONFIG_HOME="+work, "XDG_STATE_HOME="+work, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_GLOBAL="+filepath.Join(work, "gitconfig"), "NO_COLOR=1",
 		"GIT_EDITOR=:", "GIT_RUNR_CLOCK=2026-02-02T03:04:05Z", "WORK="+work)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v:\n%s", err, out)
