@@ -78,7 +78,11 @@ func (r Run) Allow(eventType string) error {
 		return &StateError{What: "run " + r.ID, Status: "landed as " + r.Landed.Commit.Short(), Cannot: "landed again"}
 	}
 	if move := runMoves[eventType]; !slices.Contains(move.from, r.Status) {
-		return &StateError{What: "run " + r.ID, Status: string(r.Status), Cannot: move.cannot}
+		status := r.Status
+		if status == RunReviewing { // to people it is stopped
+			status = RunStopped
+		}
+		return &StateError{What: "run " + r.ID, Status: string(status), Cannot: move.cannot}
 	}
 	return nil
 }

@@ -291,7 +291,7 @@ func TestRunRefuses(t *testing.T) {
 		{"implement; stop no_change", "fix", "stopped and cannot be continued"},
 		{"implement; stop no_change", "check ok", "stopped and cannot be continued"},
 		{"implement; stop no_change", "land", "stopped and cannot be landed"},
-		{"implement; review NEEDS_FIX; loop", "review PASS", "reviewing and cannot be continued"},
+		{"implement; review NEEDS_FIX; loop", "review PASS", "stopped and cannot be continued"},
 		{"implement; review PASS; complete pass", "resume", "completed and cannot be resumed"},
 		{"implement; review PASS; complete pass", "abort", "completed and cannot be aborted"},
 		{"implement; review PASS; complete pass", "answer skip", "completed and cannot be answered"},
