@@ -23,7 +23,7 @@ var everywhere = strings.Fields(`git git-runr go fake-agent ask-for-ever $RUNR
 var askedOfRoot = []string{"chattr", "mount", "umount"}
 
 // notPOSIX matches a core utility that POSIX does not have at the begin of a shell command.
-var notPOSIX = regexp.MustCompile(`(?:^|[\n;|&(]\s*|(?:do|then) )(seq|tac|shuf|realpath|mktemp|setsid|flock|truncate|` +
+var notPOSIX = regexp.MustCompile(`(?:^|[\n;|&(]\s*|(?:do|then) )(seq|tac|yes|shuf|realpath|mktemp|setsid|flock|truncate|` +
 	`nproc|base64|(?:sha1|sha256|md5)sum|numfmt) +[-\w.$'"/]`)
 
 // TestLookUps: tests look for every other program, and for every file that a distribution installs, with package
@@ -125,6 +125,9 @@ func lookUpsOfScript(t *testing.T, path string) {
 	}
 	script, _, _ := strings.Cut(string(text), "\n-- ")
 	var wanted []string
+	for _, m := range notPOSIX.FindAllStringSubmatch(string(text), -1) {
+		t.Errorf("%s has a shell start %s, which POSIX does not have", path, m[1])
+	}
 	for _, m := range wantedByScript.FindAllStringSubmatch(script, -1) {
 		wanted = append(wanted, m[1])
 	}

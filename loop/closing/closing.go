@@ -107,7 +107,7 @@ func whyDone(review record.Review) string {
 	if review.Looked() == record.LookedRules {
 		return record.FoundNothingNote + without
 	}
-	return "passed without notes" + without
+	return record.PassedNote + without
 }
 
 // asksMore reports whether a submission asks for something that answers to its findings do not settle.

@@ -99,3 +99,6 @@ func (p checkedPayload) submission() Submission {
 
 // FoundNothingNote is the resolution note of a review that only rules looked at.
 const FoundNothingNote = "rules found nothing"
+
+// PassedNote begins the resolution note of a review that passed without notes.
+const PassedNote = "passed without notes"

@@ -44,6 +44,10 @@ func reviewStep(t *testing.T, clock int, word string) Event {
 	switch fields[0] {
 	case "submit":
 		return reviewEventAt(clock, EventReviewSubmitted.Name, Submission{Reviewer: fields[1], Outcome: OutcomePassed})
+	case "refuse":
+		return reviewEventAt(clock, EventReviewSubmitted.Name, Submission{Reviewer: fields[1], Outcome: OutcomeFailed})
+	case "settle":
+		return reviewEventAt(clock, EventReviewResolved.Name, ActorPayload{Actor: Itself, Note: PassedNote})
 	case "fail":
 		e := reviewEventAt(clock, EventReviewFailed.Name, Failure{Reason: ReasonAgentFailed})
 		e.Source = fields[1]
@@ -162,6 +166,7 @@ func TestReviewRefusalsSayWhy(t *testing.T) {
 		{"submit rex, resolve ann", "fail", "is resolved and cannot be reviewed"},
 		{"submit rex, resolve ann", "answer ann", "is resolved and cannot be answered"},
 		{"submit rex, claim ann", "answer bob", "is claimed by ann"},
+		{"submit rex, refuse sue", "settle", "is submitted and cannot be resolved"}, // by a clone without sue's verdict
 		{"submit rex", "reopen ann", "is submitted and cannot be reopened"},
 		{"submit rex", "claim", "is submitted and cannot be claimed by nobody"},
 		{"submit rex", "release ann", "is submitted and cannot be released"},

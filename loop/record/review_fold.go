@@ -2,6 +2,7 @@ package record
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
@@ -109,6 +110,9 @@ func (r Review) allow(eventType string, by ActorPayload, now time.Time) error {
 		refused.Cannot = "claimed by nobody"
 		return refused
 	}
+	if eventType == EventReviewResolved.Name && by.settlesPass() && r.Outcome() == OutcomeFailed {
+		return refused // the clone that closed it did not know of a verdict that asks for changes
+	}
 	open := r.Status == ReviewOpen
 	if open && eventType == EventReviewReleased.Name && r.Claim == nil ||
 		open && eventType == EventReviewClaimed.Name && !r.mayTake(by.Actor) {
@@ -125,6 +129,11 @@ func (r Review) allow(eventType string, by ActorPayload, now time.Time) error {
 		return refused
 	}
 	return nil
+}
+
+// settlesPass reports whether git-runr itself closed a review because it passed.
+func (p ActorPayload) settlesPass() bool {
+	return p.Actor == Itself && (strings.HasPrefix(p.Note, PassedNote) || strings.HasPrefix(p.Note, FoundNothingNote))
 }
 
 // mayTake reports whether actor may claim a review that nobody has answered: only a person, if it waits for one. Chats
