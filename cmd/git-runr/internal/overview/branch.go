@@ -19,9 +19,10 @@ import (
 type Branch struct {
 	Since string `json:"since,omitempty"` // where the branch began; "" for the newest commits
 	lineage.CoverCounts
-	Unreviewed []lineage.Covered `json:"commits_unreviewed"`    // newest first; includes stale ones
-	Skipped    []intake.Gated    `json:"skipped,omitempty"`     // those that get no review request, and why
-	RedOnBase  []string          `json:"red_on_base,omitempty"` // checks of the newest review that the base fails too
+	Refused    []lineage.Covered `json:"commits_refused,omitempty"` // newest first
+	Unreviewed []lineage.Covered `json:"commits_unreviewed"`        // newest first; includes stale ones
+	Skipped    []intake.Gated    `json:"skipped,omitempty"`         // those that get no review request, and why
+	RedOnBase  []string          `json:"red_on_base,omitempty"`     // checks of the newest review that the base fails too
 }
 
 // reviewsOfBranch returns nil if there is no commit.
@@ -40,6 +41,9 @@ func reviewsOfBranch(ctx context.Context, store *store.Store, skip intake.Skip) 
 	}
 	branch, err := store.Branch(ctx)
 	for i, c := range covered {
+		if c.Refused {
+			r.Refused = append(r.Refused, c)
+		}
 		if c.State != lineage.CoverUnreviewed && c.State != lineage.CoverStale {
 			continue
 		}
@@ -68,6 +72,9 @@ func (r *Branch) write(w io.Writer) {
 	safetext.Fprintf(w, "%s: %s.\n", of, diagnose.CoverLine(r.CoverCounts))
 	for _, name := range r.RedOnBase {
 		safetext.Fprintf(w, "  check %s fails on the base as well, so it is left out of reviews\n", name)
+	}
+	for _, c := range r.Refused[:min(len(r.Refused), unreviewedShown)] {
+		safetext.Fprintf(w, "  %-13s  %s  %s\n", screen.Critical.Of(c.Words()), c.Commit.Short(), prose.CutColumns(c.Title, 60))
 	}
 	for _, c := range r.Unreviewed[:min(len(r.Unreviewed), unreviewedShown)] {
 		safetext.Fprintf(w, "  %-13s  %s  %s\n", screen.Warning.Of(c.Words()), c.Commit.Short(),
