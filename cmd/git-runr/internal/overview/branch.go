@@ -74,7 +74,8 @@ func (r *Branch) write(w io.Writer) {
 		safetext.Fprintf(w, "  check %s fails on the base as well, so it is left out of reviews\n", name)
 	}
 	for _, c := range r.Refused[:min(len(r.Refused), unreviewedShown)] {
-		safetext.Fprintf(w, "  %-13s  %s  %s\n", screen.Critical.Of(c.Words()), c.Commit.Short(), prose.CutColumns(c.Title, 60))
+		safetext.Fprintf(w, "  %-13s  %s  %s\n", screen.Critical.Of(c.Words()), c.Commit.Short(),
+			prose.CutColumns(c.Title, 60))
 	}
 	for _, c := range r.Unreviewed[:min(len(r.Unreviewed), unreviewedShown)] {
 		safetext.Fprintf(w, "  %-13s  %s  %s\n", screen.Warning.Of(c.Words()), c.Commit.Short(),
