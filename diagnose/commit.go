@@ -19,15 +19,16 @@ type About struct {
 	Commit gitstore.ID    // the commit, if one was named
 }
 
-// Named finds what is known about the run, review or commit that what names. A review leads to the newest run that was
+// Named finds what is known about the run, review or commit that what names; record.Latest is the newest run, or where
+// there is none the newest review. A review leads to the newest run that was
 // started from it. It returns a *record.NotFoundError if what names nothing here.
 func Named(ctx context.Context, store *store.Store, what string) (about About, err error) {
-	run, err := store.RunByID(ctx, what)
-	if err == nil {
+	run, noRun := store.RunByID(ctx, what)
+	if noRun == nil {
 		return About{Runs: []record.Run{run}}, nil
 	}
-	if !record.Unknown(err) || what == record.Latest {
-		return about, err
+	if !record.Unknown(noRun) {
+		return about, noRun
 	}
 	review, err := store.ReviewByID(ctx, what)
 	if err == nil {
@@ -35,6 +36,9 @@ func Named(ctx context.Context, store *store.Store, what string) (about About, e
 	}
 	if !record.Unknown(err) {
 		return about, err
+	}
+	if what == record.Latest {
+		return about, noRun
 	}
 	commit, failed := store.Repo.Resolve(ctx, what)
 	if failed != nil {

@@ -117,9 +117,8 @@ func review(s *session, store *store.Store, conf *config.Config) error {
 	if s.Bool("missing") {
 		return s.reviewMissing(store, conf)
 	}
-	if s.Bool("dry-run") || s.IsSet("limit") {
-		return exit.Problemf(exit.Usage, "--dry-run and --limit need --missing").
-			WithHint("git runr review --missing --dry-run")
+	if err := s.checkReviewFlags(); err != nil {
+		return err
 	}
 	if err := s.asksFor(store); err != nil {
 		return err
@@ -139,37 +138,25 @@ func review(s *session, store *store.Store, conf *config.Config) error {
 	if err != nil {
 		return err
 	}
-	if s.Bool("require-checks") && !s.Bool("wait") {
-		return exit.Problemf(exit.Usage, "--require-checks needs --wait")
-	}
 	if s.Bool("edit") {
 		return s.editNew(store, request)
 	}
-	if s.Bool("require-checks") && s.Bool("no-checks") {
-		return exit.Problemf(exit.Usage, "--require-checks and --no-checks exclude each other")
+	known, answered, err := s.answered(store, conf, request)
+	if err != nil {
+		return err
 	}
-	if run, not := conf.Checks(); !s.Bool("again") {
-		if s.Bool("no-checks") {
-			run, not = nil, nil
-		}
-		known, answered, err := intake.Answered(s.ctx, store, request, run, not)
-		if err != nil {
-			return err
-		}
-		if answered {
-			s.say("already answered for exactly this change; --again asks once more")
-			return s.showReview(store, known)
-		}
+	if answered {
+		s.say("already answered for exactly this change; --again asks once more")
+		return s.showReview(store, known)
 	}
 	made, round, err := s.askRound(store, request, before, again)
 	if err != nil {
 		return err
 	}
-	request = made.Request
 	if err := steps.Pin(s.ctx, store, made); err != nil {
 		return err
 	}
-	if made.Clock == 1 && request.Reviewer == record.Builtin {
+	if made.Clock == 1 && made.Request.Reviewer == record.Builtin {
 		s.say("%s", render.BuiltinIs)
 	}
 	if s.Bool("wait") {
@@ -182,6 +169,39 @@ func review(s *session, store *store.Store, conf *config.Config) error {
 	if hasAgent(made.Request.Reviewers()) {
 		s.startWorker(store.Repo)
 	}
+	return s.showRequested(store, made, round)
+}
+
+// checkReviewFlags returns an error for flags of a request that exclude or need each other.
+func (s *session) checkReviewFlags() error {
+	switch {
+	case s.Bool("dry-run") || s.IsSet("limit"):
+		return exit.Problemf(exit.Usage, "--dry-run and --limit need --missing").
+			WithHint("git runr review --missing --dry-run")
+	case s.Bool("require-checks") && !s.Bool("wait"):
+		return exit.Problemf(exit.Usage, "--require-checks needs --wait")
+	case s.Bool("require-checks") && s.Bool("no-checks"):
+		return exit.Problemf(exit.Usage, "use either --require-checks or --no-checks, not both")
+	}
+	return nil
+}
+
+// answered returns the review that answers request for exactly this change, unless --again asks once more.
+func (s *session) answered(store *store.Store, conf *config.Config,
+	request record.ReviewRequest) (known record.Review, ok bool, err error) {
+	if s.Bool("again") {
+		return known, false, nil
+	}
+	run, not := conf.Checks()
+	if s.Bool("no-checks") {
+		run, not = nil, nil
+	}
+	return intake.Answered(s.ctx, store, request, run, not)
+}
+
+// showRequested prints a new request and where its answer will be.
+func (s *session) showRequested(store *store.Store, made record.Review, round int) error {
+	request := made.Request
 	hint := "git runr show " + made.ID
 	url := s.reviewURL(store, made.ID)
 	doc := requested{
