@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/people"
 )
 
@@ -52,14 +53,19 @@ func (r Review) approving() (all []string) {
 	return all
 }
 
-// have returns how many of approving the quota counts, at most Need.
-func (q Quota) have(approving []string) (n int) {
+// have returns how many of approving the quota counts, at most Need. Of anybody it counts each name once, as the audit
+// of a commit does; people who are named may be called alike.
+func (q Quota) have(approving []string) int {
+	var counted []string
 	for _, p := range approving {
-		if len(q.People) == 0 || hasPerson(q.People, p) {
-			n++
+		known := func(other string) bool {
+			return people.MayBeOne(gitstore.ParseIdentity(other), gitstore.ParseIdentity(p))
+		}
+		if hasPerson(q.People, p) || len(q.People) == 0 && !slices.ContainsFunc(counted, known) {
+			counted = append(counted, p)
 		}
 	}
-	return min(n, q.Need)
+	return min(len(counted), q.Need)
 }
 
 // ApprovedOf returns how many of the approvals that the request asks for it has: the most that are lacking by one of
