@@ -54,34 +54,11 @@ func (w *Worktree) CommitAll(ctx context.Context, spec CommitSpec) (id ID, chang
 	if err != nil {
 		return "", false, err
 	}
-	if spec.Clean != nil {
-		inside, err := w.inSubmodule(ctx, spec.Parent, spec.Paths)
-		if err != nil {
-			return "", false, err
-		}
-		if inside { // only git knows whether the submodule is still one
-			spec.Clean = nil
-		}
-	}
-	from := before
-	if spec.Clean != nil { // somebody may have marked files as unchanged in the present one
-		if from, err = spec.Clean.index(ctx, w.repo); err != nil {
-			return "", false, err
-		}
-	}
-	path, done, err := w.scratchIndex(from)
+	path, done, err := w.stagedIndex(ctx, spec, before)
 	if err != nil {
 		return "", false, err
 	}
 	defer done()
-	if spec.Clean != nil {
-		err = w.stagePaths(ctx, path, spec.Paths)
-	} else {
-		err = w.stageAll(ctx, path)
-	}
-	if err != nil {
-		return "", false, err
-	}
 	tree, err := w.writeIndexTree(ctx, path)
 	if err != nil {
 		return "", false, err
@@ -98,6 +75,39 @@ func (w *Worktree) CommitAll(ctx context.Context, spec CommitSpec) (id ID, chang
 		return "", false, err
 	}
 	return id, id != spec.Parent, w.adoptIndex(ctx, before, path)
+}
+
+// stagedIndex returns an index file with what spec commits: the paths that changed since its clean snapshot, or all
+// files that differ from the index before. done removes it.
+func (w *Worktree) stagedIndex(ctx context.Context, spec CommitSpec,
+	before indexFile) (path string, done func(), err error) {
+	clean := spec.Clean
+	if clean != nil {
+		inside, err := w.inSubmodule(ctx, spec.Parent, spec.Paths)
+		if err != nil {
+			return "", nil, err
+		}
+		if inside { // only git knows whether the submodule is still one
+			clean = nil
+		}
+	}
+	if clean != nil { // somebody may have marked files as unchanged in the present index
+		if before, err = clean.index(ctx, w.repo); err != nil {
+			return "", nil, err
+		}
+	}
+	if path, done, err = w.scratchIndex(before); err != nil {
+		return "", nil, err
+	}
+	if clean != nil {
+		err = w.stagePaths(ctx, path, spec.Paths)
+	} else {
+		err = w.stageAll(ctx, path)
+	}
+	if err != nil {
+		done()
+	}
+	return path, done, err
 }
 
 // adoptIndex replaces the index by a changed copy of it. If somebody wrote to the index meanwhile,

@@ -154,6 +154,26 @@ func writeChecks(w io.Writer, checks []runplan.Check) {
 	}
 }
 
+// writeHooks writes the state of each hook, and reports whether commits are reviewed from now on.
+func writeHooks(w io.Writer, doc initJSON) (calls bool) {
+	for _, st := range doc.Hooks {
+		state := string(st.State)
+		if doc.DryRun && st.State != hooks.Installed && st.Snippet == "" {
+			state += ", would be installed"
+		}
+		calls = calls || st.Hook == hooks.PostCommit && (doc.DryRun || st.State == hooks.Installed)
+		safetext.Fprintf(w, "%s hook: %s  %s\n", st.Hook, state, st.Path)
+		switch {
+		case st.Snippet != "":
+			safetext.Fprintf(w, "  %s; add:\n%s\n", st.Detail, safetext.Block(st.Snippet))
+		case st.State == hooks.Dead && st.Detail != "":
+			safetext.Fprintf(w, "  %s\n", st.Detail)
+		}
+		writeWithout(w, st)
+	}
+	return calls
+}
+
 func writeInit(w io.Writer, doc initJSON) {
 	would := map[bool]string{true: "Would write", false: "Wrote"}[doc.DryRun]
 	switch {
@@ -176,22 +196,7 @@ func writeInit(w io.Writer, doc initJSON) {
 		safetext.Fprintf(w, "  copied into each worktree: %s   (agents that work there can read them)\n",
 			strings.Join(doc.Copy, ", "))
 	}
-	calls := false
-	for _, st := range doc.Hooks {
-		state := string(st.State)
-		if doc.DryRun && st.State != hooks.Installed && st.Snippet == "" {
-			state += ", would be installed"
-		}
-		calls = calls || st.Hook == hooks.PostCommit && (doc.DryRun || st.State == hooks.Installed)
-		safetext.Fprintf(w, "%s hook: %s  %s\n", st.Hook, state, st.Path)
-		switch {
-		case st.Snippet != "":
-			safetext.Fprintf(w, "  %s; add:\n%s\n", st.Detail, safetext.Block(st.Snippet))
-		case st.State == hooks.Dead && st.Detail != "":
-			safetext.Fprintf(w, "  %s\n", st.Detail)
-		}
-		writeWithout(w, st)
-	}
+	calls := writeHooks(w, doc)
 	shows := map[bool]string{true: "showed", false: "shows"}[doc.shown]
 	if doc.DryRun && !doc.shown {
 		shows = "would show"

@@ -129,7 +129,24 @@ func (r Review) Summary() ReviewSummary {
 			s.Open++
 		}
 	}
-	for _, sub := range r.Submissions {
+	s.submissions(r.Submissions)
+	s.CommentCount = len(r.Findings())
+	if s.CommentCount == 0 {
+		s.Asked = r.asked()
+	}
+	if r.Claim != nil {
+		s.ClaimedBy, s.ClaimedAt, s.ClaimedUntil = r.Claim.By, r.Claim.At, r.Claim.Until
+	}
+	if r.Failure != nil {
+		s.Failure = r.Failure.Reason
+	}
+	s.failures(r.FailedTurns())
+	return s
+}
+
+// submissions fills in what the submissions say of the change, of what was not shown and of checks.
+func (s *ReviewSummary) submissions(all []Submission) {
+	for _, sub := range all {
 		s.Change = cmp.Or(sub.Change, s.Change)
 		s.Unshown = s.Unshown || sub.Outcome == OutcomeNothing && sub.Census.Files > 0
 		s.LeftOut = max(s.LeftOut, len(sub.Census.LeftOut))
@@ -144,18 +161,6 @@ func (r Review) Summary() ReviewSummary {
 			}
 		}
 	}
-	s.CommentCount = len(r.Findings())
-	if s.CommentCount == 0 {
-		s.Asked = r.asked()
-	}
-	if r.Claim != nil {
-		s.ClaimedBy, s.ClaimedAt, s.ClaimedUntil = r.Claim.By, r.Claim.At, r.Claim.Until
-	}
-	if r.Failure != nil {
-		s.Failure = r.Failure.Reason
-	}
-	s.failures(r.FailedTurns())
-	return s
 }
 
 // failures fills in which reviewers could not be run, and where.
