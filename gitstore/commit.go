@@ -22,8 +22,8 @@ type CommitSpec struct {
 	Parent  ID     // the commit from which the work started; "" if there was none
 	Ref     string // the branch to move, "refs/heads/…"; "" moves a detached HEAD
 
-	// A snapshot in which all files matched the index, and the paths that have changed since. If it is nil, CommitAll
-	// looks for changes in the whole tree, and believes the index.
+	// Clean is a snapshot in which all files matched the index, and Paths are the paths that have changed since. If
+	// Clean is nil, CommitAll looks for changes in the whole tree, and trusts the index.
 	Clean *Snapshot
 	Paths []string
 }
@@ -59,12 +59,12 @@ func (w *Worktree) CommitAll(ctx context.Context, spec CommitSpec) (id ID, chang
 		if err != nil {
 			return "", false, err
 		}
-		if inside { // only git knows whether the submodule is still one
+		if inside { // only git can tell whether it is still a submodule
 			spec.Clean = nil
 		}
 	}
 	from := before
-	if spec.Clean != nil { // somebody may have marked files as unchanged in the present one
+	if spec.Clean != nil { // in the present index, files may be marked as unchanged
 		if from, err = spec.Clean.index(ctx, w.repo); err != nil {
 			return "", false, err
 		}

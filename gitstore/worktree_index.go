@@ -340,7 +340,7 @@ func (w *Worktree) noUnmerged(ctx context.Context, index string) error {
 }
 
 // stageAll stages all files in an index file, like `git add -A`. An unreadable path is an error. In a worktree of this
-// tool it does not believe marks that have git assume a file unchanged, or left out: only an agent sets them there.
+// tool it ignores the marks assume-unchanged and skip-worktree: only an agent sets them there.
 func (w *Worktree) stageAll(ctx context.Context, index string) error {
 	if w.Own {
 		if err := w.unmark(ctx, index); err != nil {

@@ -19,17 +19,18 @@ type Gated struct {
 	lineage.Covered
 	Skipped string `json:"skipped,omitempty"` // why no review was requested
 	Finding string `json:"finding,omitempty"` // the worst finding that blocks it
-	Unread  string `json:"unread,omitempty"`  // of a commit that passes: the files that could not be looked at
+	Unread  string `json:"unread,omitempty"`  // for a commit that passes: the files that were not reviewed
 }
 
 // Named is the maximum number of held commits that people are shown. Gate does not read the findings of the others.
 const Named = 10
 
-// Gate returns the commits that were not looked at as far as bar says, and those that a finding blocks, oldest first.
-// partial are commits that pass although a part of them could not be looked at. A skipped commit counts as not looked
-// at: neither a commit nor a file of the repository may let itself through.
-// secretIn describes a secret in a commit itself. It is asked where no review saw the message and the header: a review
-// is carried to a commit that says something else, and of an empty change there is none.
+// Gate returns the commits that do not reach bar, and those that a finding blocks, oldest first. partial are commits
+// that pass although a part of them was not reviewed, at most Named. A skipped commit counts as not reviewed: neither a
+// commit nor a file of the repository may let itself through.
+//
+// secretIn describes a secret in a commit's message or header, or returns "". Gate calls it for commits whose message
+// no review has seen: those to which a review was carried, and empty ones.
 func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar lineage.Bar, skip Skip,
 	branch string,
 	secretIn func(context.Context, *gitstore.Repo, gitstore.ID) (string, error)) (held, partial []Gated, err error) {

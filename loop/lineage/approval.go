@@ -50,7 +50,7 @@ func (b Bar) String() string {
 type Approval struct {
 	Person string `json:"person"` // "Name <address>", as .mailmap of the base has it
 	Writer string `json:"writer,omitempty"`
-	// where signatures are verified; good is one of the approver's
+	// "" if signatures are not verified; good means signed by the approver
 	Signature gitstore.SignatureState `json:"signature,omitempty"`
 	Why       string                  `json:"not_counted,omitempty"` // why it does not count
 	who       people.Person
@@ -167,8 +167,8 @@ func readApprovals(ctx context.Context, s *store.Store, commits []gitstore.Logge
 	return a, a.readOwners(ctx, s, base, approved)
 }
 
-// BaseOf returns the commit whose files say who is who: base, else the parent of the oldest of commits; "" where that
-// is not here.
+// BaseOf returns the commit whose files define people and owners: base, else the parent of the oldest of commits. It
+// returns "" if this clone does not have that commit.
 func BaseOf(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
 	base gitstore.ID) (gitstore.ID, error) {
 	if base == "" && len(commits) > 0 && len(commits[len(commits)-1].Parents) > 0 {
@@ -352,7 +352,8 @@ func (a approvals) weigh(at record.Approver, commit gitstore.LoggedCommit) Appro
 	return one
 }
 
-// signature returns how an event is signed; good is a signature of who. "" where signatures are not verified.
+// signature returns the state of an event's signature; good means signed by who. It is "" if signatures are not
+// verified.
 func (a approvals) signature(event gitstore.ID, who people.Person) gitstore.SignatureState {
 	if cmp.Or(a.bar.Verify, VerifyOff) == VerifyOff {
 		return ""
@@ -364,8 +365,8 @@ func (a approvals) signature(event gitstore.ID, who people.Person) gitstore.Sign
 	return cmp.Or(signature.State, gitstore.SignatureMissing)
 }
 
-// Unsigned returns the events by which people answered a review and that have no good signature of their address; none
-// where bar does not verify signatures.
+// Unsigned returns the events by which people answered a review that have no good signature of their address. It
+// returns none if bar does not verify signatures.
 func Unsigned(ctx context.Context, s *store.Store, review record.Review, bar Bar) ([]gitstore.ID, error) {
 	if cmp.Or(bar.Verify, VerifyOff) == VerifyOff {
 		return nil, nil
@@ -396,8 +397,8 @@ func Unsigned(ctx context.Context, s *store.Store, review record.Review, bar Bar
 	return events, nil
 }
 
-// owned returns how many of a group's owners are among those whose approvals count. A forge's name is whom [teams]
-// says: that somebody is called alike in the history does not make them an owner.
+// owned returns how many of a group's owners are among the people whose approvals count. Only [teams] defines who has a
+// forge's user name: a person with the same name in the history does not become an owner.
 func (a approvals) owned(group owners.Group, counted []Approval) OwnerGroup {
 	result, directory := OwnerGroup{Group: group}, people.Directory{Teams: a.bar.Teams}
 	var known []people.Person

@@ -45,8 +45,7 @@ type Projection struct {
 	Tell func(format string, args ...any)
 }
 
-// Project brings the notes up to the logs.
-// Afresh derives all of them again.
+// Project updates the notes from the logs. With afresh it derives all of them again.
 func (p Projection) Project(ctx context.Context, afresh bool) (err error) {
 	for range retries {
 		if err = p.project(ctx, afresh); !errors.Is(err, gitstore.ErrLostRace) {
