@@ -313,7 +313,7 @@ func (a approvals) of(said []cover, commit gitstore.LoggedCommit) *Approvals {
 		return cmp.Compare(a.rank(), b.rank())
 	})
 	for _, one := range all {
-		if !slices.ContainsFunc(result.By, func(o Approval) bool { return onePerson(o.who, one.who) }) {
+		if !slices.ContainsFunc(result.By, func(o Approval) bool { return people.MayBeOne(o.who, one.who) }) {
 			result.By = append(result.By, one)
 		}
 	}
@@ -415,11 +415,6 @@ func (a approvals) owned(group owners.Group, counted []Approval) OwnerGroup {
 		}
 	}
 	return result
-}
-
-// onePerson reports whether two identities may be one person: by address or by full name.
-func onePerson(a, b people.Person) bool {
-	return people.Same(a, b) || strings.EqualFold(a.Name, b.Name)
 }
 
 // authors are the author and the co-authors of commit, as they are written.

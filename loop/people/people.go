@@ -16,6 +16,12 @@ type Person = gitstore.Identity
 // Same reports whether a and b are one person: whether they have the same address, ignoring case.
 func Same(a, b Person) bool { return a.Email != "" && strings.EqualFold(a.Email, b.Email) }
 
+// MayBeOne reports whether a and b may be one person: by address or by full name, ignoring case. Who has two addresses
+// that .mailmap does not join is counted once by it.
+func MayBeOne(a, b Person) bool {
+	return Same(a, b) || a.Name != "" && strings.EqualFold(a.Name, b.Name)
+}
+
 // Directory holds the people known in a repository.
 type Directory struct {
 	// Contributors are the authors of its history, most recent first.

@@ -58,7 +58,7 @@ const (
 	LeftBinary    = "binary"
 	// contains NUL bytes or is UTF-16: git shows no lines of it, but an interpreter reads them
 	LeftText      = "text_taken_for_binary"
-	LeftSubmodule = "in_submodule" // Path is the submodule's, with a trailing slash; its files are not in this repository
+	LeftSubmodule = "in_submodule" // Path is the submodule's, with a trailing slash; its files are not recorded here
 	LeftTooLarge  = "too_large"
 )
 

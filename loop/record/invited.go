@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/people"
 )
 
@@ -53,14 +54,19 @@ func (r Review) approving() (all []string) {
 	return all
 }
 
-// have returns how many of the approving people count for the quota, at most Need.
-func (q Quota) have(approving []string) (n int) {
+// have returns how many of the approving people count for the quota, at most Need. If the quota names nobody, two people
+// who may be one person count once, as in the audit of a commit. Named people may have the same name.
+func (q Quota) have(approving []string) int {
+	var counted []string
 	for _, p := range approving {
-		if len(q.People) == 0 || hasPerson(q.People, p) {
-			n++
+		known := func(other string) bool {
+			return people.MayBeOne(gitstore.ParseIdentity(other), gitstore.ParseIdentity(p))
+		}
+		if hasPerson(q.People, p) || len(q.People) == 0 && !slices.ContainsFunc(counted, known) {
+			counted = append(counted, p)
 		}
 	}
-	return min(n, q.Need)
+	return min(len(counted), q.Need)
 }
 
 // ApprovedOf returns how many approvals the review has and needs, by the rule that lacks most. need is 0 if the request
