@@ -202,7 +202,7 @@ func (w *Worktree) moveTo(ctx context.Context, at position, to ID, why string) e
 	return err
 }
 
-// keepStray keeps those of commits that are not in the history of to.
+// keepStray keeps the commits that are not in the history of to.
 func (w *Worktree) keepStray(ctx context.Context, to ID, commits ...ID) error {
 	for _, id := range commits {
 		if id == "" || id == to {

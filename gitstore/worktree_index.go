@@ -480,9 +480,8 @@ func (w *Worktree) indexLines(ctx context.Context, index indexFile, options ...s
 	return out, nil
 }
 
-// keepSparse marks those of paths in an index file as left out of a sparse checkout that are left out in
-// the index wanted. A newly written entry has lost that mark, and its file would seem to be
-// deleted.
+// keepSparse marks the paths in an index file as left out of a sparse checkout if they are left out in the index
+// wanted. A newly written entry has lost that mark, and its file would seem to be deleted.
 func (w *Worktree) keepSparse(ctx context.Context, index string, wanted indexFile, paths []string) error {
 	if !w.repo.Config.Bool("core.sparsecheckout") || len(paths) == 0 {
 		return nil

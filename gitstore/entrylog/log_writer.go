@@ -120,7 +120,7 @@ func (s *Store) noteOwn(id string, a Audience) error {
 	return s.noteOrigin(id, a.Remote, false)
 }
 
-// EnsureWriter is Writer, and makes the id where this clone has written nothing yet.
+// EnsureWriter is Writer, but makes the id if this clone has not written anything yet.
 func (s *Store) EnsureWriter(ctx context.Context) (string, error) {
 	if id := s.Writer(); id != "" {
 		return id, nil

@@ -22,7 +22,7 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// Start records a run and carries it out. source names who requested it.
+// Start records a run and executes it. source names who requested it.
 func (r *Runner) Start(ctx context.Context, plan runplan.Plan, source string) (record.Run, error) {
 	if err := plan.Policy.Check(); err != nil {
 		return record.Run{}, err
