@@ -229,6 +229,9 @@ func (a *auditor) classify(c gitstore.LoggedCommit, covered lineage.Covered) Aud
 
 // coverText describes the review coverage of a commit.
 func coverText(c lineage.Covered) string {
+	if c.InItself != "" {
+		return string(c.Verdict) + ": " + c.InItself
+	}
 	of := "review " + c.Review
 	if c.Review == "" {
 		of = "run " + c.Run

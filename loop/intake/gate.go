@@ -25,30 +25,38 @@ type Gated struct {
 // Named is the maximum number of held commits that people are shown. Gate does not read the findings of the others.
 const Named = 10
 
+// SecretIn describes a secret in the message or the header of a commit, or returns "".
+type SecretIn func(ctx context.Context, repo *gitstore.Repo, commit gitstore.ID) (string, error)
+
+// Covered returns the state of each commit as lineage.CoverageBy does. It also refuses commits with a secret in the
+// message or header if no review has seen these: commits to which a review was carried, and empty ones.
+func Covered(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar lineage.Bar,
+	secretIn SecretIn) ([]lineage.Covered, error) {
+	covered, err := lineage.CoverageBy(ctx, s, commits, bar)
+	for i := range covered {
+		c := &covered[i]
+		if err != nil || c.State != lineage.CoverCarried && c.State != lineage.CoverNothing {
+			continue
+		}
+		if c.InItself, err = secretIn(ctx, s.Repo, c.Commit); c.InItself != "" {
+			c.Refused, c.Passed, c.Verdict, c.Review, c.Run = true, false, reply.CriticalFail, "", ""
+		}
+	}
+	return covered, err
+}
+
 // Gate returns the commits that do not reach bar, and those that a finding blocks, oldest first. partial are commits
 // that pass although a part of them was not reviewed, at most Named. A skipped commit counts as not reviewed: neither a
 // commit nor a file of the repository may let itself through.
-//
-// secretIn describes a secret in a commit's message or header, or returns "". Gate calls it for commits whose message
-// no review has seen: those to which a review was carried, and empty ones.
 func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar lineage.Bar, skip Skip,
-	branch string,
-	secretIn func(context.Context, *gitstore.Repo, gitstore.ID) (string, error)) (held, partial []Gated, err error) {
-	covered, err := lineage.CoverageBy(ctx, s, commits, bar)
+	branch string, secretIn SecretIn) (held, partial []Gated, err error) {
+	covered, err := Covered(ctx, s, commits, bar, secretIn)
 	if err != nil {
 		return nil, nil, err
 	}
 	for i, c := range slices.Backward(covered) {
-		gated := Gated{Covered: c}
-		if c.State == lineage.CoverCarried || c.State == lineage.CoverNothing {
-			if gated.Finding, err = secretIn(ctx, s.Repo, c.Commit); err != nil {
-				return nil, nil, err
-			}
-		}
-		if gated.Finding != "" {
-			gated.Refused, gated.Verdict, gated.Review = true, reply.CriticalFail, ""
-		}
-		if !gated.Refused && c.Meets(bar.Level) {
+		gated := Gated{Covered: c, Finding: c.InItself}
+		if c.Meets(bar.Level) {
 			if c.Outcome == record.OutcomePartial && c.Review != "" && len(partial) < Named {
 				review, err := s.Review(ctx, c.Review)
 				if err != nil {

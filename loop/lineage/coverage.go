@@ -61,6 +61,7 @@ type Covered struct {
 	LeftOut   int            `json:"left_out_files,omitempty"`    // files that the reviewer was not shown
 	RedOnBase []string       `json:"red_on_base,omitempty"`       // checks that also fail without the change
 	Elsewhere bool           `json:"settled_elsewhere,omitempty"` // the fix is on another line of history
+	InItself  string         `json:"in_itself,omitempty"`         // a secret in the commit's own message or header
 	// ByAuthor says that only authors or co-authors approved the commit, which makes it reviewed and not approved.
 	ByAuthor  bool       `json:"approved_by_author_only,omitempty"`
 	Approvals *Approvals `json:"approvals,omitempty"` // the approvals that count; nil if there are none

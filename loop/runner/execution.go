@@ -18,7 +18,7 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// Runner carries out runs: it does what Next says until nothing is left to do.
+// Runner executes runs: it does what Next says until nothing is left to do.
 type Runner struct {
 	Store       *store.Store                                          // required
 	Implementer func(name string) (role.Implementer, *record.Failure) // required

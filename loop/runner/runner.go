@@ -220,7 +220,7 @@ func (t *execution) answer(name string, round *record.Round) (role.ReviewAnswer,
 	return answer, err
 }
 
-// exhausted carries out the decision of the policy or a person about a run that gave up.
+// exhausted applies the decision of the policy or a person about a run that gave up.
 func (t *execution) exhausted(step Step) error {
 	choice := t.run.Plan.Policy.OnExhausted
 	by := "policy"
