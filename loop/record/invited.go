@@ -54,7 +54,7 @@ func (r Review) approving() (all []string) {
 	return all
 }
 
-// have returns how many of the approving people count for the quota, at most Need. If the quota names nobody, two people
+// have returns how many of the approving people count for the quota, at most Need. If the quota names nobody, people
 // who may be one person count once, as in the audit of a commit. Named people may have the same name.
 func (q Quota) have(approving []string) int {
 	var counted []string
