@@ -58,6 +58,9 @@ func show(s *session, store *store.Store) error {
 		return s.showSteps(store, typed)
 	}
 	run, review, err := store.RunOrReview(s.ctx, typed)
+	if record.Unknown(err) {
+		err = s.nothingAbout(store, typed, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -65,6 +68,16 @@ func show(s *session, store *store.Store) error {
 		return s.showRun(store, *run)
 	}
 	return s.showPlaced(store, *review)
+}
+
+// nothingAbout returns the error for something that names no run or review: err, unless it names a commit.
+func (s *session) nothingAbout(store *store.Store, typed string, err error) error {
+	commit, unresolved := store.Repo.Resolve(s.ctx, typed)
+	if unresolved != nil {
+		return err
+	}
+	return exit.Problemf(exit.NotFound, "there is no run or review of commit %s here yet", commit.Short()).
+		WithHint("git runr status", "git runr review "+commit.Short())
 }
 
 // showPlaced shows a review, each finding with the place where its code is now.
