@@ -13,15 +13,15 @@ import (
 
 // About is what is known about a run, a review or a commit: the first of these that exists.
 type About struct {
-	Runs   []record.Run   // newest first; of a commit the stopped ones, or all if no review is open
-	Review *record.Review // of a commit an open review
+	Runs   []record.Run   // newest first; for a commit the stopped ones, or all if no review is open
+	Review *record.Review // for a commit, an open review
 	Note   string         // the commit's note, if this clone has nothing that it names
 	Commit gitstore.ID    // the commit, if one was named
 }
 
-// Named finds what is known about the run, review or commit that what names; record.Latest is the newest run, or where
-// there is none the newest review. A review leads to the newest run that was
-// started from it. It returns a *record.NotFoundError if what names nothing here.
+// Named finds what is known about the run, review or commit that what names. record.Latest names the newest run, or the
+// newest review if there is no run. A review leads to the newest run that was started from it. The error is a
+// *record.NotFoundError if what names nothing here.
 func Named(ctx context.Context, store *store.Store, what string) (about About, err error) {
 	run, noRun := store.RunByID(ctx, what)
 	if noRun == nil {

@@ -19,21 +19,21 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Metrics counts what the runs and reviews came to that began at Since or later: the output of `git runr metrics`, as
-// text, as --json after "v":1, and on the page.
+// Metrics counts the results of the runs and reviews that began at Since or later. It is the output of `git runr
+// metrics`, as text, as --json after "v":1, and on the page.
 type Metrics struct {
 	Since  time.Time      `json:"since"`
 	Groups []MetricGroup  `json:"groups"` // those with rows
 	Agents spend.Spending `json:"agents"` // usage of each agent's calls
 }
 
-// MetricGroup is the rows of one subject.
+// MetricGroup holds the rows of one subject.
 type MetricGroup struct {
 	Name string      `json:"name"`
 	Rows []MetricRow `json:"rows"` // those that are not zero
 }
 
-// MetricRow is how often something occurred, and how long it took: P50 and P90 are durations that occurred (nearest
+// MetricRow counts how often something occurred and how long it took. P50 and P90 are durations that occurred (nearest
 // rank), in milliseconds.
 type MetricRow struct {
 	Name  string            `json:"name"`
@@ -81,8 +81,8 @@ func Measure(ctx context.Context, records *store.Store, since time.Time) (Metric
 	return NewMetrics(since, events, func(id string) bool { return chosen[id] }), nil
 }
 
-// NewMetrics counts the runs and reviews whose ids keep selects, from their events, which are in order. A run or review
-// whose first event is missing is left out.
+// NewMetrics counts the runs and reviews whose ids keep selects. events must be in order. A run or review whose first
+// event is missing is left out.
 func NewMetrics(since time.Time, events []record.Event, keep func(id string) bool) Metrics {
 	c := newCounter()
 	runs, reviews := map[string][]record.Event{}, map[string][]record.Event{}
@@ -107,10 +107,10 @@ func NewMetrics(since time.Time, events []record.Event, keep func(id string) boo
 	return Metrics{Since: since, Groups: c.groups(), Agents: c.spending}
 }
 
-// counter collects durations by group and row. What has no duration counts as zero.
+// counter collects durations by group and row. Anything without a duration counts as zero.
 type counter struct {
 	values   map[string]map[string][]duration.Duration
-	seen     map[string]bool // findings that are counted: each once for a run or review, however often it came back
+	seen     map[string]bool // findings already counted: each counts once for a run or review
 	spending spend.Spending
 }
 

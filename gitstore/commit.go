@@ -22,8 +22,8 @@ type CommitSpec struct {
 	Parent  ID     // the commit from which the work started; "" if there was none
 	Ref     string // the branch to move, "refs/heads/…"; "" moves a detached HEAD
 
-	// A snapshot in which all files matched the index, and the paths that have changed since. If it is nil, CommitAll
-	// looks for changes in the whole tree, and believes the index.
+	// Clean is a snapshot in which all files matched the index, and Paths are the paths that have changed since. If
+	// Clean is nil, CommitAll looks for changes in the whole tree, and trusts the index.
 	Clean *Snapshot
 	Paths []string
 }
@@ -212,7 +212,7 @@ func (w *Worktree) moveTo(ctx context.Context, at position, to ID, why string) e
 	return err
 }
 
-// keepStray keeps those of commits that are not in the history of to.
+// keepStray keeps the commits that are not in the history of to.
 func (w *Worktree) keepStray(ctx context.Context, to ID, commits ...ID) error {
 	for _, id := range commits {
 		if id == "" || id == to {

@@ -5,14 +5,14 @@ import (
 	"context"
 )
 
-// Bounds limit the hunks in a patch. A line is a row of the patch.
+// Bounds limit the hunks in a patch, for each file and in total. A line is a row of the patch.
 type Bounds struct{ FileLines, FileBytes, Lines, Bytes int }
 
-// PatchBounds limit a change that is read line by line: each line takes about 300 bytes of memory.
+// PatchBounds are the bounds for a change whose lines are parsed: each line takes about 300 bytes of memory.
 var PatchBounds = Bounds{FileLines: 200_000, FileBytes: 16 << 20, Lines: 500_000, Bytes: 64 << 20}
 
-// DiffWithin returns the patch of Diff with LargeBinary. Of a file that exceeds bounds it has the header alone, with
-// its "---" and "+++" lines, so that the memory it takes does not depend on what somebody committed.
+// DiffWithin returns the patch of Diff with LargeBinary. A file that exceeds bounds is reduced to its header with the
+// "---" and "+++" lines, so that the use of memory does not depend on what somebody committed.
 func (r *Repo) DiffWithin(ctx context.Context, spec DiffSpec, bounds Bounds) ([]byte, error) {
 	w := &boundedPatch{bounds: bounds}
 	spec.LargeBinary = true
@@ -24,7 +24,7 @@ func (r *Repo) DiffWithin(ctx context.Context, spec DiffSpec, bounds Bounds) ([]
 type boundedPatch struct {
 	bounds Bounds
 	kept   []byte
-	piece  []byte // read and not yet put: the whole of a line, or the next part of a long one
+	piece  []byte // read and not yet put: a whole line, or the next part of a long one
 	inLine bool   // a part of the line was put
 	hunks  int    // where the hunks of the file begin in kept; 0: in its header
 	lines  int    // rows of these hunks
@@ -47,7 +47,7 @@ func (w *boundedPatch) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// put adds a piece of a line; ends says that the line ends with it.
+// put adds a piece of a line. ends says whether the piece completes the line.
 func (w *boundedPatch) put(ends bool) {
 	switch {
 	case w.inLine:

@@ -100,7 +100,7 @@ type RefChange struct {
 	Ref string `json:"ref"`
 	Old ID     `json:"old"`
 	New ID     `json:"new"`
-	// shown by a trace of its git, or by a move that people do not make; else anybody may have moved it
+	// a trace of the agent's git, or a move that people do not make, shows it; else anybody may have moved the ref
 	ByAgent bool `json:"by_agent"`
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
-// WatchCheckout has the guard watch the files of the user's checkout, unless the agent works there.
+// WatchCheckout makes the guard watch the files of the user's checkout, unless the agent works there.
 func (g *Guard) WatchCheckout(ctx context.Context) { g.loose = g.looseFiles(ctx) }
 
 // looseFiles returns the states of the files in the user's checkout that differ from its index, by path. It returns
@@ -22,7 +22,7 @@ func (g *Guard) looseFiles(ctx context.Context) map[string]string {
 	}
 	paths, err := w.unstaged(ctx, gitdir.Call{Worktree: w.Dir}, nil)
 	if err != nil {
-		return nil // as on an index that is damaged
+		return nil // as for an index that is damaged
 	}
 	files := map[string]string{}
 	for _, path := range paths {
@@ -31,7 +31,7 @@ func (g *Guard) looseFiles(ctx context.Context) map[string]string {
 	return files
 }
 
-// stateOf returns a text that changes when the file at a path does.
+// stateOf returns a string that changes when the file at a path does.
 func (w *Worktree) stateOf(path string) string {
 	full := filepath.Join(w.Dir, path)
 	info, err := os.Lstat(full)

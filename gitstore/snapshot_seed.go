@@ -12,8 +12,8 @@ import (
 )
 
 // seedShadow fills the shadow's index from the index that git wrote for a new worktree of this tool, so that the first
-// snapshot reads no file. Both indexes know a file by the same blob and the same data of its inode, unless git
-// converted the file when it checked it out: see converted. If it fails, the first snapshot reads every file.
+// snapshot reads no file. Both indexes record the same blob and inode data for a file, unless git converted the file at
+// checkout: see converted. If it fails, the first snapshot reads every file.
 func (w *Worktree) seedShadow(ctx context.Context) {
 	conf := w.repo.Config
 	if conf.Bool("core.autocrlf") || strings.EqualFold(conf.Get("core.eol"), "crlf") || runtime.GOOS == "windows" {
@@ -61,11 +61,11 @@ func (w *Worktree) trySeed(ctx context.Context) error {
 	return nil
 }
 
-// manyFiles is from how many files on the wait for the next second costs less than to read what was checked out in the
-// last one.
+// manyFiles is the number of files from which waiting for the next second costs less than reading the files that were
+// checked out in the last one.
 const manyFiles = 10_000
 
-// nextSecond waits until the second of a time is over.
+// nextSecond waits until the second that contains a time is over.
 func nextSecond(ctx context.Context, of time.Time) {
 	timer := time.NewTimer(min(time.Second, time.Until(of.Truncate(time.Second).Add(time.Second+20*time.Millisecond))))
 	defer timer.Stop()
@@ -76,8 +76,8 @@ func nextSecond(ctx context.Context, of time.Time) {
 }
 
 // writeSeed writes the shadow's index. Git compares the content of each file that is as new as its index, in whole
-// seconds. So if a second has passed since git wrote the index, both indexes get the present time: nobody has changed a
-// file since, and every later change has another time. Otherwise the copy gets the time of the index.
+// seconds. So if a second has passed since git wrote the index, both indexes get the present time: no file has changed
+// since, and every later change has another time. Otherwise the copy gets the time of the index.
 func (w *Worktree) writeSeed(index indexFile) error {
 	path := filepath.Join(w.shadowDir(), "index")
 	if err := os.WriteFile(path, index.data, 0o666); err != nil {
@@ -93,7 +93,7 @@ func (w *Worktree) writeSeed(index indexFile) error {
 	return os.Chtimes(path, index.modTime, index.modTime)
 }
 
-// checkedOut lists the paths of the index: those of files, and those of submodules, whose directories are empty.
+// checkedOut returns the paths of files in the index, and of submodules, whose directories are empty.
 func (w *Worktree) checkedOut(ctx context.Context) (files, submodules []string, err error) {
 	entries, err := w.git(ctx, "ls-files", "-s", "-z")
 	for _, entry := range splitNUL(entries) {
@@ -107,8 +107,8 @@ func (w *Worktree) checkedOut(ctx context.Context) (files, submodules []string, 
 	return files, submodules, err
 }
 
-// converted lists those of the files that may have other bytes than their blobs, because an attribute has git convert
-// them. Only attributes in the index count, because git had no others when it checked out the files.
+// converted returns the files whose bytes may differ from their blobs, because an attribute makes git convert them.
+// Only attributes in the index count: git had no others when it checked out the files.
 func (w *Worktree) converted(ctx context.Context, files []string) (paths []string, err error) {
 	if len(files) == 0 {
 		return nil, nil
@@ -134,8 +134,8 @@ func converts(attribute, value string) bool {
 	return false
 }
 
-// permsAsMade returns the permissions of files that git has just checked out: those of one file tell the others. They
-// are unknown if two paths may be the same file.
+// permsAsMade returns the permissions of files that git has just checked out. One file shows those of all. They are
+// unknown if two paths may be the same file.
 func (w *Worktree) permsAsMade(files, submodules []string) perms {
 	if conf := w.repo.Config; conf.Bool("core.ignorecase") || conf.Bool("core.precomposeunicode") {
 		return perms{}

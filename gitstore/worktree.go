@@ -37,7 +37,7 @@ type Worktree struct {
 	repo   *Repo  // view of the repository from this worktree
 
 	placed []string          // paths that belong to no change, see Furnish
-	made   perms             // of the files that AddWorktree checked out; unknown unless it made the worktree
+	made   perms             // of the files that AddWorktree checked out; unknown for other worktrees
 	beside func(path string) // see workFiles
 }
 

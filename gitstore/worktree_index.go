@@ -340,7 +340,7 @@ func (w *Worktree) noUnmerged(ctx context.Context, index string) error {
 }
 
 // stageAll stages all files in an index file, like `git add -A`. An unreadable path is an error. In a worktree of this
-// tool it does not believe marks that have git assume a file unchanged, or left out: only an agent sets them there.
+// tool it ignores the marks assume-unchanged and skip-worktree: only an agent sets them there.
 func (w *Worktree) stageAll(ctx context.Context, index string) error {
 	if w.Own {
 		if err := w.unmark(ctx, index); err != nil {
@@ -480,9 +480,8 @@ func (w *Worktree) indexLines(ctx context.Context, index indexFile, options ...s
 	return out, nil
 }
 
-// keepSparse marks those of paths in an index file as left out of a sparse checkout that are left out in
-// the index wanted. A newly written entry has lost that mark, and its file would seem to be
-// deleted.
+// keepSparse marks the paths in an index file as left out of a sparse checkout if they are left out in the index
+// wanted. A newly written entry has lost that mark, and its file would seem to be deleted.
 func (w *Worktree) keepSparse(ctx context.Context, index string, wanted indexFile, paths []string) error {
 	if !w.repo.Config.Bool("core.sparsecheckout") || len(paths) == 0 {
 		return nil

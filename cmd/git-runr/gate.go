@@ -95,7 +95,7 @@ func (s *session) gate(store *store.Store, conf *config.Config) error {
 	return exit.With(exit.NotPassed)
 }
 
-// secretTags names the pushed tags that hold a secret in their message or header, each with what to type.
+// secretTags returns a line for each pushed tag with a secret in its message or header, with the command to type.
 func (s *session) secretTags(repo *gitstore.Repo, refs []hooks.Push) (found []string, err error) {
 	for _, ref := range refs {
 		secret, err := builtin.TagSecret(s.ctx, repo, ref.New)
@@ -109,8 +109,8 @@ func (s *session) secretTags(repo *gitstore.Repo, refs []hooks.Push) (found []st
 	return found, nil
 }
 
-// held returns the pushed commits that do not pass, and the bar that they were compared with. It prints which of the
-// others nobody could look at in the whole.
+// held returns the pushed commits that do not pass, and the bar that they were compared with. It prints which commits
+// pass although a part of them was not reviewed.
 func (s *session) held(store *store.Store, conf *config.Config, code []hooks.Push,
 	commits []gitstore.LoggedCommit) (bar lineage.Bar, held []intake.Gated, err error) {
 	if len(commits) == 0 {

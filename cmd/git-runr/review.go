@@ -470,8 +470,8 @@ func awaited(r record.Review) bool {
 	return len(pending) > 0 && r.ClosedAt.IsZero()
 }
 
-// awaitReview waits until all reviewers have answered, here or in the newer request that took its place, and shows the
-// review.
+// awaitReview waits until all reviewers have answered, here or in the newer request that replaced this one, and shows
+// the review.
 func (s *session) awaitReview(store *store.Store, made record.Review) error {
 	s.say("waiting for %s; interrupt with ^C, the request stays: git runr show %s", strings.Join(made.Pending(), ", "),
 		made.ID)
@@ -498,8 +498,8 @@ func (s *session) awaitReview(store *store.Store, made record.Review) error {
 	return s.showReview(store, newer)
 }
 
-// reviewDocument returns the document for a review, with where its comments are now, the rounds before it, and the
-// command line that starts a run for its findings.
+// reviewDocument returns the document for a review, with the present places of its comments, the earlier rounds, and
+// the command line that starts a run for its findings.
 func (s *session) reviewDocument(store *store.Store, review record.Review) (render.ReviewDocument, error) {
 	doc := render.NewReviewDocument(review)
 	doc.SoFar = queue.SoFar(store, review.ID)

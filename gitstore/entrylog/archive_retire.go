@@ -173,8 +173,8 @@ func (s *Store) retirable(ctx context.Context, base retireBase,
 	return logs, at, err
 }
 
-// month is the archive for a log that ends at a time: not an older one than holds it now,
-// for the newest counts.
+// month returns the archive for a log that ends at a time. It is never older than the archive that holds the log now,
+// because the newest archive counts.
 func (b retireBase) month(writer string, at time.Time) string {
 	return max(monthOf(at), b.months[writer])
 }

@@ -46,7 +46,7 @@ func (s *Store) Tips(ctx context.Context) (Tips, error) {
 	return s.tipsOf(ctx, refs)
 }
 
-// allLogRefs reads at once the refs that Tips goes by.
+// allLogRefs reads the refs of all logs and archives at once.
 func (s *Store) allLogRefs(ctx context.Context) (map[string]odb.ID, error) {
 	return s.refs.Refs(ctx, logPrefix, archivesPrefix, privatePrefix)
 }

@@ -46,7 +46,7 @@ func (s *Store) SoundTips(ctx context.Context, of Recognize) (Tips, TakenUp, err
 	return tips, done, err
 }
 
-// takeUpOwn is TakeUpLog. refs are the refs of logs where they were just read.
+// takeUpOwn is TakeUpLog. refs are the refs of logs as they were just read, or nil.
 func (s *Store) takeUpOwn(ctx context.Context, refs map[string]odb.ID, of Recognize) (TakenUp, error) {
 	var all TakenUp
 	for _, writer := range s.Own() {
@@ -107,7 +107,7 @@ func (s *Store) logStands(ctx context.Context, writer string, seen odb.ID) bool 
 	return false
 }
 
-// seenAt returns where the ref of a log is: seen, if it was just seen there, else as it is read now.
+// seenAt returns the ref of a log: seen if it is not "", else the ref as it is now.
 func (s *Store) seenAt(ctx context.Context, writer string, seen odb.ID) (odb.ID, error) {
 	if seen != "" {
 		return seen, nil

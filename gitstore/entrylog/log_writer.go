@@ -105,8 +105,8 @@ func (s *Store) ensureWriter(ctx context.Context, a Audience) (string, error) {
 	return id, nil
 }
 
-// noteOwn records that a log of ours belongs to another remote: whoever removes the remote removes its writer's id as
-// well.
+// noteOwn records that a log of ours belongs to another remote, because removing the remote also removes the configured
+// writer id.
 func (s *Store) noteOwn(id string, a Audience) error {
 	if a.Remote == "" {
 		return nil
@@ -120,7 +120,7 @@ func (s *Store) noteOwn(id string, a Audience) error {
 	return s.noteOrigin(id, a.Remote, false)
 }
 
-// EnsureWriter is Writer, and makes the id where this clone has written nothing yet.
+// EnsureWriter is Writer, but makes the id if this clone has not written anything yet.
 func (s *Store) EnsureWriter(ctx context.Context) (string, error) {
 	if id := s.Writer(); id != "" {
 		return id, nil

@@ -30,9 +30,8 @@ func stagedPrefix(remote string) string { return remotesPrefix + remote + "/log/
 // stagedNotes returns the ref where the notes of a remote are staged.
 func stagedNotes(remote string) string { return remotesPrefix + remote + "/notes" }
 
-// ElectRemote chooses the remote to share with: name if it is given, else
-// sync.remote, else origin, else the only one. It is ErrNotFound, with the names that
-// there are, when that is none. A URL is not taken: only what the user configured.
+// ElectRemote returns the remote to share with: name if it is given, else sync.remote, else origin, else the only
+// remote. It returns ErrNotFound, with the configured names, if there is no such remote. It does not accept a URL.
 func (s *Store) ElectRemote(name string) (string, error) {
 	have := s.dir.Remotes()
 	if set := s.elects.Load(); set != nil {

@@ -29,7 +29,7 @@ func (d *objectDir) loosePath(id ID) string {
 // LoosePath returns the path of a loose object in our own directory.
 func (s *Store) LoosePath(id ID) string { return (&objectDir{path: s.ObjectsPath()}).loosePath(id) }
 
-// readLoose reads an object from its file. One that it has read before it takes from memory as long as the file stands:
+// readLoose reads an object from its file, or from memory if it has read the file before and the file has not changed:
 // a command reads the same commits and trees several times.
 func (d *objectDir) readLoose(id ID, limit int64) (kind string, data []byte, err error) {
 	path := d.loosePath(id)

@@ -32,7 +32,7 @@ func (s *Store) packedRef(name string) (odb.ID, error) {
 	return found, nil
 }
 
-// scanPacked visits the packed refs whose names begin with one of prefixes. Where visit returns false it goes on with
+// scanPacked visits the packed refs whose names begin with one of prefixes. If visit returns false, it continues with
 // the next prefix.
 func (s *Store) scanPacked(visit func(name string, id odb.ID) bool, prefixes ...string) error {
 	f, err := os.Open(filepath.Join(s.dir.CommonDir, "packed-refs"))

@@ -162,7 +162,7 @@ func (s *Store) Sayings(ctx context.Context, prefixes ...string) (map[string]str
 	return says, err
 }
 
-// readLooseRefs adds what Sayings returns of the files below a directory.
+// readLooseRefs adds the loose refs below a directory to loose, with their content as Sayings returns it.
 func (s *Store) readLooseRefs(dir string, loose map[string]string) error {
 	root := s.Path(dir)
 	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -195,7 +195,7 @@ func (s *Store) Path(name string) string {
 	return filepath.Join(s.dir.CommonDir, filepath.FromSlash(name))
 }
 
-// gitRefs asks git for the refs with some names and the refs below them.
+// gitRefs asks git for the named refs and the refs below them.
 func (s *Store) gitRefs(ctx context.Context, names ...string) (map[string]odb.ID, error) {
 	out, err := s.dir.Git(ctx, append([]string{"for-each-ref", "--format=%(objectname) %(refname)", "--"}, names...)...)
 	refs := map[string]odb.ID{}

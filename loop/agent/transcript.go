@@ -6,18 +6,17 @@ import (
 	"strings"
 )
 
-// Told is a part of a transcript: an event of an agent, such as a tool call with its result, or lines that are no
-// events.
+// Told is one part of a transcript: an event of an agent, such as a tool call with its result, or plain lines.
 type Told struct {
-	Head string // what the agent says, or the tool that it calls; "" of lines that are no events
-	Text string // the lines; of an event its fields, a line each
+	Head string // what the agent says, or the tool that it calls; "" for plain lines
+	Text string // the plain lines, or the fields of the event, one a line
 }
 
-// sampled is by how many lines a transcript's format is recognized.
+// sampled is the number of lines from which the format of a transcript is recognized.
 const sampled = 50
 
-// ReadTranscript splits what an agent wrote. An event that has nothing to show belongs to the one before it. Without a
-// format that is known all of it is one part.
+// ReadTranscript splits a transcript into its parts. An event that shows nothing is added to the part before it. A
+// transcript of an unknown format is one part.
 func ReadTranscript(transcript []byte) (all []Told) {
 	lines := bytes.Split(bytes.TrimRight(transcript, "\n"), []byte("\n"))
 	format := recognized(lines[:min(len(lines), sampled)])
@@ -40,11 +39,11 @@ func ReadTranscript(transcript []byte) (all []Told) {
 		}
 		text.WriteString(said)
 	}
-	all[len(all)-1].Text = text.String() // there is one line at least
+	all[len(all)-1].Text = text.String() // there is at least one line
 	return all
 }
 
-// recognized returns a reader of the format that shows most of the lines; nil where none shows anything.
+// recognized returns a reader of the format that shows most of the lines, or nil if no format shows any.
 func recognized(lines [][]byte) reader {
 	var found func() reader
 	most := 0
@@ -69,10 +68,10 @@ func recognized(lines [][]byte) reader {
 	return found()
 }
 
-// unescape makes the lines of a text in JSON lines again.
+// unescape replaces escapes in a JSON string, so that the lines of a text are lines again.
 var unescape = strings.NewReplacer(`\\`, `\\`, `\n`, "\n", `\t`, "\t", `\"`, `"`)
 
-// fieldsText formats an object of JSON for people.
+// fieldsText formats a JSON object for people.
 func fieldsText(object []byte) string {
 	var out bytes.Buffer
 	if json.Indent(&out, object, "", "  ") != nil {

@@ -169,7 +169,7 @@ func unlessAny(lines []codeLine, excuses func(codeLine) bool) reply.Severity {
 	return reply.Warning
 }
 
-// goPrint is about Go's print, unless the diff shows a print function of the package's own.
+// goPrint is the finding for Go's print, unless the diff shows the package's own print function.
 const goPrint = "the built-in print was left in"
 
 var ownPrint = lazy(`\bfunc print(?:ln)?\(|\bprint(?:ln)?\s*:?=|\bprint(?:ln)?\s+func\b`)

@@ -10,7 +10,7 @@
 // rule             severity   what
 // conflict-marker  critical   markers of an unresolved merge
 // secret           critical   gitleaks' rules, and passwords in URLs and literals
-// secret-allowed   note       what gitleaks:allow in its line suppresses
+// secret-allowed   note       a match that gitleaks:allow in its line suppresses
 // debug            warning    forgotten print and breakpoint statements
 // stub             warning    FIXME, "not implemented"; a TODO is a note
 // focused-test     warning    a test that hides the others
@@ -40,10 +40,9 @@
 // Generated, vendored, minified and lock files are examined for conflict markers and
 // secrets only. In test fixtures every finding weighs one step less.
 //
-// The rule for secrets also searches what a reviewer is not shown: files that are left out as
-// generated or vendored, binary files and text in UTF-16, the headers of commits, and tags. In
-// bytes, and in paths that gitleaks skips, it accepts tokens with a known beginning that look
-// random, and nothing else. A file above 16 MiB is named as not looked at.
+// The search for secrets also covers what reviewers do not see: files that are left out as generated or vendored,
+// binary files and text in UTF-16, the headers of commits, and tags. In binary data, and in paths that gitleaks skips,
+// it accepts only tokens with a known beginning that look random. A file above 16 MiB is listed as not examined.
 //
 // The patterns for secrets come from gitleaks' config package; its detect package would
 // add 2 ms to every start of the program. The keywords are read when the first text that

@@ -55,7 +55,7 @@ func (r Reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAn
 	return answer, err
 }
 
-// said reads the commits under review: in the record their messages are shortened.
+// said reads the commits under review, because the record shortens their messages.
 func (r Reviewer) said(ctx context.Context, subject record.Subject) ([]Said, error) {
 	if subject.Commit == "" { // a run's attempt before its commit is made: its message is ours
 		return nil, nil

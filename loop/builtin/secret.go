@@ -206,11 +206,11 @@ func (s *secretScan) judge(r *secretRule, c candidate) strength {
 	return grade
 }
 
-// allowWord in a line says that what looks like a secret in it is none. The review notes what it suppresses.
+// allowWord marks what looks like a secret in its line as harmless. The review notes what it suppresses.
 const allowWord = "gitleaks:allow"
 
-// isToken reports whether a match is certain wherever it stands, in compressed bytes too: the rule's keyword is a part
-// of it, and the rest is text that looks random and is not made of words.
+// isToken reports whether a match is certain in any context, even in compressed bytes: it contains the rule's keyword,
+// and the rest is text that looks random and is not made of words.
 func (r *secretRule) isToken(secret string) bool {
 	words := isWordy(secret) && countBytes(secret, isLower) > 0
 	text := countBytes(secret, func(c byte) bool { return c >= ' ' && c < 0x7f || c == '\n' || c == '\r' })
@@ -350,7 +350,8 @@ func secretFinding(f File, k kind, m secretMatch, secret string, line, end int) 
 	}
 }
 
-// allowedFinding notes what the comment gitleaks:allow suppresses, so that whoever reads the review can judge it.
+// allowedFinding returns a note about a match that gitleaks:allow suppresses, so that readers of the review can judge
+// it.
 func allowedFinding(path string, line int, rule, where string) reply.Finding {
 	return reply.Finding{Severity: reply.Note, File: path, Line: line, Rule: "secret-allowed",
 		Issue: fmt.Sprintf("what looks like a secret (%s) is not reported: %s has %s", rule, where, allowWord)}

@@ -12,17 +12,17 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// Said is what a commit or a tag says of itself, with its header: authors, taggers and signatures.
+// Said is the text of a commit or tag object: the message, and the header with authors, taggers and signatures.
 type Said struct {
 	What string // "commit 1a2b3c4", "tag 1a2b3c4"
 	Text string
-	next gitstore.ID // what a tag names
+	next gitstore.ID // the object that a tag points to
 }
 
-// maxSaid is the size of a commit or a tag in bytes above which it is not read.
+// maxSaid is the maximum size in bytes of a commit or tag that is read.
 const maxSaid = 8 << 20
 
-// ReadSaid reads a commit or a tag. Of anything else there is nothing to say: the zero Said.
+// ReadSaid reads a commit or a tag. For other objects it returns the zero Said.
 func ReadSaid(ctx context.Context, repo *gitstore.Repo, id gitstore.ID) (Said, error) {
 	kind, data, err := repo.ReadObject(ctx, id, maxSaid)
 	if err != nil || kind != "commit" && kind != "tag" {
@@ -53,7 +53,7 @@ func pathSecrets(f File, k kind) []reply.Finding {
 	return found
 }
 
-// messageSecrets finds secrets in a commit or a tag. The findings have no file: their place is the object.
+// messageSecrets finds secrets in a commit or a tag. The findings name the object in place of a file.
 func messageSecrets(said Said) []reply.Finding {
 	if !mayHoldSecret(said.Text) {
 		return nil
@@ -81,7 +81,7 @@ func messageSecrets(said Said) []reply.Finding {
 	return found
 }
 
-// secret describes the first secret in s as a finding; "" if there is none.
+// secret describes the first secret in s that is not allowed, or returns "".
 func (s Said) secret() string {
 	for _, f := range messageSecrets(s) {
 		if f.Severity != reply.Note {
@@ -91,13 +91,13 @@ func (s Said) secret() string {
 	return ""
 }
 
-// MessageSecret describes the first secret in the message or the header of a commit as a finding; "" if there is none.
+// MessageSecret describes the first secret in the message or the header of a commit, or returns "".
 func MessageSecret(ctx context.Context, repo *gitstore.Repo, commit gitstore.ID) (string, error) {
 	said, err := ReadSaid(ctx, repo, commit)
 	return said.secret(), err
 }
 
-// TagSecret is MessageSecret of a tag and of the tags that it names. It is "" if id is anything else.
+// TagSecret describes the first secret in a tag, or in a tag that it points to. It returns "" if id is not a tag.
 func TagSecret(ctx context.Context, repo *gitstore.Repo, id gitstore.ID) (string, error) {
 	for {
 		said, err := ReadSaid(ctx, repo, id)
@@ -111,12 +111,12 @@ func TagSecret(ctx context.Context, repo *gitstore.Repo, id gitstore.ID) (string
 	}
 }
 
-// maxBlob is the size in bytes above which the search for secrets does not read a file.
+// maxBlob is the maximum size in bytes of a file whose whole content is searched for secrets.
 const maxBlob = 16 << 20
 
-// hiddenSecrets searches the whole of a file whose lines the diff does not show: binary files, texts that git takes for
-// binary, and those with too many lines. It returns the secrets that only the new content has, and ErrTooLarge if that
-// is not read.
+// hiddenSecrets searches the whole of a file whose lines the diff does not show: binary files, texts that git treats as
+// binary, and files with too many lines. It returns the secrets that only the new content has. The error is ErrTooLarge
+// if the new content is larger than maxBlob.
 func (r Reviewer) hiddenSecrets(ctx context.Context, f File) (found []reply.Finding, err error) {
 	if !f.Binary && !f.Cut || f.Deleted || f.ID == "" {
 		return nil, ctx.Err()
@@ -141,8 +141,8 @@ func (r Reviewer) hiddenSecrets(ctx context.Context, f File) (found []reply.Find
 	return found, ctx.Err()
 }
 
-// blobSecrets returns the secrets in data, by their text. A NUL byte ends a text, or is the other half of a character
-// in UTF-16.
+// blobSecrets returns the secrets in data, by their text. It searches twice: once with every NUL byte as a line end,
+// and once without NUL bytes, for UTF-16.
 func blobSecrets(ctx context.Context, data []byte) map[string]secretMatch {
 	found := map[string]secretMatch{}
 	scan := secretScan{strict: true, ended: func() bool { return ctx.Err() != nil }}

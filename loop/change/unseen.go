@@ -9,13 +9,12 @@ import (
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
-// maxSeen is how many commits of a range are looked at; a reviewer of the range speaks for
-// none beyond.
+// maxSeen is the maximum number of commits of a range that are compared. Older ones count as unseen.
 const maxSeen = 200
 
-// Unseen are the commits of a range that whoever reads the change of the whole has not
-// seen: they added a line, or a file that is no text, that is not there at its end, or all
-// that they did is in files of which hidden says that nothing was shown, or has no lines.
+// Unseen returns the commits of a range that a reader of the whole change has not seen. Such a commit added a line or a
+// binary file that the whole change does not add, or changed only files without visible lines. hidden reports whether
+// nothing of a file was shown.
 func (s Source) Unseen(ctx context.Context, subject Subject, hidden func(path string) bool) []gitstore.ID {
 	if subject.Kind != Range || subject.Commit == "" {
 		return nil
@@ -37,17 +36,17 @@ func (s Source) Unseen(ctx context.Context, subject Subject, hidden func(path st
 	return unseen
 }
 
-// deeds are what a change does, of the files that are shown.
+// deeds are the additions of a change in the files that are shown.
 type deeds struct {
-	added map[string]bool // lines, without the blanks around them, and the headers of what is no text
-	files int             // that are changed, shown or not
-	shown int             // of them, those of which there is something to read
+	added map[string]bool // lines without the blanks around them, and the blobs of files without lines
+	files int             // changed files, shown or not
+	shown int             // shown files with something to read
 }
 
-// showsAll reports whether all that a commit adds is in whole, and there is something of it
-// to see. What git makes of a merge's parents was added by others.
+// showsAll reports whether whole contains everything that a commit adds, and something of the commit was shown. A merge
+// is compared with git's own merge of its parents, because other commits added the rest.
 func (s Source) showsAll(ctx context.Context, id gitstore.ID, whole deeds, hidden func(path string) bool) bool {
-	from := gitstore.ID("") // nothing
+	from := gitstore.ID("") // the empty tree
 	switch c, err := s.Repo.ReadCommit(ctx, id); {
 	case err != nil:
 		return false
@@ -70,7 +69,7 @@ func (s Source) showsAll(ctx context.Context, id gitstore.ID, whole deeds, hidde
 	return true
 }
 
-// deedsOf are those of the change between two trees.
+// deedsOf returns the deeds of the change between two trees.
 func (s Source) deedsOf(ctx context.Context, from, to gitstore.ID, hidden func(path string) bool) (deeds, error) {
 	patch, err := s.Repo.DiffWithin(ctx, gitstore.DiffSpec{From: from, To: to}, gitstore.PatchBounds)
 	if err != nil {
@@ -94,7 +93,7 @@ func (s Source) deedsOf(ctx context.Context, from, to gitstore.ID, hidden func(p
 	return d, nil
 }
 
-// take adds what a file's part of a patch adds.
+// take adds to d what a file's part of a patch adds.
 func (d deeds) take(file unidiff.File) {
 	if len(file.Hunks) == 0 && file.NewID != "" {
 		d.added["blob "+file.NewID] = true

@@ -60,7 +60,7 @@ func (w Watch) During(ctx context.Context, use func(context.Context) error) (*re
 	return failure, err
 }
 
-// nameLoose names files of the user's checkout that changed. Nobody knows whether the user changed them.
+// nameLoose prints and records which files of the user's checkout changed. Whether the user changed them is unknown.
 func (w Watch) nameLoose(files []string) {
 	if len(files) == 0 {
 		return

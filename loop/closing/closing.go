@@ -49,8 +49,8 @@ func Close(ctx context.Context, s *store.Store, review record.Review, how Rule) 
 	return end(ctx, s, review, record.Hold{Actor: record.Itself, Force: answeredByHolder(review), Quiet: quiet}, why)
 }
 
-// Supersede ends a review in whose place a later round of its conversation comes, whoever holds it: what it found goes
-// on there.
+// Supersede ends a review, whoever holds it, because later, a later round of its conversation, continues with its
+// findings.
 func Supersede(ctx context.Context, s *store.Store, earlier, later record.Review) error {
 	_, err := end(ctx, s, earlier, record.Hold{Actor: record.Itself, Force: true}, record.ByRound+later.ID)
 	return err
@@ -147,7 +147,7 @@ func answersText(review record.Review) string {
 }
 
 // supersede closes the older reviews of the same change, and the review that this one follows: one change has one entry
-// in the inbox. It leaves those that another audience asked for, who do not see this one's answer.
+// in the inbox. It keeps reviews of other shared audiences, which do not see this one's answer.
 func supersede(ctx context.Context, s *store.Store, review record.Review) error {
 	follows, subject := review.Request.Follows, review.Request.Subject
 	mine := s.Repo.Audience(review.Writer)

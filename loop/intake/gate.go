@@ -19,18 +19,17 @@ type Gated struct {
 	lineage.Covered
 	Skipped string `json:"skipped,omitempty"` // why no review was requested
 	Finding string `json:"finding,omitempty"` // the worst finding that blocks it
-	Unread  string `json:"unread,omitempty"`  // of a commit that passes: the files that could not be looked at
+	Unread  string `json:"unread,omitempty"`  // for a commit that passes: the files that were not reviewed
 }
 
 // Named is the maximum number of held commits that people are shown. Gate does not read the findings of the others.
 const Named = 10
 
-// SecretIn describes a secret in the message or the header of a commit; "" if there is none.
+// SecretIn describes a secret in the message or the header of a commit, or returns "".
 type SecretIn func(ctx context.Context, repo *gitstore.Repo, commit gitstore.ID) (string, error)
 
-// Covered returns the state of each commit as lineage.CoverageBy does. In addition it refuses those with a secret in
-// their message or header that no review saw: a review is carried to a commit that says something else, and an empty
-// change has none.
+// Covered returns the state of each commit as lineage.CoverageBy does. It also refuses commits with a secret in the
+// message or header if no review has seen these: commits to which a review was carried, and empty ones.
 func Covered(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar lineage.Bar,
 	secretIn SecretIn) ([]lineage.Covered, error) {
 	covered, err := lineage.CoverageBy(ctx, s, commits, bar)
@@ -46,9 +45,9 @@ func Covered(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommi
 	return covered, err
 }
 
-// Gate returns the commits that were not looked at as far as bar says, and those that a finding blocks, oldest first.
-// partial are commits that pass although a part of them could not be looked at. A skipped commit counts as not looked
-// at: neither a commit nor a file of the repository may let itself through.
+// Gate returns the commits that do not reach bar, and those that a finding blocks, oldest first. partial are commits
+// that pass although a part of them was not reviewed, at most Named. A skipped commit counts as not reviewed: neither a
+// commit nor a file of the repository may let itself through.
 func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar lineage.Bar, skip Skip,
 	branch string, secretIn SecretIn) (held, partial []Gated, err error) {
 	covered, err := Covered(ctx, s, commits, bar, secretIn)

@@ -15,7 +15,7 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Bar is how far commits must have been looked at, and whose approvals count.
+// Bar is the level of review that commits must reach, and whose approvals count for it.
 type Bar struct {
 	Level     Level
 	Approvals int         // by distinct people, for LevelApproved; 0 is 1
@@ -23,10 +23,10 @@ type Bar struct {
 	Owners    bool        // the owners of the changed paths have to approve
 	Verify    Verify
 	Signers   string              // the path of the file of allowed signers in Base; "": gpg.ssh.allowedSignersFile
-	Teams     map[string][]string // as people.Directory has them
+	Teams     map[string][]string // as in people.Directory
 }
 
-// Verify says what an approval without a good signature of the approver's counts.
+// Verify says whether an approval counts that has no good signature of the approver.
 type Verify string
 
 const (
@@ -35,10 +35,10 @@ const (
 	VerifyRequire Verify = "require" // it does not count
 )
 
-// Verifies are all of them, each stricter than the one before it.
+// Verifies are all values, each stricter than the one before it.
 var Verifies = []Verify{VerifyOff, VerifyWarn, VerifyRequire}
 
-// String returns the level as it is typed: approved=2.
+// String returns the level as users type it: approved=2.
 func (b Bar) String() string {
 	if b.Approvals > 1 {
 		return fmt.Sprintf("%s=%d", b.Level, b.Approvals)
@@ -46,39 +46,39 @@ func (b Bar) String() string {
 	return string(b.Level)
 }
 
-// Approval is what one person's approval of a commit counts.
+// Approval is one person's approval of a commit, and whether it counts.
 type Approval struct {
-	Person string `json:"person"` // "Name <address>", as .mailmap of the base has it
+	Person string `json:"person"` // "Name <address>", mapped by .mailmap of the base
 	Writer string `json:"writer,omitempty"`
-	// where signatures are verified; good is one of the approver's
+	// "" if signatures are not verified; good means signed by the approver
 	Signature gitstore.SignatureState `json:"signature,omitempty"`
 	Why       string                  `json:"not_counted,omitempty"` // why it does not count
 	who       people.Person
 }
 
-// Approvals are those of a commit, and how many it needs.
+// Approvals are the approvals of a commit, and how many it needs.
 type Approvals struct {
 	Need   int          `json:"need"`
 	Have   int          `json:"have"`
-	By     []Approval   `json:"by"` // those that count come first
+	By     []Approval   `json:"by"` // the ones that count come first
 	Owners []OwnerGroup `json:"owners,omitempty"`
 }
 
-// OwnerGroup is a set of owners of what a commit changes, and how many of them approved.
+// OwnerGroup is a group of owners of files that a commit changes, and how many of them approved.
 type OwnerGroup struct {
 	owners.Group
 	Have    int      `json:"have"`
-	Unknown []string `json:"unknown,omitempty"` // owners of whom [teams] does not say who they are
+	Unknown []string `json:"unknown,omitempty"` // owners that [teams] does not define
 }
 
-// met reports whether as many people approved as have to, and owners where they have to.
+// met reports whether enough people and enough owners approved.
 func (a *Approvals) met() bool {
 	return a != nil && a.Have >= a.Need && !slices.ContainsFunc(a.Owners, OwnerGroup.lacking)
 }
 
 func (g OwnerGroup) lacking() bool { return g.Have < g.Need }
 
-// ApprovalWords say which approvals a commit has and lacks; "" where there is nothing to say.
+// ApprovalWords describes which approvals a commit has and lacks, or returns "" if nothing is worth a remark.
 func (c Covered) ApprovalWords() string {
 	if c.ByAuthor {
 		return "approved by its author alone"
@@ -125,15 +125,15 @@ func (g OwnerGroup) words() string {
 	return text
 }
 
-// approvals decides what approvals of commits count. The zero value knows no .mailmap, no owners and no signatures.
+// approvals decides which approvals of commits count. The zero value has no .mailmap, no owners and no signatures.
 type approvals struct {
 	bar    Bar
-	mapped map[string]people.Person // what .mailmap makes of an identity as it is written
+	mapped map[string]people.Person // identities as written to people, by .mailmap
 	signed map[gitstore.ID]gitstore.Signature
-	groups map[gitstore.ID][]owners.Group // of what each commit changes
+	groups map[gitstore.ID][]owners.Group // of the files that each commit changes
 }
 
-// readApprovals reads what the base says of those who approved commits, or wrote them.
+// readApprovals reads what the base defines about the people who approved or wrote commits.
 func readApprovals(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, by map[gitstore.ID][]cover,
 	bar Bar) (approvals, error) {
 	a := approvals{bar: bar, mapped: map[string]people.Person{}, groups: map[gitstore.ID][]owners.Group{}}
@@ -167,8 +167,8 @@ func readApprovals(ctx context.Context, s *store.Store, commits []gitstore.Logge
 	return a, a.readOwners(ctx, s, base, approved)
 }
 
-// BaseOf returns the commit whose files say who is who: base, else the parent of the oldest of commits; "" where that
-// is not here.
+// BaseOf returns the commit whose files define people and owners: base, else the parent of the oldest of commits. It
+// returns "" if this clone does not have that commit.
 func BaseOf(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
 	base gitstore.ID) (gitstore.ID, error) {
 	if base == "" && len(commits) > 0 && len(commits[len(commits)-1].Parents) > 0 {
@@ -203,7 +203,7 @@ func (a *approvals) readMailmap(ctx context.Context, s *store.Store, base gitsto
 	return err
 }
 
-// readSignatures verifies the events of approvals. Without the file of signers in the base none is good.
+// readSignatures verifies the events of approvals. If the base lacks the file of signers, no signature is good.
 func (a *approvals) readSignatures(ctx context.Context, s *store.Store, base gitstore.ID,
 	events []gitstore.ID) (err error) {
 	if cmp.Or(a.bar.Verify, VerifyOff) == VerifyOff {
@@ -227,7 +227,7 @@ func (a *approvals) readSignatures(ctx context.Context, s *store.Store, base git
 	return err
 }
 
-// readOwners finds who owns what each commit changes, by the CODEOWNERS of the base.
+// readOwners finds the owners of the files that each commit changes, by the CODEOWNERS of the base.
 func (a *approvals) readOwners(ctx context.Context, s *store.Store, base gitstore.ID,
 	commits []gitstore.LoggedCommit) error {
 	if !a.bar.Owners {
@@ -250,7 +250,7 @@ func (a *approvals) readOwners(ctx context.Context, s *store.Store, base gitstor
 	return nil
 }
 
-// OwnersAt reads the CODEOWNERS of a commit; nil where it has none.
+// OwnersAt reads the CODEOWNERS of a commit, or returns nil if it has none.
 func OwnersAt(ctx context.Context, repo *gitstore.Repo, at gitstore.ID) (*owners.Rules, error) {
 	for _, place := range owners.Places {
 		text, err := repo.Blob(ctx, at, place)
@@ -266,7 +266,7 @@ func OwnersAt(ctx context.Context, repo *gitstore.Repo, at gitstore.ID) (*owners
 	return nil, nil
 }
 
-// changedPaths are those that a commit changes, a merge beyond what git makes of its parents.
+// changedPaths returns the paths that a commit changes. A merge is compared with git's own merge of its parents.
 func changedPaths(ctx context.Context, s *store.Store, c gitstore.LoggedCommit) ([]string, error) {
 	var from gitstore.ID
 	var err error
@@ -289,7 +289,7 @@ func changedPaths(ctx context.Context, s *store.Store, c gitstore.LoggedCommit) 
 	return paths, err
 }
 
-// person is who is meant by an identity as it is written.
+// person returns the person that a written identity means.
 func (a approvals) person(text string) people.Person {
 	if who, ok := a.mapped[text]; ok {
 		return who
@@ -297,7 +297,7 @@ func (a approvals) person(text string) people.Person {
 	return gitstore.ParseIdentity(text)
 }
 
-// of returns what the approvals among said, which are of commit, come to; nil where there are none.
+// of evaluates the approvals in said, which are all of commit. It returns nil if there are none.
 func (a approvals) of(said []cover, commit gitstore.LoggedCommit) *Approvals {
 	var all []Approval
 	for _, c := range said {
@@ -327,7 +327,7 @@ func (a approvals) of(said []cover, commit gitstore.LoggedCommit) *Approvals {
 	return result
 }
 
-// rank is the smaller the more an approval counts: of one person's the first stands.
+// rank orders approvals, the best first. Of the approvals of one person only the first counts.
 func (a Approval) rank() (rank int) {
 	for i, worse := range []bool{a.who.Email == "", a.unsigned(), a.Why != ""} {
 		if worse {
@@ -337,7 +337,7 @@ func (a Approval) rank() (rank int) {
 	return rank
 }
 
-// weigh says whether an approval of commit counts.
+// weigh returns an approval of commit, and whether it counts.
 func (a approvals) weigh(at record.Approver, commit gitstore.LoggedCommit) Approval {
 	who := a.person(at.By)
 	one := Approval{Person: cmp.Or(strings.TrimSpace(strings.TrimSuffix(who.String(), "<>")), at.By), Writer: at.Writer,
@@ -352,7 +352,8 @@ func (a approvals) weigh(at record.Approver, commit gitstore.LoggedCommit) Appro
 	return one
 }
 
-// signature returns how an event is signed; good is a signature of who. "" where signatures are not verified.
+// signature returns the state of an event's signature; good means signed by who. It is "" if signatures are not
+// verified.
 func (a approvals) signature(event gitstore.ID, who people.Person) gitstore.SignatureState {
 	if cmp.Or(a.bar.Verify, VerifyOff) == VerifyOff {
 		return ""
@@ -364,8 +365,8 @@ func (a approvals) signature(event gitstore.ID, who people.Person) gitstore.Sign
 	return cmp.Or(signature.State, gitstore.SignatureMissing)
 }
 
-// Unsigned returns the events by which people answered a review and that have no good signature of their address; none
-// where bar does not verify signatures.
+// Unsigned returns the events by which people answered a review that have no good signature of their address. It
+// returns none if bar does not verify signatures.
 func Unsigned(ctx context.Context, s *store.Store, review record.Review, bar Bar) ([]gitstore.ID, error) {
 	if cmp.Or(bar.Verify, VerifyOff) == VerifyOff {
 		return nil, nil
@@ -396,8 +397,8 @@ func Unsigned(ctx context.Context, s *store.Store, review record.Review, bar Bar
 	return events, nil
 }
 
-// owned returns how many of a group's owners are among those whose approvals count. A forge's name is whom [teams]
-// says: that somebody is called alike in the history does not make them an owner.
+// owned returns how many of a group's owners are among the people whose approvals count. Only [teams] defines who has a
+// forge's user name: a person with the same name in the history does not become an owner.
 func (a approvals) owned(group owners.Group, counted []Approval) OwnerGroup {
 	result, directory := OwnerGroup{Group: group}, people.Directory{Teams: a.bar.Teams}
 	var known []people.Person
@@ -416,7 +417,7 @@ func (a approvals) owned(group owners.Group, counted []Approval) OwnerGroup {
 	return result
 }
 
-// authors are the author and the co-authors of commit, as they are written.
+// authors returns the author and the co-authors of commit, as they are written.
 func authors(commit gitstore.LoggedCommit) []string {
 	at := strings.LastIndex(commit.Author, " ") // the time of the work
 	all := []string{commit.Author[:max(at, 0)]}
@@ -426,7 +427,7 @@ func authors(commit gitstore.LoggedCommit) []string {
 	return all
 }
 
-// wrote reports whether whoever approved, or recorded that, is an author or co-author of commit, by any of their names.
+// wrote reports whether the approver, or the recorder of the approval, is an author or co-author of commit.
 func (a approvals) wrote(commit gitstore.LoggedCommit, by record.Approver) bool {
 	return slices.ContainsFunc(authors(commit), func(author string) bool {
 		return slices.ContainsFunc([]string{by.By, by.Recorder}, func(who string) bool {
@@ -435,14 +436,14 @@ func (a approvals) wrote(commit gitstore.LoggedCommit, by record.Approver) bool 
 	})
 }
 
-// byAuthor reports whether all who approved c are authors or co-authors of commit; false where nobody did.
+// byAuthor reports whether c has approvers and all of them are authors or co-authors of commit.
 func (a approvals) byAuthor(c cover, commit gitstore.LoggedCommit) bool {
 	return len(c.approvers) > 0 && !slices.ContainsFunc(c.approvers, func(by record.Approver) bool {
 		return !a.wrote(commit, by)
 	})
 }
 
-// isNamed reports whether "Ada <ada@x>" is meant by a name, an address or both.
+// isNamed reports whether by, a name, an address or both, means author, which is like "Ada <ada@x>".
 func isNamed(author, by string) bool {
 	name, mail, _ := strings.Cut(strings.TrimSuffix(author, ">"), " <")
 	byName, byMail, both := strings.Cut(strings.TrimSuffix(by, ">"), " <")

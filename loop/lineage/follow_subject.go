@@ -74,8 +74,8 @@ func (f *follower) withdraw(ctx context.Context, r record.ReviewSummary, why str
 	return nil
 }
 
-// subjectNow returns the subject of review after p, and whether it is the same change as the one reviewed, or as that
-// of from, to which the review was carried.
+// subjectNow returns the subject of review after p. It reports whether that is the same change as the reviewed one, or
+// as the one of from, to which the review was carried.
 func (f *follower) subjectNow(ctx context.Context, review record.Review, from gitstore.ID,
 	p pair) (record.Subject, bool, error) {
 	old := review.Request.Subject
@@ -152,8 +152,9 @@ func (f *follower) baseNow(ctx context.Context, old record.Subject, p pair) (git
 	return base, err
 }
 
-// sameTogether reports whether p makes the same change as a row of the commits that it was made of, including from,
-// each of which was reviewed. A squash in steps is also made of the step before, which is not part of that row.
+// sameTogether reports whether p makes the same change as several successive commits that it was made of, including
+// from, all of which were reviewed. A squash in steps is also made of the step before, which is not one of these
+// commits.
 func (f *follower) sameTogether(ctx context.Context, from gitstore.ID, p pair, got string) (bool, error) {
 	parts, err := f.store.Repo.LogOnly(ctx, p.from)
 	if err != nil || len(parts) != len(p.from) || got == "" {
@@ -170,7 +171,7 @@ func (f *follower) sameTogether(ctx context.Context, from gitstore.ID, p pair, g
 	return err == nil && ids[0] == got, err
 }
 
-// rowOf returns the commits that form a row with id, oldest first.
+// rowOf returns those commits, oldest first, that form a chain of parents with id.
 func rowOf(id gitstore.ID, commits []gitstore.LoggedCommit) []gitstore.LoggedCommit {
 	at := func(is func(gitstore.LoggedCommit) bool) []gitstore.LoggedCommit {
 		i := slices.IndexFunc(commits, is)

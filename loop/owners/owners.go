@@ -42,7 +42,7 @@ type line struct {
 	excluded bool // GitLab's "!pattern": the section has no owner for it, whatever other lines say
 }
 
-// Group is a set of owners, any Need of whom have to approve. Owners are written as in the file: @user, @org/team or an
+// Group is a set of owners, of whom Need have to approve. Owners are written as in the file: @user, @org/team or an
 // email address.
 type Group struct {
 	Section string   `json:"section,omitempty"`

@@ -16,8 +16,8 @@ type Person = gitstore.Identity
 // Same reports whether a and b are one person: whether they have the same address, ignoring case.
 func Same(a, b Person) bool { return a.Email != "" && strings.EqualFold(a.Email, b.Email) }
 
-// MayBeOne reports whether a and b may be one person: by address or by full name, ignoring case. Who has two addresses
-// that .mailmap does not join is counted once by it.
+// MayBeOne reports whether a and b may be one person: whether they have the same address or full name, ignoring case.
+// So a person with two addresses that .mailmap does not join counts once.
 func MayBeOne(a, b Person) bool {
 	return Same(a, b) || a.Name != "" && strings.EqualFold(a.Name, b.Name)
 }

@@ -29,10 +29,11 @@ func CheckActor(name string) error {
 
 // SameActor reports whether two names denote one actor. People are compared by address, whatever terminal or page
 // follows it in parentheses. An agent has no address, so two sessions of one agent are two actors.
-// It is the one comparison of who acts, asks, reviews or answers.
+// All code that compares actors uses it.
 func SameActor(a, b string) bool { return a == b || ActorKey(a) == ActorKey(b) }
 
-// ActorKey returns what all names of one actor share: a person's address in lower case, or a name without an address.
+// ActorKey returns the part that all names of one actor share: the address of a person in lower case, or the whole name
+// if it has no address.
 func ActorKey(actor string) string {
 	return cmp.Or(strings.ToLower(gitstore.ParseIdentity(actor).Email), actor)
 }

@@ -56,13 +56,13 @@ const (
 	LeftGenerated = "generated"
 	LeftVendored  = "vendored"
 	LeftBinary    = "binary"
-	// contains NUL bytes or is UTF-16: git shows no lines of it, but what runs the file reads them
+	// contains NUL bytes or is UTF-16: git shows no lines of it, but an interpreter reads them
 	LeftText      = "text_taken_for_binary"
-	LeftSubmodule = "in_submodule" // Path is the submodule's, with a trailing slash; its files are in no tree of ours
+	LeftSubmodule = "in_submodule" // Path is the submodule's, with a trailing slash; its files are not recorded here
 	LeftTooLarge  = "too_large"
 )
 
-// LeaveTooLarge adds a file that is too large, whatever other reason it was left out for. It still counts as sent: its
+// LeaveTooLarge records a file as too large, in place of any other reason. The file still counts as sent, because its
 // name, mode and size were shown.
 func (c *Census) LeaveTooLarge(path string) {
 	c.LeftOut = slices.DeleteFunc(c.LeftOut, func(l LeftOut) bool { return l.Path == path })

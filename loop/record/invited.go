@@ -8,28 +8,28 @@ import (
 	"github.com/git-runr/git-runr/loop/people"
 )
 
-// Invited says which people a review asks, and how many of them it waits for. The zero value asks everybody for one
+// Invited says which people a review asks, and how many answers it waits for. The zero value asks everybody for one
 // answer.
 type Invited struct {
 	People    []string `json:"people,omitempty"`    // "Name <address>"; none: anybody
-	Each      bool     `json:"each,omitempty"`      // each of People answers, not only the first of them
-	Approvals []Quota  `json:"approvals,omitempty"` // who approves beside that
+	Each      bool     `json:"each,omitempty"`      // wait for an answer from each of People, not only the first
+	Approvals []Quota  `json:"approvals,omitempty"` // approvals required in addition
 }
 
-// Quota is how many of some people approve.
+// Quota is a required number of approvals by certain people.
 type Quota struct {
 	People []string `json:"people,omitempty"` // "Name <address>"; none: anybody who did not write the change
 	Need   int      `json:"need"`
 }
 
-// Asks reports whether a person is one of those whom the request asks. A request that names nobody asks everybody.
+// Asks reports whether the request asks a person. A request without names asks everybody.
 func (v Invited) Asks(person string) bool { return len(v.People) == 0 || hasPerson(v.People, person) }
 
 func hasPerson(all []string, person string) bool {
 	return slices.ContainsFunc(all, func(p string) bool { return SameActor(p, person) })
 }
 
-// WaitsFor returns Waiting with the names of the people who are still asked in place of "human".
+// WaitsFor returns Waiting with "human" replaced by the names of the people who are still asked.
 func (s ReviewSummary) WaitsFor() []string {
 	if at := slices.Index(s.Waiting, Human); at >= 0 && len(s.StillAsked) > 0 {
 		return slices.Replace(slices.Clone(s.Waiting), at, at+1, s.StillAsked...)
@@ -37,7 +37,8 @@ func (s ReviewSummary) WaitsFor() []string {
 	return s.Waiting
 }
 
-// approving returns the people whose approval stands, each once, without the author and co-authors of the change.
+// approving returns the people whose approval counts, without duplicates and without the author and co-authors of the
+// change.
 func (r Review) approving() (all []string) {
 	wrote := []string{r.Request.Subject.Author}
 	for _, m := range r.Request.Subject.Messages {
@@ -53,8 +54,8 @@ func (r Review) approving() (all []string) {
 	return all
 }
 
-// have returns how many of approving the quota counts, at most Need. Of anybody it counts each name once, as the audit
-// of a commit does; people who are named may be called alike.
+// have returns how many of the approving people count for the quota, at most Need. If the quota names nobody, people
+// who may be one person count once, as in the audit of a commit. Named people may have the same name.
 func (q Quota) have(approving []string) int {
 	var counted []string
 	for _, p := range approving {
@@ -68,8 +69,8 @@ func (q Quota) have(approving []string) int {
 	return min(len(counted), q.Need)
 }
 
-// ApprovedOf returns how many of the approvals that the request asks for it has: the most that are lacking by one of
-// its rules. need is 0 where it asks for no number of them.
+// ApprovedOf returns how many approvals the review has and needs, by the rule that lacks most. need is 0 if the request
+// requires no approvals.
 func (r Review) ApprovedOf() (have, need int) {
 	if !r.Request.Each && len(r.Request.Approvals) == 0 {
 		return 0, 0
@@ -97,8 +98,8 @@ func (r Review) ApprovedOf() (have, need int) {
 	return have, need
 }
 
-// peopleAnswered reports whether no person is waited for: somebody has answered, each one where each is asked, and
-// every quota is reached.
+// peopleAnswered reports whether the review waits for no person: somebody has answered, or everybody if Each is set,
+// and every quota is reached.
 func (r Review) peopleAnswered() bool {
 	if !slices.ContainsFunc(r.Submissions, Submission.byPerson) ||
 		r.Request.Each && slices.ContainsFunc(r.Request.People, r.silent) {
@@ -118,8 +119,8 @@ func (r Review) silent(person string) bool {
 	})
 }
 
-// StillAsked returns the people of the request who have something to say while a person is waited for: those who have
-// not answered, and once nothing is open, those whose approval is lacking.
+// StillAsked returns the people of the request who can still act while the review waits for a person: those who have
+// not answered and, once no finding is open, those whose approval is missing.
 func (r Review) StillAsked() []string {
 	if len(r.Request.People) == 0 || r.peopleAnswered() {
 		return nil
@@ -139,8 +140,8 @@ func (r Review) StillAsked() []string {
 	})
 }
 
-// ApprovedWords says how many of the approvals that a review waits for it has: "approved by 1 of 2"; "" where it waits
-// for none.
+// ApprovedWords returns how many of the required approvals a review has, as "approved by 1 of 2". It returns "" if
+// nobody has approved yet, or if enough people have.
 func (s ReviewSummary) ApprovedWords() string {
 	if s.Approved == 0 || s.Approved >= s.ApprovalsNeeded {
 		return ""

@@ -43,7 +43,7 @@ type ReviewRequest struct {
 	NoChecks bool     `json:"no_checks,omitempty"`       // do not run checks
 	// the earlier review of the same code before it changed; its findings are looked at again
 	Follows string `json:"follows,omitempty"`
-	Invited        // the people asked, where a person reviews
+	Invited        // the people asked, if a person reviews
 	Panel
 }
 

@@ -51,7 +51,7 @@ type ReviewSummary struct {
 	ApprovalsNeeded int `json:"approvals_needed,omitempty"`
 
 	Waiting      []string  `json:"waiting_for,omitempty"` // reviewers who have not answered
-	Absent       []string  `json:"absent,omitempty"`      // those of them not needed to complete it
+	Absent       []string  `json:"absent,omitempty"`      // reviewers of Waiting whose answers are not required
 	Outvoted     bool      `json:"outvoted,omitempty"`    // agents failed it, but fewer than the quorum
 	ReviewKind   string    `json:"review_kind,omitempty"` // what reviewers looked for; "" for everything
 	Files        []string  `json:"files,omitempty"`       // the paths asked about or commented on

@@ -19,7 +19,7 @@ type Change struct {
 	Tree    gitstore.ID // commit or tree
 	Subject record.Subject
 	Patch   []byte   // as git diff prints it; the current part's if there are several
-	Rest    []byte   // the same of the generated and vendored files
+	Rest    []byte   // the same for generated and vendored files
 	Files   []string // shown, in the patch's order
 	Parts   []Part   // in the order in which they are shown
 	Census  record.Census
@@ -81,8 +81,8 @@ func readChange(ctx context.Context, s *store.Store, subject record.Subject, lim
 	return change, nil
 }
 
-// leaveOut adds to the census what patch does not show: the files of submodules, of which it has the commits only, and
-// the lines of files beyond bounds, which a person opens.
+// leaveOut adds to the census what patch does not show: the files of submodules, of which it has only the commits, and
+// the lines of files beyond bounds, unless the reviewer opens files.
 func (c *Change) leaveOut(ctx context.Context, patch []byte, files []gitstore.FileStat, limits role.Limits) error {
 	cut := map[string]bool{}
 	for f, err := range unidiff.Files(string(patch)) {

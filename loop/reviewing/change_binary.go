@@ -19,8 +19,8 @@ const (
 	headBytes = 8000 // in which git looks for a NUL byte
 )
 
-// textsTakenForBinary returns the files of a change, as they are in tree, that are text although git treats them as
-// binary, with the reason: one NUL byte would hide a script from every reviewer, and a large text has no lines to show.
+// textsTakenForBinary returns the files of a change that are text in tree although git treats them as binary, with the
+// reason. Otherwise one NUL byte would hide a script from every reviewer. A large text has no lines to show.
 func textsTakenForBinary(ctx context.Context, s *store.Store, tree gitstore.ID,
 	files []gitstore.FileStat) (map[string]string, error) {
 	var binary []string

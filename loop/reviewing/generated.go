@@ -66,7 +66,7 @@ func is(value string, other bool) bool {
 	return true
 }
 
-// without returns the parts of patch about files that are not in left, and about those that are.
+// without splits patch into the files that are not in left, and those that are.
 func without(patch []byte, left map[string]string) (kept, rest []byte, err error) {
 	if len(left) == 0 {
 		return patch, nil, nil

@@ -49,7 +49,7 @@ type ReviewJob struct {
 	Rest  []byte      // patch of the generated and vendored files, which are not shown but may hold a secret
 	Tree  gitstore.ID // commit or tree that the patch leads to
 	Files []string    // files shown, in all parts
-	// of which the change is; zero in all parts but the first, and where files alone are examined
+	// what the change is of; zero in all parts but the first, and if only files are examined
 	Subject    record.Subject
 	Checks     []record.CheckResult
 	Dir        string        // checkout of the change, "" if none was requested

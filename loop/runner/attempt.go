@@ -412,7 +412,7 @@ func (t *execution) leaveUnclaimed(a *record.Attempt) {
 	}
 }
 
-// commit commits the attempt's work on the run's branch. work has what is known of it.
+// commit commits the attempt's work on the run's branch. It completes work, the specification of the commit.
 func (t *execution) commit(a *record.Attempt, work gitstore.CommitSpec) error {
 	work.Parent, work.Message = a.From, t.message(*a)
 	at, tree, err := t.commitOn(work, func() (gitstore.ID, error) {

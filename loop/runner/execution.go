@@ -18,7 +18,7 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// Runner carries out runs: it does what Next says until nothing is left to do.
+// Runner executes runs: it does what Next says until nothing is left to do.
 type Runner struct {
 	Store       *store.Store                                          // required
 	Implementer func(name string) (role.Implementer, *record.Failure) // required
@@ -46,7 +46,7 @@ type execution struct {
 	run      record.Run
 	tree     *gitstore.Worktree
 	asMade   bool                          // nobody has written to tree since it was made
-	made     gitstore.Snapshot             // of tree as it was made; zero if that is unknown
+	made     gitstore.Snapshot             // of tree as it was made; zero if unknown
 	base     map[string]record.CheckResult // results of checks on the run's base, as far as they were run there
 	warned   string                        // the implementer about whose missing reports the user was warned
 	gapsSaid string                        // the last warning about files that cannot be kept
@@ -81,7 +81,7 @@ func (t *execution) record(d record.NewEvent) error {
 	return err
 }
 
-// keepPrompt writes what an attempt's agent is asked to a file that stays in this clone.
+// keepPrompt writes the prompt of an attempt's agent to a file that stays in this clone.
 func (t *execution) keepPrompt(attempt int, text string) error {
 	file := filepath.Join(workspace.FilesDir(t.Store, t.run.ID), fmt.Sprintf("attempt-%d.prompt.md", attempt))
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

@@ -26,8 +26,8 @@ type InterventionSpec struct {
 	Proof    bool        // only its commands count: what a killed attempt left stays unclaimed
 }
 
-// Intervene records what a person did for a run, which is stopped first if a process on this machine carries it out:
-// changes in the run's working tree become a commit on its branch, commands are run there and their results kept as
+// Intervene records what a person did for a run. It first stops a process on this machine that executes the run.
+// Changes in the run's working tree become a commit on its branch. Commands are run there, and their results kept as
 // evidence. The retry counters start afresh.
 func (r *Runner) Intervene(ctx context.Context, run record.Run,
 	spec InterventionSpec) (record.Run, record.Intervention, error) {

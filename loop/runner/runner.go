@@ -22,7 +22,7 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// Start records a run and carries it out. source names who requested it.
+// Start records a run and executes it. source names who requested it.
 func (r *Runner) Start(ctx context.Context, plan runplan.Plan, source string) (record.Run, error) {
 	if err := plan.Policy.Check(); err != nil {
 		return record.Run{}, err
@@ -220,7 +220,7 @@ func (t *execution) answer(name string, round *record.Round) (role.ReviewAnswer,
 	return answer, err
 }
 
-// exhausted carries out the decision of the policy or a person about a run that gave up.
+// exhausted applies the decision of the policy or a person about a run that gave up.
 func (t *execution) exhausted(step Step) error {
 	choice := t.run.Plan.Policy.OnExhausted
 	by := "policy"
@@ -266,10 +266,10 @@ func (t *execution) complete(result string) error {
 	return closing.SettleAsked(t.ctx, t.Store, t.run, "run "+t.run.ID+" is completed")
 }
 
-// Abort ends a run for good, also one that a process on this machine carries out, and removes its worktree. Its commits
-// stay on its branch until the branch is deleted; left is a snapshot of anything else in the worktree, or "". The
-// worktree is removed before the event is recorded: on a full disk that frees space, and an abort that was killed in
-// between can be repeated.
+// Abort ends a run for good and removes its worktree. It first stops a process on this machine that executes the run.
+// The commits stay on the run's branch until the branch is deleted; left is a snapshot of anything else in the
+// worktree, or "". The worktree is removed before the event is recorded: on a full disk that frees space, and a killed
+// abort can be repeated.
 func Abort(ctx context.Context, s *store.Store, run record.Run) (after record.Run, left gitstore.ID, err error) {
 	unlock, err := workspace.TakeRun(ctx, s, run)
 	if err != nil {
@@ -295,7 +295,7 @@ func Abort(ctx context.Context, s *store.Store, run record.Run) (after record.Ru
 }
 
 // AnswerRun decides about a run that gave up: commit accepts it with its open findings, skip abandons it, stop leaves
-// it stopped, and stops one that a process on this machine carries out. left is as in Abort.
+// it stopped. stop also stops a run that a process on this machine executes. left is as in Abort.
 func AnswerRun(ctx context.Context, s *store.Store, run record.Run,
 	choice runplan.Choice) (after record.Run, left gitstore.ID, err error) {
 	if choice == runplan.ChoiceStop && run.Status == record.RunRunning && workspace.Live(s, run.ID) {

@@ -17,8 +17,8 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// Import records a timeline as a run here and reports whether it did: a run that was imported before is returned as it
-// is unless again is set. plan holds the local configuration, with HEAD as its base. explain explains the stop, as in
+// Import records a timeline as a run here and reports whether it did. A run that was imported before is returned as it
+// is, unless again is set. plan holds the local configuration, with HEAD as its base. explain explains the stop, as in
 // runner.Runner.
 func Import(
 	ctx context.Context, s *store.Store, t Timeline, plan runplan.Plan, again bool, explain runner.Explainer,
@@ -73,7 +73,7 @@ func recordImport(ctx context.Context, s *store.Store, run record.Run, events []
 	return run, nil
 }
 
-// importedBefore returns the newest run of entity that t was imported as, or the zero Run.
+// importedBefore returns the newest run of entity that was imported from t, or the zero Run.
 func importedBefore(
 	ctx context.Context, s *store.Store, t Timeline, entity runplan.Entity,
 ) (run record.Run, err error) {
@@ -86,8 +86,8 @@ func importedBefore(
 	return record.Run{}, err
 }
 
-// began returns the time for the id of the run here, which is the time in runr's id, so that typing that id finds the
-// run, and the time of the first event.
+// began returns the time for the id of the run here, and the time of the first event. The first is the time in runr's
+// id, so that a user who types that id finds the run.
 func (t Timeline) began(now time.Time) (id, at time.Time) {
 	at = t.events[0].when(now, now)
 	if id, err := time.Parse(record.IDTime, t.ID); err == nil {

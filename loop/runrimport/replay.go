@@ -23,10 +23,10 @@ import (
 // importSource is the source of imported events.
 const importSource = "import"
 
-// keptFile is the attachment of a run's last event with the events that are kept as text.
+// keptFile is the attachment of a run's last event that holds the events kept as text.
 const keptFile = "timeline.jsonl"
 
-// handlers read the types of runr's events that say something which a run here records.
+// handlers maps types of runr's events to the functions that import them. Events of other types are kept as text.
 var handlers = map[string]func(*importer, event){
 	"run_started":         (*importer).working,
 	"phase_start":         (*importer).working,
@@ -56,10 +56,10 @@ type importer struct {
 	at       time.Time // of the current event
 	from     time.Time // when the turn began whose result comes next
 	activity time.Time // of the newest event before a stop
-	halt     *halt     // a stop that nothing follows
+	halt     *halt     // the last stop, if no work follows it
 }
 
-// halt is how a timeline says that the run ended. Several events about one stop are merged.
+// halt is the end of a run as a timeline reports it. Several events about one stop are merged.
 type halt struct {
 	code, detail string // code is runr's
 	at           time.Time
@@ -67,7 +67,7 @@ type halt struct {
 	unmet        []string
 }
 
-// importRun returns the events of t after run, which has only begun.
+// importRun returns the events of t for run, which has only begun.
 func importRun(run record.Run, t Timeline, now time.Time, explain runner.Explainer) ([]record.NewEvent, error) {
 	_, at := t.began(now)
 	im := &importer{run: run, kept: string(t.kept), explain: explain, at: at, from: at, activity: at}
@@ -105,7 +105,7 @@ func (im *importer) add(event record.NewEvent) {
 // working is called for an event that shows that the run continues: a stop before it was not the end.
 func (im *importer) working(event) { im.halt, im.from = nil, im.at }
 
-// took returns how long the turn took that ends now, and begins the next one.
+// took returns how long the turn that ends now took, and begins the next one.
 func (im *importer) took() duration.Duration {
 	d := duration.Duration(max(0, im.at.Sub(im.from)))
 	im.working(event{})
@@ -371,7 +371,7 @@ func (im *importer) refusedInARow() int {
 	return n
 }
 
-// sourceReasons maps runr's codes with another name here.
+// sourceReasons maps runr's stop codes to ours where they differ.
 var sourceReasons = map[string]string{
 	"verification_failed": record.ReasonChecksFailed, "max_ticks_reached": record.ReasonBudget,
 	"guard_violation": record.ReasonScope, "guard_fail": record.ReasonScope,

@@ -64,7 +64,7 @@ func Sync(ctx context.Context, s *store.Store, remote string, notes bool) (Synce
 		unread: map[gitstore.ID]bool{}, touched: map[string]bool{}}
 	x.done = Synced{Remote: remote, Writers: []string{}, Rejected: []gitstore.Rejection{},
 		Unreadable: []gitstore.Rejection{}, Lost: []string{}, Recovered: []string{}, Missing: []gitstore.Rejection{}}
-	// notes are made only of what everybody at the elected remote may see
+	// the notes contain only what everybody at the elected remote may see
 	x.notes = notes && x.audience == gitstore.Audience{}
 	x.owns = len(s.Repo.Own()) > 0
 	unlock, err := s.Repo.Lock(ctx, "sync")
@@ -115,7 +115,7 @@ type exchange struct {
 	fresh    map[gitstore.ID]bool // events that arrived
 	unread   map[gitstore.ID]bool // records that cannot be decoded
 	touched  map[string]bool      // reviews of these events
-	owns     bool                 // this clone has recorded something, of which lostBy is asked
+	owns     bool                 // this clone has recorded events, which lostBy checks
 }
 
 // run exchanges logs until no other clone interferes. It fetches damaged objects again first, and once more if damage
@@ -288,7 +288,7 @@ func Left(ctx context.Context, s *store.Store, remote string) ([]gitstore.Reject
 	})
 }
 
-// arrived remembers an event of others for lostBy.
+// arrived remembers another clone's event for lostBy.
 func (x *exchange) arrived(event record.Event) {
 	if !x.owns {
 		return

@@ -38,8 +38,9 @@ const maxDraft = 200 << 10
 // ErrDraftFull is the error for a draft that would not fit into an event.
 var ErrDraftFull = errors.New("the draft is full: submit it and go on in a new one")
 
-// draftPath returns the file of actor's draft. It hashes the address of a person, or a name, which may contain
-// anything. It moves a draft of an earlier program, which hashed the whole name.
+// draftPath returns the file of actor's draft. Its name is a hash of the person's address, or of a name without an
+// address, because a name may contain any character. It moves the draft of an earlier version, which hashed the whole
+// name.
 func (s *Store) draftPath(review, actor string) string {
 	file := func(name string) string {
 		sum := sha256.Sum256([]byte(name))

@@ -78,7 +78,7 @@ func (s *Store) takeKept() *index {
 	return nil
 }
 
-// known returns the manifest of the index that was read last, else the one that is saved.
+// known returns the manifest of the index that was read last, else the saved one.
 func (s *Store) known() manifest {
 	if idx := s.takeKept(); idx != nil {
 		defer idx.close()

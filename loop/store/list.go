@@ -27,9 +27,9 @@ type Filter struct {
 	ClosedSince time.Time
 	// ClosedBefore selects what was resolved or cancelled before it; the zero Time selects all.
 	ClosedBefore time.Time
-	CreatedSince time.Time // selects what began at it or later; the zero Time selects all
-	UpdatedSince time.Time // selects what changed at it or later; the zero Time selects all
-	Spent        bool      // selects what has reported usage of agents' calls
+	CreatedSince time.Time // selects what began at this time or later; the zero Time selects all
+	UpdatedSince time.Time // selects what changed at this time or later; the zero Time selects all
+	Spent        bool      // selects runs and reviews with reported usage of agents
 	// ByNeed lists first what most needs a person: see record.Need.
 	ByNeed bool
 	// Counts, if not nil, is filled in with the number of matches for each status, regardless of Status.

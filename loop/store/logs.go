@@ -20,7 +20,7 @@ func (s *Store) takeUp(ctx context.Context) error {
 	return err
 }
 
-// tellTakenUp says what was repaired in this clone's own log.
+// tellTakenUp prints what was repaired in this clone's own log.
 func (s *Store) tellTakenUp(done gitstore.TakenUp) {
 	switch {
 	case done.Missing && done.To == "":

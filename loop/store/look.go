@@ -17,7 +17,7 @@ func (s *Store) lookPath(review string) string {
 	return filepath.Join(s.Repo.StateDir(), "looks", review+".json")
 }
 
-// Look records that a review was looked at now in this clone. An earlier look at the same state stands: events that
+// Look records that a review was looked at now in this clone. An earlier look at the same state is kept: events that
 // another clone recorded after that look and that arrive later are new.
 func (s *Store) Look(review record.Review) error {
 	if at, err := s.Looked(review.ID); err == nil && at.After(review.UpdatedAt) {

@@ -257,7 +257,7 @@ func (s *Store) reviewEvent(ctx context.Context, id string, d record.NewEvent) (
 	return s.eventOn(ctx, id, func(record.Review) record.NewEvent { return d })
 }
 
-// eventOn records the event that of makes of the newest state of a review, if that state allows it.
+// eventOn records the event that of returns for the newest state of a review, if that state allows it.
 func (s *Store) eventOn(ctx context.Context, id string, of func(record.Review) record.NewEvent) (record.Review, error) {
 	var before record.Review
 	writer, err := s.beganBy(ctx, id)

@@ -13,18 +13,18 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// How often a process looks whether it is asked to stop, and how long whoever asks waits for it.
+// How often a process checks whether it is asked to stop, and how long the other process waits for it.
 const (
 	lookEvery = 200 * time.Millisecond
 	stopsIn   = time.Minute
 )
 
-// stopFile is the file by which the process that carries a run out is asked to stop; it holds who asks.
+// stopFile returns the file that asks the process of a run to stop. It contains who asks.
 func stopFile(s *store.Store, run string) string { return filepath.Join(FilesDir(s, run), "stop") }
 
-// TakeRun is HoldRun that first stops the process on this machine that carries run out, if there is one: its agent is
-// ended and the run is recorded as interrupted. The error is gitstore.ErrBusy if the process has not ended within a
-// minute.
+// TakeRun locks a run as HoldRun does. If a process on this machine executes the run, TakeRun first stops it: the
+// process ends its agent and records the run as interrupted. The error is gitstore.ErrBusy if the process does not end
+// within a minute.
 func TakeRun(ctx context.Context, s *store.Store, run record.Run) (unlock func(), err error) {
 	unlock, err = HoldRun(s, run.ID)
 	if !errors.Is(err, gitstore.ErrBusy) || run.Status != record.RunRunning {
@@ -52,16 +52,16 @@ func TakeRun(ctx context.Context, s *store.Store, run record.Run) (unlock func()
 	}
 }
 
-// StoppedError is the cause of a context that ended because somebody asked for it by TakeRun.
+// StoppedError is the cause of a context that ended because another process called TakeRun.
 type StoppedError struct{ By string }
 
 func (e *StoppedError) Error() string { return "stopped by " + e.By }
 
-// Stoppable returns a context that ends when another process asks by TakeRun that run, which the caller holds, be
-// stopped. ended frees what that takes.
+// Stoppable returns a context that ends when another process calls TakeRun for run, which the caller holds. The caller
+// has to call ended when it is done.
 func Stoppable(ctx context.Context, s *store.Store, run string) (_ context.Context, ended func()) {
 	file := stopFile(s, run)
-	_ = os.Remove(file) // whoever wrote it asked another process
+	_ = os.Remove(file) // an old request was for another process
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		for ctx.Err() == nil {

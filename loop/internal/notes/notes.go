@@ -1,7 +1,7 @@
-// Package notes derives git notes from logs: readable lines on the commits that entries speak of.
-// They are a projection: their tree depends on the entries alone, so every clone that has the same
-// entries has the same tree, to the byte. Each write is a commit on top of the one before, so that
-// git's own push and fetch of them are fast-forwards. What an entry says is its caller's to know.
+// Package notes derives git notes from logs: readable lines on the commits that entries are about. The tree of the
+// notes depends only on the entries, so all clones with the same entries have the same tree, to the byte. Each write is
+// a commit on top of the one before, so that pushing and fetching notes with plain git is a fast-forward. The caller
+// knows how to read lines from an entry.
 package notes
 
 import (
@@ -16,12 +16,12 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 )
 
-// timeForm sorts as text, which is how git joins notes.
+// timeForm is a time format that sorts as text. Git joins notes in that order.
 const timeForm = "2006-01-02T15:04:05.000Z"
 
-// title begins the message of every commit of notes that this program makes. Trailers
-// of it: the version of what is derived, and how far a log was read. Notes of another
-// version, or without one, are derived again from nothing.
+// title begins the message of every notes commit of this program. Trailers of the message hold the version of the
+// notes, and how far each log was read. Notes of another version, or without one, are derived again from the logs
+// alone.
 const (
 	title     = "git-runr notes\n"
 	version   = "Runr-Notes: 2"
@@ -29,24 +29,23 @@ const (
 	tipKey    = "Runr-Tip: "
 )
 
-// retries bounds how often a lost race for the notes is run again. Losing all of them
-// costs nothing: whoever projects next adds what is missing.
+// retries is how often a write of the notes is tried again after a lost race. Losing all of them costs nothing: the
+// next projection adds what is missing.
 const retries = 5
 
-// Projection is notes and the logs that they are derived from.
+// Projection describes the notes and the logs that they are derived from.
 type Projection struct {
 	Repo *gitstore.Repo
 	Ref  string
 	Tips func(context.Context) (gitstore.Tips, error)
-	// Read adds to said what the logs say beyond known, and names those that have lost something:
-	// these are read again until nothing is missing.
+	// Read adds to said the lines of the log entries after known. It returns the logs that lost entries as lost: these
+	// are read again until nothing is missing.
 	Read func(ctx context.Context, known, tips gitstore.Tips, said *Said) (lost []string, err error)
-	// Tell hears what was damaged, and of notes that somebody else wrote.
+	// Tell prints what was damaged, and where notes are that somebody else wrote.
 	Tell func(format string, args ...any)
 }
 
-// Project brings the notes up to the logs.
-// Afresh derives all of them again.
+// Project updates the notes from the logs. With afresh it derives all of them again.
 func (p Projection) Project(ctx context.Context, afresh bool) (err error) {
 	for range retries {
 		if err = p.project(ctx, afresh); !errors.Is(err, gitstore.ErrLostRace) {
@@ -70,8 +69,8 @@ func (p Projection) project(ctx context.Context, afresh bool) error {
 	return err
 }
 
-// projectNew adds to the notes what the logs hold beyond them. It derives them again where there are
-// none, somebody else wrote them, or they mention logs that are not here.
+// projectNew adds the lines of new log entries to the notes. It derives the notes again if there are none, if somebody
+// else wrote them, or if they mention logs that are not here.
 func (p Projection) projectNew(ctx context.Context, tips gitstore.Tips) error {
 	notes, err := p.Repo.OpenNotes(ctx, p.Ref)
 	if err != nil {
@@ -90,7 +89,7 @@ func (p Projection) projectNew(ctx context.Context, tips gitstore.Tips) error {
 	return p.add(ctx, notes, known, tips, newest)
 }
 
-// projectAll derives the notes from nothing but the logs, on top of what can be read of those before.
+// projectAll derives the notes from the logs alone, on top of the previous notes as far as these can be read.
 func (p Projection) projectAll(ctx context.Context, tips gitstore.Tips) error {
 	notes, damaged, err := p.Repo.RenewNotes(ctx, p.Ref)
 	if err != nil {
@@ -103,18 +102,18 @@ func (p Projection) projectAll(ctx context.Context, tips gitstore.Tips) error {
 	return p.add(ctx, notes, nil, tips, noEntries)
 }
 
-// tellForeign says where notes are that somebody else wrote and that are replaced.
+// tellForeign prints where the replaced notes of somebody else are.
 func (p Projection) tellForeign(notes *gitstore.Notes) {
 	if was := notes.Was(); was.ID != "" && !Own(was.Message) {
 		p.Tell("%s is made from the logs alone: what somebody else wrote there is kept: git show %s", p.Ref, was.ID.Short())
 	}
 }
 
-// noEntries is the time of notes that speak of nothing.
+// noEntries is the time of notes without entries.
 var noEntries = time.Unix(0, 0).UTC()
 
-// Empty writes the commit of notes that speak of nothing: what the first notes on a remote
-// stand on, so that a plain fetch of them into a clone that has nothing yet is a fast-forward.
+// Empty writes a notes commit without notes. The first notes on a remote are built on it, so that fetching them with
+// plain git into a new clone is a fast-forward.
 func Empty(ctx context.Context, repo *gitstore.Repo) (gitstore.Commit, error) {
 	tree, err := repo.EmptyTree(ctx)
 	if err != nil {
@@ -124,7 +123,7 @@ func Empty(ctx context.Context, repo *gitstore.Repo) (gitstore.Commit, error) {
 	return gitstore.Commit{ID: id, Tree: tree}, err
 }
 
-// add puts on notes that were read up to known what logs say beyond.
+// add adds the lines of log entries after known to notes that were read up to known.
 func (p Projection) add(ctx context.Context, notes *gitstore.Notes, known, tips gitstore.Tips, newest time.Time) error {
 	said, sound := &Said{newest: newest}, maps.Clone(tips)
 	lost, err := p.Read(ctx, known, tips, said)
@@ -141,10 +140,10 @@ func (p Projection) add(ctx context.Context, notes *gitstore.Notes, known, tips 
 	return err
 }
 
-// write puts lines on the commits that they are about.
+// write adds lines to the notes of the commits that they are about.
 func write(ctx context.Context, notes *gitstore.Notes, said *Said) error {
 	for commit, added := range said.lines {
-		if !notes.CanHold(commit) { // an entry from elsewhere may say anything
+		if !notes.CanHold(commit) { // an entry of another clone may name any commit
 			continue
 		}
 		old, err := notes.Get(ctx, commit)
@@ -158,7 +157,7 @@ func write(ctx context.Context, notes *gitstore.Notes, said *Said) error {
 	return nil
 }
 
-// Message is that of the commit of notes that were read up to tips.
+// Message returns the message for a commit of notes that were read up to tips.
 func Message(tips gitstore.Tips, newest time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, title+"\nDerived from refs/runr/log; rebuilt by git runr fsck --rebuild.\n\n%s\n%s%s\n", version,
@@ -169,11 +168,11 @@ func Message(tips gitstore.Tips, newest time.Time) string {
 	return b.String()
 }
 
-// Own reports whether this program made the commit of notes that has the message.
+// Own reports whether a notes commit with this message was made by this program.
 func Own(message string) bool { return strings.HasPrefix(message, title) }
 
-// ReadMessage is how far each log was read for notes, by the message of their commit, and
-// when the newest entry was; the zero values where that does not say.
+// ReadMessage returns how far each log was read for notes, and the time of the newest entry, from the message of the
+// notes commit. It returns zero values if the message does not have them.
 func ReadMessage(message string) (gitstore.Tips, time.Time) {
 	tips := gitstore.Tips{}
 	var newest time.Time

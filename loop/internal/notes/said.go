@@ -9,21 +9,21 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// Line is one line on a commit.
+// Line is one line of a commit's note.
 type Line struct {
 	Commit gitstore.ID
 	At     time.Time
 	Text   string
 }
 
-// Said is what entries of logs say on commits, in no order. The zero Said is empty.
+// Said is a set of note lines from log entries. The zero Said is empty.
 type Said struct {
 	lines  map[gitstore.ID][]string // by commit
-	gone   map[string]bool          // lines that were taken back
-	newest time.Time                // entry
+	gone   map[string]bool          // lines to remove
+	newest time.Time                // time of the newest entry
 }
 
-// Add notes the lines of an entry of that time.
+// Add adds the lines of an entry with its time.
 func (a *Said) Add(at time.Time, lines []Line) {
 	if at.After(a.newest) {
 		a.newest = at
@@ -33,7 +33,7 @@ func (a *Said) Add(at time.Time, lines []Line) {
 	}
 }
 
-// Drop takes lines back, also from notes that have them already.
+// Drop removes lines, also from notes that already have them.
 func (a *Said) Drop(lines []Line) {
 	if a.gone == nil {
 		a.gone = map[string]bool{}
@@ -45,7 +45,7 @@ func (a *Said) Drop(lines []Line) {
 	}
 }
 
-// Keep adds lines that were not new when they were read.
+// Keep adds lines that are not new.
 func (a *Said) Keep(lines []Line) { a.Add(time.Time{}, lines) }
 
 func (a *Said) put(commit gitstore.ID, lines ...string) {
@@ -55,7 +55,7 @@ func (a *Said) put(commit gitstore.ID, lines ...string) {
 	a.lines[commit] = append(a.lines[commit], lines...)
 }
 
-// Join adds what b has.
+// Join adds the content of b.
 func (a *Said) Join(b *Said) {
 	if b.newest.After(a.newest) {
 		a.newest = b.newest
@@ -71,7 +71,7 @@ func (a *Said) Join(b *Said) {
 	}
 }
 
-// joinLines is a note with lines more, each once, and without those that are gone.
+// joinLines returns a note with added lines, without duplicates and without the lines in gone.
 func joinLines(old []byte, added []string, gone map[string]bool) []byte {
 	all := slices.Concat(strings.FieldsFunc(string(old), func(r rune) bool { return r == '\n' }), added)
 	slices.Sort(all)

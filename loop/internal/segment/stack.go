@@ -17,11 +17,11 @@ import (
 type Stack struct {
 	Dir, Name string                 // files are named Name-….seg; without a Dir they are temporary
 	Older     func(head []byte) bool // whether a segment below has a row of the same key
-	// adds to a row and its head what the next older one has in addition; marks are added by the Stack
+	// adds to a row and its head what only the next older row has; the Stack itself adds the marks
 	Join func(row *Row, older Row)
 
 	segments []*Segment  // newest first
-	unkept   int         // how many of them, on top, the caller has not stored the names of
+	unkept   int         // the number of topmost segments whose names the caller has not stored
 	reads    *Reads      // counts what is read; nil: not counted
 	above    map[Key]int // for keys in several segments, the segment of the newest row; nil until needed
 }
@@ -32,7 +32,7 @@ const (
 	joinFactor = 4
 	joinSmall  = 64 << 10
 
-	maxInMemory = 8 << 20 // bytes of a merged segment that was not kept; a larger one is a file
+	maxInMemory = 8 << 20 // bytes; a larger merged segment that was not kept is a file
 )
 
 // Open opens the named segments, the newest first. The stack must be empty.
@@ -93,8 +93,8 @@ func (st *Stack) closeTop(n int) {
 	}
 }
 
-// Put puts what fill writes on top: in memory, or in a file if large is set. Of several that were not kept it merges
-// those that are not much larger.
+// Put adds what fill writes as the topmost segment: in memory, or in a file if large is set. It merges it with the
+// segments below that were not kept and are not much larger.
 func (st *Stack) Put(large bool, fill func(*Writer) error) error {
 	if err := st.replace(0, large, fill); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (st *Stack) put(n int, k *sink, size int64) error {
 	return nil
 }
 
-// Settle merges the topmost segments, with all that were not kept, and ensures that the result is in a file in Dir.
+// Settle merges the topmost segments, at least those that were not kept, and ensures that the result is a file in Dir.
 func (st *Stack) Settle() error {
 	if st.unkept == 0 {
 		return nil
@@ -165,7 +165,7 @@ func (st *Stack) Settle() error {
 // JoinTop merges the topmost n segments into one file. A single one is copied unchanged.
 func (st *Stack) JoinTop(n int) error { return st.joinTop(n, true) }
 
-// joinTop is JoinTop into a file, or into memory where large is not set.
+// joinTop is JoinTop, but merges into memory if large is not set.
 func (st *Stack) joinTop(n int, large bool) error {
 	if n == 1 {
 		k, size := newSink(st.Dir, st.Name, true), st.segments[0].Size()

@@ -83,7 +83,7 @@ func (f *file) syntaxError(err error) error {
 	return exit.Problemf(exit.Usage, "%s:%d: %s", f.path, parse.Position.Line, parse.Message)
 }
 
-// formerKeys are keys of earlier versions. A file that sets one is read, and the key has no effect.
+// formerKeys are keys of earlier versions. A file may still set them; they have no effect.
 var formerKeys = []string{"sync.since"}
 
 func (f *file) entry(path []string, raw any) error {

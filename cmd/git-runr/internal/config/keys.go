@@ -374,7 +374,7 @@ var teamKeys = []key{
 		func(c *Config, name string, v []string) { c.Teams[name] = v })),
 }
 
-// agentSteps has the kinds of steps with an agent, by whether it reviews.
+// agentSteps maps whether an agent reviews to the kind of its step.
 var agentSteps = map[bool]runplan.StepKind{true: runplan.StepReview, false: runplan.StepAgent}
 
 // gitSetting is a setting that only git config has.

@@ -44,7 +44,7 @@ func (c *Config) RequestFor(ctx context.Context, names []string, kind string) (r
 	return request, err
 }
 
-// RequestOn is RequestFor about a subject, with whom Invite asks.
+// RequestOn returns the request of RequestFor for a subject, completed by Invite.
 func (c *Config) RequestOn(ctx context.Context, names []string, kind string,
 	subject record.Subject) (record.ReviewRequest, error) {
 	request, err := c.RequestFor(ctx, names, kind)
@@ -119,9 +119,9 @@ func (c *Config) directory(ctx context.Context) (people.Directory, error) {
 	return people.Directory{Contributors: contributors, Teams: c.Teams}, err
 }
 
-// Invite says whom request asks, where it asks a person: without a name the owners of what it is of, by the CODEOWNERS
-// of its base, and beside those who are named as many approvals as this repository requires. It returns the owners of
-// whom nobody knows who they are.
+// Invite fills in whom a request to a person asks. If it names nobody, these are the code owners of the changed files,
+// by the CODEOWNERS of the base. Invite also adds the approvals that this repository requires. It returns the owners
+// that match no known person.
 func (c *Config) Invite(ctx context.Context, request *record.ReviewRequest) (unknown []string, err error) {
 	subject := request.Subject
 	if !slices.Contains(request.Reviewers(), record.Human) {
@@ -161,14 +161,14 @@ func (c *Config) Invite(ctx context.Context, request *record.ReviewRequest) (unk
 			request.Approvals = append(request.Approvals, record.Quota{People: PeopleTexts(known), Need: need})
 		}
 	}
-	if len(request.People) > 0 { // the owners approve as well, and nobody asks them
+	if len(request.People) > 0 { // the owners must approve too, but only the named people are asked
 		return nil, nil
 	}
 	request.People = PeopleTexts(asked)
 	return unknown, nil
 }
 
-// ownersOf returns the groups that own what subject is of.
+// ownersOf returns the groups of code owners of the files that subject changes.
 func (c *Config) ownersOf(ctx context.Context, subject record.Subject) ([]owners.Group, error) {
 	rules, err := lineage.OwnersAt(ctx, c.repo, subject.Base)
 	if err != nil || rules == nil {

@@ -203,7 +203,7 @@ func answered(a record.Answer) string {
 	return text + " (" + line(a.Actor, 200) + ")"
 }
 
-// replied is what somebody said in a thread, in one line.
+// replied describes a reply in a thread in one line.
 func replied(p record.Reply) string {
 	return fmt.Sprintf("reply by %s at %s: %s", line(p.Actor, 200), isoTime(p.At), line(p.Text, maxString))
 }

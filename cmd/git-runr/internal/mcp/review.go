@@ -28,10 +28,10 @@ type requested struct {
 	Hint     string `json:"hint"`
 }
 
-// hint is the last line of the answer, in words that agents know.
+// hint is the last line of the answer, in the words that prompts of agents expect.
 const hint = "When the user submits, use review_list and review_get to retrieve comments."
 
-// errNoFiles uses words that agents know.
+// errNoFiles is in the words that prompts of agents expect.
 const errNoFiles = refusal("No files found matching the provided paths.")
 
 func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome, error) {
@@ -76,7 +76,7 @@ func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome, er
 	return outcome{text: doc.text(warnings), doc: doc}, nil
 }
 
-// text returns the answer in the form that agents know, with warnings.
+// text returns the answer in the form that prompts of agents expect, with warnings.
 func (d requested) text(warnings []string) string {
 	more := []string{}
 	url := cmp.Or(d.URL, "none, no page is served; read it with: git runr show "+d.ID)
@@ -179,7 +179,7 @@ func (c call) limited(ctx context.Context, subject record.Subject, files []strin
 	if len(paths) == 0 {
 		return subject, missing, errNoFiles
 	}
-	if slices.Contains(paths, ".") { // everything
+	if slices.Contains(paths, ".") { // the whole tree
 		return subject, missing, nil
 	}
 	slices.Sort(paths)

@@ -1,7 +1,6 @@
-// Package mcp offers the inbox of a repository to coding agents as tools of the Model
-// Context Protocol, on standard input and output: review, review_get, review_answer,
-// diagnose and others. It takes the same steps as the command line. No tool waits for
-// anybody: a review is asked for now and read when it is there.
+// Package mcp offers the inbox of a repository to coding agents as tools of the Model Context Protocol, on standard
+// input and output: review, review_get, review_answer, diagnose and others. The tools do the same as the commands. No
+// tool but review_wait waits: an agent requests a review and reads it when it is there.
 package mcp
 
 import (
@@ -23,16 +22,15 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 )
 
-// Config is what a server works with. Its functions may be called from several
-// goroutines at once.
+// Config configures a server. Its functions may be called from several goroutines at once.
 type Config struct {
 	Version string
 	// ReadOnly leaves out all tools that record something.
 	ReadOnly bool
-	// Open returns the repository with its present configuration. It is called for every
-	// tool call, so that a server that runs for days sees changes.
+	// Open returns the repository with its present configuration. It is called for every tool call, so that a server
+	// that runs for days sees changes.
 	Open func(ctx context.Context) (*Project, error)
-	// Lease is how long a claim lasts that nobody renews. This server renews its own.
+	// Lease is the lease of a claim in case its holder no longer renews it. This server renews its own claims.
 	Lease time.Duration
 	Log   func(format string, args ...any) // for people, never on standard output
 }
@@ -40,15 +38,15 @@ type Config struct {
 // Project is a repository during one call.
 type Project struct {
 	steps.Taker
-	// Ask is a request to those who are named, or to the configured ones, to look for what a
-	// kind says; an error where a name is nobody's.
+	// Ask returns a request to the named reviewers, or the configured ones, for a kind of review. It fails for unknown
+	// names.
 	Ask         func(ctx context.Context, reviewers []string, kind string, of record.Subject) (record.ReviewRequest, error)
-	StartWorker func() error // starts what runs the agents that review, in the background
-	// Page is the address at which a person finds a review; "" where none is served.
+	StartWorker func() error // starts the worker that runs agents as reviewers, in the background
+	// Page returns the URL of a review's page, or "" if no page is served.
 	Page    func(record.Review) string
 	Checks  []runplan.Check                      // configured here and trusted
-	Fix     func(review string) string           // the line that has a review's findings fixed: config.FixLine
-	Offered func(record.Run) (record.Run, error) // a run with only those commands that may be offered for pasting
+	Fix     func(review string) string           // returns the command that starts a run for a review: config.FixLine
+	Offered func(record.Run) (record.Run, error) // returns a run with only the commands that may be offered for pasting
 	Close   func()
 }
 
@@ -64,8 +62,8 @@ type Server struct {
 // call is one call of a tool.
 type call struct {
 	*Project
-	actor string                                       // who this server acts as
-	tell  func(message string, done, of time.Duration) // progress, to a client that wants it
+	actor string                                       // the name under which this server acts
+	tell  func(message string, done, of time.Duration) // reports progress, if the client requested it
 }
 
 // outcome is the result of a tool: text for the model, and a document for clients that prefer one. Both have the same
@@ -75,8 +73,7 @@ type outcome struct {
 	doc  any
 }
 
-// handler makes a tool of do. The model gets errors of do as results; only faults of the protocol are errors of the
-// protocol.
+// handler makes a tool of do. Errors of do are results for the model; only protocol errors are errors of the protocol.
 func handler[In any](s *Server, do func(context.Context, call, In) (outcome, error)) sdk.ToolHandlerFor[In, any] {
 	return func(ctx context.Context, req *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
 		project, err := s.Open(ctx)
@@ -96,7 +93,7 @@ func handler[In any](s *Server, do func(context.Context, call, In) (outcome, err
 func teller(ctx context.Context, req *sdk.CallToolRequest) func(message string, done, of time.Duration) {
 	token := req.Params.GetProgressToken()
 	return func(message string, done, of time.Duration) {
-		if token != nil { // a client that has gone cannot be told
+		if token != nil { // the client may be gone
 			_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Message: message,
 				Progress: done.Seconds(), Total: of.Seconds()})
 		}

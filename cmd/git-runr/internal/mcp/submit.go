@@ -49,7 +49,7 @@ func (s *Server) comment(ctx context.Context, c call, in commentArgs) (outcome, 
 			doc.Comment, doc.ID, doc.Place, prose.Count(doc.Draft, "comment"))}, nil
 }
 
-// anchored is a remark as a comment on the lines that it names.
+// anchored returns a remark as a comment on the lines that it names.
 func (c call) anchored(ctx context.Context, review record.Review, r remark) (record.Comment, error) {
 	comment := record.Comment{
 		File: r.File, StartLine: r.Line, EndLine: r.EndLine, Side: record.Side(r.Side), Severity: reply.Severity(r.Severity),
@@ -69,14 +69,14 @@ func (c call) anchored(ctx context.Context, review record.Review, r remark) (rec
 	if pathsErr != nil {
 		return placed, pathsErr
 	}
-	if path, known := named(paths, r.File); known && path != r.File { // as it was shown
+	if path, known := named(paths, r.File); known && path != r.File { // named as it was shown
 		comment.File = path
 		return locate.AnchorComment(ctx, c.Store, review.Request.Subject, comment)
 	}
 	return placed, err
 }
 
-// changedPaths are the paths of both sides of what is under review.
+// changedPaths returns the paths of files in the change under review, on both sides.
 func (c call) changedPaths(ctx context.Context, subject record.Subject) (paths []string, err error) {
 	from, err := c.Store.ComparedWith(ctx, subject)
 	if err != nil {
@@ -89,8 +89,8 @@ func (c call) changedPaths(ctx context.Context, subject record.Subject) (paths [
 	return paths, err
 }
 
-// submit hands in a review, what was drafted and what is given here, as an agent's: a person who was asked is
-// still waited for. An agent cannot approve.
+// submit submits a review as an agent: the draft's comments and those of the call. The review still waits for a person
+// who was asked. An agent cannot approve.
 func (s *Server) submit(ctx context.Context, c call, in submitArgs) (outcome, error) {
 	person := record.Person{Actor: c.actor, Agent: true, Decision: record.Decision(in.Verdict), Message: in.Message}
 	if person.Decision == record.Approve {

@@ -24,7 +24,7 @@ const (
 	waitTold    = 2 * time.Second // between two progress reports
 )
 
-// waited is the document of review_wait of a run. Of a review it is that of review_get.
+// waited is the document of review_wait for a run. For a review it is the document of review_get.
 type waited struct {
 	Run        string   `json:"run_id"`
 	Status     string   `json:"status"`
@@ -70,7 +70,7 @@ func agents(r record.Review) string {
 	return line(strings.Join(names, ", "), 500)
 }
 
-// waited says what waiting for a review came to.
+// waited describes the result of waiting for a review.
 func (d gotten) waited(goesOn bool, most time.Duration) string {
 	waiting := strings.Join(d.WaitingFor, ", ")
 	switch {
@@ -90,7 +90,7 @@ func (d gotten) waited(goesOn bool, most time.Duration) string {
 	return fmt.Sprintf("Review %s is %s: %s.", d.ID, d.Status, said)
 }
 
-// waitForRun waits while a process in this clone carries out a run. err is the error of reading the run.
+// waitForRun waits while a process in this clone executes a run. err is the error of reading the run.
 func (c call) waitForRun(ctx context.Context, run record.Run, err error, most time.Duration) (outcome, error) {
 	atWork := func(r record.Run) string {
 		if r.Status != record.RunRunning || !workspace.Live(c.Store, r.ID) {
@@ -129,8 +129,8 @@ func (c call) waitForRun(ctx context.Context, run record.Run, err error, most ti
 	return outcome{text: text, doc: doc}, nil
 }
 
-// await reads repeatedly, for a limited time, until the result no longer waits for anything. got is the first result.
-// It reports what it waits for.
+// await calls read repeatedly, for a limited time, until the result no longer waits for anything. got is the first
+// result. It reports progress with what it waits for.
 func await[T any](ctx context.Context, c call, got T, most time.Duration, read func(context.Context) (T, error),
 	waits func(T) string) (T, error) {
 	limited, cancel := context.WithTimeout(ctx, most)

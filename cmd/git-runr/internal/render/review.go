@@ -28,13 +28,13 @@ type ReviewDocument struct {
 	Looked  record.Looked  `json:"looked,omitempty"` // how far the most thorough reviewer looked
 	Verdict reply.Verdict  `json:"verdict,omitempty"`
 	Waiting []string       `json:"waiting_for"` // reviewers without an answer, and the judge
-	// StillAsked are the people whose answer is awaited by name.
+	// StillAsked names the people whose answers are still awaited.
 	StillAsked []string               `json:"still_asked,omitempty"`
 	SoFar      []string               `json:"so_far,omitempty"`   // output so far of reviewers working in this clone
-	Absent     []string               `json:"absent,omitempty"`   // of Waiting, those it is complete without
+	Absent     []string               `json:"absent,omitempty"`   // reviewers of Waiting whose answers are not required
 	Opinions   []record.Opinion       `json:"opinions"`           // verdict of each reviewer, without refuted findings
 	Disagree   bool                   `json:"disagree,omitempty"` // some pass it and others do not
-	Findings   []record.Joined        `json:"findings"`           // of agents, equal ones joined, and of people's comments
+	Findings   []record.Joined        `json:"findings"`           // of agents, with equal ones joined, and of people
 	Requests   []record.JoinedRequest `json:"requests"`           // requests that are not findings
 	Comments   []CommentDocument      `json:"comments"`           // by people
 	// ChecksMissing says which checks did not run, if the review passes only with its checks.

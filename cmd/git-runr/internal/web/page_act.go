@@ -24,7 +24,7 @@ type runAct struct {
 	Command string   // as typed
 	GivesUp string   // text to confirm first; "" if no confirmation is needed
 	Note    bool     // it needs a note about what was done
-	Stops   bool     // the run is at work, and is stopped first
+	Stops   bool     // the run is executing, and is stopped first
 	Reason  string   // for a note: its reason, taken from the diagnosis
 	Here    string   // the branch to land on by default; "" for a detached HEAD
 	Onto    []string // other branches to land on

@@ -19,15 +19,15 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// keptView is what this clone alone keeps of an attempt or a round: the prompt, and what the agent wrote.
+// keptView links to a prompt or an agent's output that only this clone has.
 type keptView struct{ Name, URL string }
 
-// keptName matches the files that a run keeps of its attempts and rounds: see execution.transcript.
+// keptName matches the names of the files that a run keeps for its attempts and rounds: see execution.transcript.
 var keptName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:attempt-[1-9][0-9]{0,5}(?:\.prompt\.md|\.log)|review-[1-9][0-9]{0,5}\.log)$`)
 })
 
-// keptOf returns what is kept of the attempt or round of a line of the timeline.
+// keptOf returns the kept files of the attempt or round in an entry of the timeline.
 func (p *pages) keptOf(run string, e diagnose.ReportEntry) (kept []keptView) {
 	offer := func(label, file string) {
 		info, err := os.Stat(filepath.Join(workspace.FilesDir(p.Store, run), file))
@@ -45,8 +45,8 @@ func (p *pages) keptOf(run string, e diagnose.ReportEntry) (kept []keptView) {
 	return kept
 }
 
-// runKept shows a prompt or a transcript: a part of the run's page for scripts, a page of its own without them. Of a
-// long one it shows the end, from which links lead to what is before.
+// runKept shows a prompt or a transcript: as a part of the run's page for scripts, else as a page of its own. Of a long
+// one it shows the end, with links to the parts before.
 func (p *pages) runKept(w http.ResponseWriter, r *http.Request) error {
 	run, err := p.Store.Run(r.Context(), r.PathValue("id"))
 	if err != nil {
@@ -76,8 +76,8 @@ func (p *pages) runKept(w http.ResponseWriter, r *http.Request) error {
 	v := struct {
 		page
 		Name, Back string
-		Before     int64  // bytes that are not shown
-		Earlier    string // where they are
+		Before     int64  // bytes before the shown part
+		Earlier    string // URL of the part before
 		Parts      []agent.Told
 	}{page: p.page(r, name, "runs"), Name: name, Back: "/run/" + run.ID, Before: max(0, end-leftShown)}
 	if v.Before > 0 {

@@ -56,7 +56,7 @@ type entryView struct {
 	Kept []keptView
 }
 
-// Asked returns the requests of a review without findings: others say the same as a finding.
+// Asked returns the requests of a review without findings. With findings, the requests only repeat them.
 func (e entryView) Asked() []string {
 	if len(e.Review.Report.Findings) == 0 {
 		return e.Review.Report.Requests
