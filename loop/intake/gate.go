@@ -80,18 +80,19 @@ func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, 
 			if err != nil {
 				return nil, nil, err
 			}
-			gated.Finding = worstOf(review)
+			gated.Finding = worstOf(review, c.Elsewhere)
 		}
 		held = append(held, gated)
 	}
 	return held, partial, nil
 }
 
-// worstOf returns the worst open finding of a review, on one line.
-func worstOf(review record.Review) string {
+// worstOf returns the worst open finding of a review, on one line, or else what it asks for. elsewhere says that its
+// fix is on another line of history.
+func worstOf(review record.Review, elsewhere bool) string {
 	open := review.Open()
 	if asked := review.Summary().Asked; len(open) == 0 {
-		return cmp.Or(asked, "what settled it is in another line of history")
+		return cmp.Or(asked, map[bool]string{true: "what settled it is in another line of history"}[elsewhere])
 	}
 	worst := slices.MinFunc(open, func(a, b reply.Finding) int {
 		return reply.SeverityRank(a.Severity) - reply.SeverityRank(b.Severity)

@@ -131,6 +131,8 @@ func CountCovered(covered []Covered) CoverCounts {
 			n.Checked++
 		case c.Level == LevelApproved:
 			n.Approved++
+		case c.Level == "" && c.State == CoverReviewed:
+			n.Unreviewed++
 		case at != nil:
 			*at++
 		default:
@@ -396,10 +398,14 @@ func reviewCovers(r record.ReviewSummary) []cover {
 	c.Level = levelOf(r.Looked, r.Outcome)
 	c.Passed = r.Outcome == record.OutcomePassed ||
 		r.Outcome == record.OutcomeFailed && r.Open == 0 && r.Asked == "" && r.CommentCount > 0
-	switch r.Outcome {
-	case "":
+	switch {
+	case r.Outcome == "":
 		c.State = CoverPending
-	case record.OutcomeNothing:
+	case r.Unreadable: // nobody knows what it says
+		return nil
+	case r.Outcome == record.OutcomeCommented && !r.RulesLooked:
+		c.State, c.Level = CoverPending, "" // a remark is no verdict
+	case r.Outcome == record.OutcomeNothing:
 		c.State, c.Passed = CoverNothing, true
 		if r.Unshown {
 			c.State, c.Passed = CoverUnshown, false
@@ -410,6 +416,9 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		return nil
 	}
 	c.Refused = r.Outcome == record.OutcomeFailed && !c.Passed
+	if r.Outcome == record.OutcomeCommented && r.Critical > 0 {
+		c.State, c.Refused, c.Verdict = CoverReviewed, true, reply.CriticalFail
+	}
 	covers := []cover{c}
 	for _, m := range r.Moves {
 		at := c
@@ -635,8 +644,11 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 		nobody := worst.Approvals == nil || worst.Approvals.Have == 0
 		worst.ByAuthor = nobody && worst.Level != LevelApproved &&
 			slices.ContainsFunc(said, func(c cover) bool { return a.byAuthor(c, commit) })
-		if worst.State == CoverReviewed && worst.Level == LevelChecked {
+		switch {
+		case worst.State == CoverReviewed && worst.Level == LevelChecked:
 			worst.State = CoverChecked
+		case worst.State == CoverReviewed && worst.Level == "" && !worst.Refused: // an answer that could not be read
+			worst.State = CoverUnreviewed
 		}
 		return worst
 	case nothing != nil:

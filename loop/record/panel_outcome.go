@@ -14,6 +14,7 @@ type Opinion struct {
 	Outcome  Outcome       `json:"outcome"`
 	Stated   reply.Verdict `json:"stated,omitempty"` // the verdict before the judge, if that changed it
 	person   bool
+	unread   bool // the answer could not be read
 }
 
 // Opinions returns the conclusions of the reviewers whose submissions count, in the order in which they were asked.
@@ -27,7 +28,8 @@ func (r Review) Opinions() []Opinion {
 }
 
 func (r Review) opinion(sub Submission) Opinion {
-	o := Opinion{Reviewer: sub.Reviewer, Verdict: sub.Report.Effective, Outcome: sub.Outcome, person: sub.byPerson()}
+	o := Opinion{Reviewer: sub.Reviewer, Verdict: sub.Report.Effective, Outcome: sub.Outcome, person: sub.byPerson(),
+		unread: sub.Report.Unreadable()}
 	if o.Outcome == OutcomeCommented || o.Outcome == OutcomeNothing {
 		o.Verdict = ""
 	}
@@ -64,12 +66,12 @@ func (r Review) Outvoted() bool {
 }
 
 // counted returns the opinions as they count: if too few agents share the reason of a failure, that agent's opinion
-// counts as a pass with notes.
+// counts as a pass with notes. Nobody outvotes an answer that could not be read: nobody knows what it says.
 func (r Review) counted() []Opinion {
 	all := r.Opinions()
 	upheld := r.upheld(all)
 	for i := range all {
-		if o := &all[i]; !o.person && o.Outcome == OutcomeFailed && !upheld[o.Reviewer] {
+		if o := &all[i]; !o.person && !o.unread && o.Outcome == OutcomeFailed && !upheld[o.Reviewer] {
 			o.Verdict, o.Outcome = reply.PassWithNotes, OutcomePassed
 		}
 	}

@@ -28,7 +28,7 @@ func (r Review) Sent(reviewer, key string) bool {
 func (r Review) Looked() Looked {
 	farthest := Looked("")
 	for _, sub := range r.Standing() {
-		if sub.Outcome != OutcomeNothing {
+		if sub.Outcome != OutcomeNothing && !sub.Report.Unreadable() {
 			farthest = farthest.farther(sub.Looked)
 		}
 	}

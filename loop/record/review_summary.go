@@ -15,9 +15,11 @@ import (
 
 // ReviewSummary is one line of the inbox.
 type ReviewSummary struct {
-	ID           string        `json:"review_id"`
-	Status       ReviewStatus  `json:"status"`
-	Outcome      Outcome       `json:"outcome,omitempty"`
+	ID      string       `json:"review_id"`
+	Status  ReviewStatus `json:"status"`
+	Outcome Outcome      `json:"outcome,omitempty"`
+	// RulesLooked says that the built-in reviewer is among those who answered.
+	RulesLooked  bool          `json:"rules_looked,omitempty"`
 	Looked       Looked        `json:"looked,omitempty"`
 	Approvers    []Approver    `json:"approved_by,omitempty"`
 	Verdict      reply.Verdict `json:"verdict,omitempty"`    // the worst effective one that counts; "" until there is one
@@ -148,6 +150,7 @@ func (r Review) Summary() ReviewSummary {
 func (s *ReviewSummary) submissions(all []Submission) {
 	for _, sub := range all {
 		s.Change = cmp.Or(sub.Change, s.Change)
+		s.RulesLooked = s.RulesLooked || sub.Looked == LookedRules
 		s.Unshown = s.Unshown || sub.Outcome == OutcomeNothing && sub.Census.Files > 0
 		s.LeftOut = max(s.LeftOut, len(sub.Census.LeftOut))
 		for _, c := range sub.Checks {
