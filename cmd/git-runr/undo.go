@@ -97,10 +97,11 @@ func undo(s *session, store *store.Store) error {
 	took := operationDocument(undone.Took)
 	doc := undoneJSON{Took: &took, Restored: append([]string{}, undone.Done.Restored...),
 		Conflicts: append([]string{}, undone.Done.Conflicts...)}
+	again := strings.TrimSpace("git runr undo " + run)
 	if undone.Done.Operation.Name != "" {
-		doc.Undo = strings.TrimSpace("git runr undo " + run)
+		doc.Undo = again
 	}
-	return s.printLeaving(doc, doc.Conflicts, func(w io.Writer) { writeUndone(s.ctx, store, w, undone, doc) })
+	return s.printLeaving(doc, doc.Conflicts, func(w io.Writer) { writeUndone(s.ctx, store, w, undone, doc, again) })
 }
 
 // printFinished prints the result of an undo that only finished operations of killed processes.
@@ -117,13 +118,17 @@ func (c *console) printFinished(finished []gitstore.Reverted) error {
 	})
 }
 
-func writeUndone(ctx context.Context, store *store.Store, w io.Writer, undone landing.Undone, doc undoneJSON) {
+func writeUndone(ctx context.Context, store *store.Store, w io.Writer, undone landing.Undone, doc undoneJSON,
+	again string) {
 	safetext.Fprintf(w, "Undone: %s\n", doc.Took.What)
 	if moved := undone.Moved(ctx, store); moved != "" {
 		safetext.Fprintf(w, "  %s\n", moved)
 	}
 	if doc.Undo == "" && len(doc.Conflicts) == 0 {
 		fmt.Fprintln(w, "  it was already so: nothing else was changed")
+	}
+	if undone.Earlier {
+		safetext.Fprintf(w, "To undo what was done before it:\n  %s\n", again)
 	}
 	gone := undone.Added(ctx, store)
 	render.Paths(w, "restored", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool {

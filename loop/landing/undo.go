@@ -17,6 +17,8 @@ type Undone struct {
 	Took gitstore.Recorded // the operation that was undone
 	// Done says how; its Operation is the undo itself, which can be undone too.
 	Done gitstore.Reverted
+	// Earlier says that nothing had to be changed, and that there is an operation before it to undo.
+	Earlier bool
 	// Finished lists operations of killed processes that were finished. If there are any, nothing else was undone.
 	Finished []gitstore.Reverted
 }
@@ -113,12 +115,20 @@ func undoNewest(ctx context.Context, s *store.Store, tree *gitstore.Worktree, ru
 		return Undone{}, nothingToUndo(ctx, s, run)
 	}
 	done, err := undoOne(ctx, s, repo, tree, *op)
-	if errors.Is(err, gitstore.ErrNoChange) { // it never happened, or was undone by hand
-		if err = repo.DropOperation(ctx, *op); err == nil {
-			err = recordLanding(ctx, s, op.TakenBack())
-		}
+	undone := Undone{Took: *op, Done: done}
+	if err == nil && done.Operation.Name == "" && len(done.Conflicts) == 0 {
+		err = gitstore.ErrNoChange // its files are as they were before it
 	}
-	return Undone{Took: *op, Done: done}, err
+	if !errors.Is(err, gitstore.ErrNoChange) {
+		return undone, err
+	}
+	// It never happened, or was undone by hand. Without its record the next undo takes the operation before it.
+	if err = repo.DropOperation(ctx, *op); err != nil {
+		return undone, err
+	}
+	earlier, err := newest(ctx, repo, run)
+	undone.Earlier = earlier != nil
+	return undone, errors.Join(err, recordLanding(ctx, s, op.TakenBack()))
 }
 
 func undoOne(ctx context.Context, s *store.Store, repo *gitstore.Repo, tree *gitstore.Worktree,
