@@ -381,8 +381,19 @@ func (p *program) abortCommand() *cli.Command {
 				record.RunSummary
 				Left string `json:"restore,omitempty"`
 			}{run.Summary(), restoreLine(run.ID, left)}
+			branch, err := store.Repo.Ref(s.ctx, run.Plan.BranchRef())
+			if err != nil {
+				return err
+			}
 			return s.print(doc, func(w io.Writer) {
-				safetext.Fprintf(w, "Aborted %s. Its work stays on %s.\n", run.ID, run.Plan.Branch)
+				safetext.Fprintf(w, "Aborted %s.", run.ID)
+				if branch != "" {
+					safetext.Fprintf(w, " Its work stays on %s.", run.Plan.Branch)
+				}
+				if run.Plan.InPlace {
+					safetext.Fprintf(w, " What changed in this checkout meanwhile stays as it is.")
+				}
+				safetext.Fprintf(w, "\n")
 				writeLeft(w, doc.Left)
 			})
 		}),

@@ -286,7 +286,7 @@ func CutShort(w io.Writer, cut []string) {
 func Intervention(w io.Writer, run record.Run, iv record.Intervention) {
 	safetext.Fprintf(w, "Intervention %d in %s (%s)\n", iv.Number, run.ID, iv.Reason)
 	if iv.Commit != "" {
-		safetext.Fprintf(w, "  your work is %s on %s\n", iv.Commit.Short(), run.Plan.Branch)
+		safetext.Fprintf(w, "  what changed since is %s on %s\n", iv.Commit.Short(), run.Plan.Branch)
 	}
 	if n := len(iv.Commits); n > 0 {
 		safetext.Fprintf(w, "  %s since %s\n", prose.Count(n, "commit"), iv.Since.Short())
