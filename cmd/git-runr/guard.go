@@ -59,7 +59,9 @@ func guard(s *session, store *store.Store) error {
 
 func (s *session) writeGuard(w io.Writer, repo *gitstore.Repo, doc guardJSON) {
 	if len(doc.Alterations) == 0 {
-		fmt.Fprintln(w, "Nothing changed here while an agent worked, or all of it is accepted.")
+		fmt.Fprintln(w, "No setting, hook, ref, index or operation of git changed here while an agent worked, or all "+
+			"is accepted.\n"+
+			"Files of your checkout are not listed here: git status shows them.")
 		return
 	}
 	for _, a := range doc.Alterations {
@@ -92,6 +94,17 @@ func (s *session) byPerson(store *store.Store) error {
 	return nil
 }
 
+// acceptedJSON is the result of git runr guard accept: the number of changes.
+type acceptedJSON struct {
+	Accepted int `json:"accepted"`
+}
+
+// restoredGuardJSON is the result of git runr guard restore: what it put back, and what it left as it is, with why.
+type restoredGuardJSON struct {
+	Restored []string `json:"restored"`
+	Left     []string `json:"left"`
+}
+
 func guardAccept(s *session) error {
 	store, err := s.open()
 	if err != nil {
@@ -107,6 +120,9 @@ func guardAccept(s *session) error {
 	changes := 0
 	for _, a := range all {
 		changes += len(checking.Changes(store.Repo, a))
+	}
+	if s.json {
+		return s.print(acceptedJSON{changes}, nil)
 	}
 	said := "accepted: " + prose.Count(changes, "change")
 	if err == nil && len(all) == 0 {
@@ -125,13 +141,14 @@ func guardRestore(s *session) error {
 		return err
 	}
 	done, err := store.Repo.RestoreAlterations(s.ctx, s.Bool("all"))
-	left := 0
+	doc := restoredGuardJSON{Restored: []string{}, Left: []string{}}
 	for _, back := range done {
 		if back.Left != "" {
-			left++
+			doc.Left = append(doc.Left, back.What+": "+back.Left)
 			s.say("left alone: %s: %s", back.What, back.Left)
 			continue
 		}
+		doc.Restored = append(doc.Restored, back.What)
 		s.say("put back: %s", back.What)
 	}
 	if err != nil {
@@ -139,13 +156,16 @@ func guardRestore(s *session) error {
 	}
 	rest, restErr := store.Repo.Alterations(s.ctx)
 	switch {
-	case restErr == nil && len(rest) > left && !s.Bool("all"):
+	case restErr == nil && len(rest) > len(doc.Left) && !s.Bool("all"):
 		s.say("a person may have changed the rest, so it was left alone: git runr guard; git runr guard restore --all")
 	case len(done) == 0:
 		s.say("there was nothing to put back")
 	}
-	if left > 0 {
+	if s.json {
+		err = s.print(doc, nil)
+	}
+	if err == nil && len(doc.Left) > 0 {
 		return exit.With(exit.Conflict)
 	}
-	return nil
+	return err
 }

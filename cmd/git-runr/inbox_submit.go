@@ -86,6 +86,9 @@ func writeSubmitted(w io.Writer, review record.Review, actor string) {
 	sub, _ := review.Newest(actor)
 	safetext.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, sub.Decision.Words(),
 		prose.Count(len(sub.Comments), "comment"))
+	if sub.Decision == record.Approve && !review.Approves(actor) {
+		fmt.Fprintln(w, "It does not count as approved: who wrote a change does not approve it.")
+	}
 	if s := review.Summary(); s.ApprovedWords() != "" && review.ClosedAt.IsZero() {
 		safetext.Fprintf(w, "It is approved by %d of %d; still asked: %s.\n", s.Approved, s.ApprovalsNeeded,
 			cmp.Or(strings.Join(s.StillAsked, ", "), "anybody else"))

@@ -111,7 +111,7 @@ func ToType(held []Gated, most int) []string {
 		case c.Refused && c.Review != "":
 			line = "git runr show " + c.Review
 		case c.AwaitsPerson():
-			line = "git runr inbox submit " + c.Review
+			line = "git runr show " + c.Review
 		case c.State == lineage.CoverPending || c.State == lineage.CoverStale && c.Review != "":
 			line = "git runr work"
 		case c.Seen(), c.State == lineage.CoverUnshown: // the same reviewer would give the same answer again

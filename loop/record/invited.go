@@ -54,6 +54,9 @@ func (r Review) approving() (all []string) {
 	return all
 }
 
+// Approves reports whether an actor's approval stands and counts: it does not for an author of the change.
+func (r Review) Approves(actor string) bool { return hasPerson(r.approving(), actor) }
+
 // have returns how many of the approving people count for the quota, at most Need. If the quota names nobody, people
 // who may be one person count once, as in the audit of a commit. Named people may have the same name.
 func (q Quota) have(approving []string) int {
