@@ -32,7 +32,8 @@ type Guard struct {
 	file  string      // holds the state on disk
 	free  func()      // releases the lock that shows that this process has the guard open
 
-	loose map[string]string // see WatchCheckout
+	checkout *Worktree         // the user's, if it is watched
+	loose    map[string]string // states of its files that differ from its index, by path
 }
 
 // guardState is what a guard recorded when it was opened. It is on disk while the guard is open, so that

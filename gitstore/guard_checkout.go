@@ -11,15 +11,16 @@ import (
 )
 
 // WatchCheckout makes the guard watch the files of the user's checkout, unless the agent works there.
-func (g *Guard) WatchCheckout(ctx context.Context) { g.loose = g.looseFiles(ctx) }
-
-// looseFiles returns the states of the files in the user's checkout that differ from its index, by path. It returns
-// nil if there is no such checkout.
-func (g *Guard) looseFiles(ctx context.Context) map[string]string {
+func (g *Guard) WatchCheckout(ctx context.Context) {
 	w, err := g.repo.UserCheckout(ctx)
 	if err != nil || w.GitDir == g.GitDir {
-		return nil
+		return
 	}
+	g.checkout, g.loose = w, looseFiles(ctx, w)
+}
+
+// looseFiles returns the states of the files in a checkout that differ from its index, by path.
+func looseFiles(ctx context.Context, w *Worktree) map[string]string {
 	paths, err := w.unstaged(ctx, gitdir.Call{Worktree: w.Dir}, nil)
 	if err != nil {
 		return nil // as for an index that is damaged
@@ -41,22 +42,18 @@ func (w *Worktree) stateOf(path string) string {
 	return fmt.Sprint(info.Mode(), info.Size(), info.ModTime().UnixNano(), inodeChanged(full))
 }
 
-// LooseFiles returns the paths of files in the user's checkout that changed since WatchCheckout, sorted. If somebody
-// staged or committed meanwhile, it only compares the files that differed from the index before. The caller has made
-// sure that git's configuration is as it was, because git may run filters.
-func (g *Guard) LooseFiles(ctx context.Context) (changed []string) {
-	w, err := g.repo.UserCheckout(ctx)
-	if err != nil || g.loose == nil {
-		return nil
-	}
-	now := g.looseFiles(ctx)
+// LooseFiles returns the paths of files in the user's checkout that changed since WatchCheckout, sorted. It only
+// compares the files that differed from the index before if somebody staged or committed meanwhile, or if git may run
+// nothing, such as filters of a configuration that was changed.
+func (g *Guard) LooseFiles(ctx context.Context, mayRun bool) (changed []string) {
+	w := g.checkout
 	for path, was := range g.loose {
 		if w.stateOf(path) != was {
 			changed = append(changed, path)
 		}
 	}
-	if g.Staged[w.GitDir] == g.readIndexes(ctx)[w.GitDir] {
-		for path := range now {
+	if mayRun && w != nil && g.Staged[w.GitDir] == g.readIndexes(ctx)[w.GitDir] {
+		for path := range looseFiles(ctx, w) {
 			if _, known := g.loose[path]; !known {
 				changed = append(changed, path)
 			}

@@ -54,9 +54,7 @@ func (w Watch) During(ctx context.Context, use func(context.Context) error) (*re
 		err = errors.Join(err, w.Store.Repo.NoteAlteration(after, found))
 	}
 	failure := w.tell(found, own)
-	if failure == nil {
-		w.nameLoose(guard.LooseFiles(after))
-	}
+	w.nameLoose(guard.LooseFiles(after, failure == nil))
 	return failure, err
 }
 
