@@ -86,9 +86,10 @@ func (r Review) SupersededBy() string {
 	return later
 }
 
-// BackTo returns the people who asked for changes and now have to confirm the claimed fixes, and the number of their
-// findings that wait for that. Both are zero until all findings are answered.
-func (r Review) BackTo() (people []string, claimed int) {
+// BackTo returns the people who asked for changes and now have to say whether they agree with the answers of others, and
+// the number of their findings that wait for that: those claimed fixed or gone, and those that somebody else refuted.
+// Both are zero until all findings are answered.
+func (r Review) BackTo() (people []string, answered int) {
 	if r.Status == ReviewOpen || !r.ClosedAt.IsZero() {
 		return nil, 0
 	}
@@ -97,7 +98,7 @@ func (r Review) BackTo() (people []string, claimed int) {
 		if !answer.Claimed() && r.IsOpen(j.Finding) {
 			return nil, 0
 		}
-		if !answer.Claimed() {
+		if !r.awaitsObjector(answer) {
 			continue
 		}
 		mine := false
@@ -110,10 +111,15 @@ func (r Review) BackTo() (people []string, claimed int) {
 			}
 		}
 		if mine {
-			claimed++
+			answered++
 		}
 	}
-	return people, claimed
+	return people, answered
+}
+
+// awaitsObjector reports whether an answer needs the agreement of whoever reported the finding.
+func (r Review) awaitsObjector(a Answer) bool {
+	return a.Claimed() || a.Kind == AnswerRefuted && !r.confirms(a)
 }
 
 // IsBackTo reports whether person has to confirm claimed fixes in the review.
@@ -121,21 +127,24 @@ func (s ReviewSummary) IsBackTo(person string) bool {
 	return slices.ContainsFunc(s.BackTo, func(name string) bool { return SameActor(name, person) })
 }
 
-// AnswerConfirmed is typed by an objector to confirm that a finding is fixed or gone. It is recorded as the objector's
-// own answer of that kind.
+// AnswerConfirmed is typed by an objector to agree with an answer: that a finding is fixed, gone or refuted. It is
+// recorded as the objector's own answer of that kind.
 const AnswerConfirmed AnswerKind = "confirmed"
 
-// Confirmation returns the answer to record for a typed one: AnswerConfirmed becomes the claim, in the objector's name.
-// It returns an *InputError if nothing is claimed or the actor did not object.
+// Confirmation returns the answer to record for a typed one: AnswerConfirmed becomes the answer that waits for it, in the
+// objector's name. It returns an *InputError if none waits or the actor did not object.
 func (r Review) Confirmation(a Answer) (Answer, error) {
 	if a.Kind != AnswerConfirmed {
 		return a, nil
 	}
 	claim, _ := r.AnswerTo(a.Finding)
-	if !claim.Claimed() {
-		return a, &InputError{fmt.Sprintf("%s is not claimed fixed", a.Finding)}
+	if !r.awaitsObjector(claim) {
+		return a, &InputError{fmt.Sprintf("no answer to %s waits to be confirmed", a.Finding)}
 	}
 	a.Kind, a.Commit = claim.Kind, claim.Commit
+	if a.Reason == "" {
+		a.Reason = claim.Reason
+	}
 	if j, _ := r.Finding(a.Finding); !r.confirms(a) {
 		return a, &InputError{fmt.Sprintf("only %s, who reported it, can confirm it; you are %s",
 			strings.Join(j.SaidBy, ", "), a.Actor)}

@@ -156,7 +156,7 @@ func (l ListStyle) besideTitle(r record.ReviewSummary) string {
 		parts = append(parts, "claimed by "+r.ClaimedBy)
 	}
 	if len(r.BackTo) > 0 {
-		return fmt.Sprintf("(back to %s: %d claimed fixed)", l.backTo(r), r.Back)
+		return fmt.Sprintf("(back to %s: %d answered)", l.backTo(r), r.Back)
 	}
 	if r.Claimed > 0 {
 		parts = append(parts, fmt.Sprintf("%d claimed fixed", r.Claimed))
