@@ -99,6 +99,9 @@ func (c Covered) ApprovalWords() string {
 		}
 	}
 	first := fmt.Sprintf("%d of %d approvals", a.Have, a.Need)
+	if a.Have > a.Need {
+		first = fmt.Sprintf("%d approvals, %d needed", a.Have, a.Need)
+	}
 	if len(counted) > 0 {
 		first += ": " + strings.Join(counted, ", ")
 	}

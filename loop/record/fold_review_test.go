@@ -166,7 +166,6 @@ func TestReviewRefusalsSayWhy(t *testing.T) {
 		{"submit rex, resolve ann", "fail", "is resolved and cannot be reviewed"},
 		{"submit rex, resolve ann", "answer ann", "is resolved and cannot be answered"},
 		{"submit rex, claim ann", "answer bob", "is claimed by ann"},
-		{"submit rex, refuse sue", "settle", "is submitted and cannot be resolved"}, // by a clone without sue's verdict
 		{"submit rex", "reopen ann", "is submitted and cannot be reopened"},
 		{"submit rex", "claim", "is submitted and cannot be claimed by nobody"},
 		{"submit rex", "release ann", "is submitted and cannot be released"},
@@ -175,6 +174,18 @@ func TestReviewRefusalsSayWhy(t *testing.T) {
 		if len(review.Lost) != 1 || review.Lost[0].Why != "review "+testReview+" "+test.says {
 			t.Errorf("%s, then %s: lost %v, want %q", test.path, test.step, review.Lost, test.says)
 		}
+	}
+}
+
+// TestPassOfAnotherClone: a clone that did not know of a refusal and closed the review as passed does not close it.
+func TestPassOfAnotherClone(t *testing.T) {
+	review := foldReview(t, reviewEvents(t, "submit rex", "refuse sue", "settle"))
+	if review.Status != ReviewSubmitted || !review.ClosedAt.IsZero() || len(review.Lost) > 0 {
+		t.Errorf("%s, closed %v, lost %v", review.Status, review.ClosedAt, review.Lost)
+	}
+	review = foldReview(t, reviewEvents(t, "submit rex", "submit sue", "settle"))
+	if review.Status != ReviewResolved {
+		t.Errorf("all pass it: %s", review.Status)
 	}
 }
 

@@ -210,6 +210,9 @@ func (r *Review) Apply(e Event) error {
 		return err
 	}
 	if refused := r.allow(e.Type, by, e.Timestamp); refused != nil {
+		if by.settlesPass() {
+			return nil // nobody typed it
+		}
 		r.Lost = append(r.Lost, Lost{
 			Event: e.ID, Type: e.Type, By: e.Actor, Actor: by.Actor, Writer: e.Writer, At: e.Timestamp, Why: refused.Error(),
 		})
