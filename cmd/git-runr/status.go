@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/overview"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
@@ -59,6 +62,11 @@ func (s *session) overviewGiven(store *store.Store) overview.Given {
 		return given
 	}
 	given.Skip, given.Gate = conf.Hooks.Skip, conf.Hooks.PrePush != "off"
+	if conf.ApprovesByRule() {
+		given.Bar = func(ctx context.Context, base gitstore.ID) (lineage.Bar, error) {
+			return conf.Bar(ctx, conf.Hooks.PrePushRequire, base)
+		}
+	}
 	return given
 }
 

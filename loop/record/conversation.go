@@ -86,9 +86,9 @@ func (r Review) SupersededBy() string {
 	return later
 }
 
-// BackTo returns the people who asked for changes and now have to say whether they agree with the answers of others, and
-// the number of their findings that wait for that: those claimed fixed or gone, and those that somebody else refuted.
-// Both are zero until all findings are answered.
+// BackTo returns the people who asked for changes and now have to say whether they agree with the answers of others,
+// and the number of their findings that wait for that: those claimed fixed or gone, and those that somebody else
+// refuted. Both are zero until all findings are answered.
 func (r Review) BackTo() (people []string, answered int) {
 	if r.Status == ReviewOpen || !r.ClosedAt.IsZero() {
 		return nil, 0
@@ -131,8 +131,8 @@ func (s ReviewSummary) IsBackTo(person string) bool {
 // recorded as the objector's own answer of that kind.
 const AnswerConfirmed AnswerKind = "confirmed"
 
-// Confirmation returns the answer to record for a typed one: AnswerConfirmed becomes the answer that waits for it, in the
-// objector's name. It returns an *InputError if none waits or the actor did not object.
+// Confirmation returns the answer to record for a typed one: AnswerConfirmed becomes the answer that waits for it, in
+// the objector's name. It returns an *InputError if none waits or the actor did not object.
 func (r Review) Confirmation(a Answer) (Answer, error) {
 	if a.Kind != AnswerConfirmed {
 		return a, nil

@@ -101,6 +101,13 @@ func (c *Config) Bar(ctx context.Context, level string, base gitstore.ID) (linea
 	return b, nil
 }
 
+// ApprovesByRule reports whether an approval needs more than one person who did not write the change: several, owners
+// or signatures.
+func (c *Config) ApprovesByRule() bool {
+	return c.Review.Owners || strings.Contains(c.Hooks.PrePushRequire, "=") ||
+		!slices.Contains([]string{"", string(lineage.VerifyOff)}, c.Sync.Verify)
+}
+
 // at returns the configuration with the repository's file as it is in a commit.
 func (c *Config) at(ctx context.Context, commit gitstore.ID) (*Config, error) {
 	data, err := c.repo.Blob(ctx, commit, FileName)

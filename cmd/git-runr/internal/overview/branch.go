@@ -26,12 +26,22 @@ type Branch struct {
 }
 
 // reviewsOfBranch returns nil if there is no commit.
-func reviewsOfBranch(ctx context.Context, store *store.Store, skip intake.Skip) (*Branch, error) {
+func reviewsOfBranch(ctx context.Context, store *store.Store, given Given) (*Branch, error) {
 	commits, since, err := lineage.BranchCommits(ctx, store)
 	if err != nil || len(commits) == 0 {
 		return nil, err
 	}
-	covered, err := lineage.Coverage(ctx, store, commits)
+	var bar lineage.Bar
+	if given.Bar != nil {
+		base, err := lineage.BaseOf(ctx, store, commits, "")
+		if err != nil {
+			return nil, err
+		}
+		if bar, err = given.Bar(ctx, base); err != nil {
+			return nil, err
+		}
+	}
+	covered, err := lineage.CoverageBy(ctx, store, commits, bar)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +57,7 @@ func reviewsOfBranch(ctx context.Context, store *store.Store, skip intake.Skip) 
 		if c.State != lineage.CoverUnreviewed && c.State != lineage.CoverStale {
 			continue
 		}
-		why, skipErr := skip.Why(ctx, store, commits[i], branch)
+		why, skipErr := given.Skip.Why(ctx, store, commits[i], branch)
 		if err = errors.Join(err, skipErr); why != "" {
 			r.Skipped = append(r.Skipped, intake.Gated{Covered: c, Skipped: why})
 			continue

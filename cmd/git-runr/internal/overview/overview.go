@@ -19,6 +19,7 @@ import (
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/landing"
+	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/queue"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
@@ -55,8 +56,10 @@ type Overview struct {
 
 // Given is what the overview needs from the command line and the configuration.
 type Given struct {
-	Skip   intake.Skip                      // commits that get no review requests
-	Gate   bool                             // the gate before pushes is on
+	Skip intake.Skip // commits that get no review requests
+	Gate bool        // the gate before pushes is on
+	// Bar returns what approves a commit in this repository, by the files of a base; nil: one person approves it.
+	Bar    func(ctx context.Context, base gitstore.ID) (lineage.Bar, error)
 	Config string                           // why the configuration cannot be read
 	Remote string                           // remote for leases, "" for none
 	Say    func(format string, args ...any) // prints errors that do not stop the overview
@@ -81,7 +84,7 @@ func Of(ctx context.Context, records *store.Store, given Given) (Overview, error
 		doc.Hook, doc.Hooks = statuses[0].State, hooks.Problem(statuses)
 	}
 	if doc.Problem == "" {
-		if doc.Covered, err = reviewsOfBranch(ctx, records, given.Skip); err != nil {
+		if doc.Covered, err = reviewsOfBranch(ctx, records, given); err != nil {
 			given.Say("the reviews of this branch cannot be counted: %v", err)
 		}
 	}
