@@ -212,9 +212,8 @@ func (s *Store) writeDraft(review string, d Draft) error {
 	return nil
 }
 
-// Add appends a comment to the draft and gives it an id.
+// Add appends a comment to the draft. It gives it an id, unless c has one that is free.
 func (d *Draft) Add(c record.Comment) record.Comment {
-	c.ID = ""
 	c.FillIn(d.Actor, d.taken)
 	d.Comments = append(d.Comments, c)
 	return c

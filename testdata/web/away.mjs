@@ -25,13 +25,18 @@ export async function away(browser, open) {
   await page.waitForFunction(() => !Object.keys(localStorage).some((k) => k.startsWith("runr-draft")));
   await page.goto(url);
   check((await page.textContent(".remark.draft")).includes("written before and after"), "what was written is saved once it is back");
-  // Killed, and the page closed with it.
+  // Killed, and the page closed with it. The page sends nothing before, and nothing when it is left: a request at that
+  // moment can reach the next server.
+  const drafts = "**/api/review/drafts/**";
+  await page.route(drafts, (route) => route.abort());
+  await page.evaluate(() => addEventListener("pagehide", (event) => event.stopImmediatePropagation(), true));
   await begin(1, "never sent");
   await end(server);
   await page.evaluate(() => document.activeElement.blur());
   await page.keyboard.press("r");
   await page.fill("#message", "my view of it");
   await page.goto("about:blank");
+  await page.unroute(drafts);
   server = await serve(dir);
   await page.goto(url);
   await page.waitForSelector(".editor textarea");
@@ -41,11 +46,11 @@ export async function away(browser, open) {
   await page.goto(url);
   check((await page.locator(".remark.draft").count()) === 2, "each once");
   // Killed while it answers: what it has recorded is not there twice.
-  await page.route("**/api/review/drafts/**", async (route) => { await route.fetch(); await route.abort(); });
+  await page.route(drafts, async (route) => { await route.fetch(); await route.abort(); });
   await page.locator('[data-do="comment-file"]').click();
   await page.keyboard.type("recorded, not answered");
   await page.waitForTimeout(900);
-  await page.unroute("**/api/review/drafts/**");
+  await page.unroute(drafts);
   await page.goto("about:blank");
   await page.goto(url);
   check((await page.locator(".remark.draft", { hasText: "recorded, not answered" }).count()) === 1 && !(await page.locator(".editor").count()), "nor is what was recorded without an answer");

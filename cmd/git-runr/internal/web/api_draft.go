@@ -77,16 +77,28 @@ func (s *Server) getDraft(r *http.Request) (any, error) {
 	return draft(d), nil
 }
 
-func (s *Server) addDraftComment(r *http.Request, in commentJSON) (any, error) {
+// addDraftComment adds a comment to the draft. A browser chooses the comment's id, so that a request that it sends again
+// changes the comment that is there: the answer to the first may be lost, and a page that is left sends what it has
+// while the next page sends the same.
+func (s *Server) addDraftComment(r *http.Request, in struct {
+	commentJSON
+	Was string `json:"was"` // the text that an earlier request with this id sent
+}) (any, error) {
 	review, err := s.Store.Review(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.place(r.Context(), review, in)
+	c, err := s.place(r.Context(), review, in.commentJSON)
 	if err != nil {
 		return nil, err
 	}
 	_, err = s.Store.EditDraft(r.Context(), review.ID, s.Actor, func(d *store.Draft) error {
+		if there, err := d.Comment(in.ID); err == nil {
+			there.Comment = joinedText(there.Comment, &in.Was, in.Comment)
+			c = *there
+			return nil
+		}
+		c.ID = in.ID
 		c = d.Add(c)
 		return nil
 	})

@@ -59,10 +59,10 @@ async function takeOver(other) {
 }
 
 async function takeDraft({ id, text, was, ...at }) {
-  const known = id && $(`.remark.draft[data-id="${id}"]`);
-  const there = $$(".remark.draft").some(({ dataset: d }) => d.source.trim() === text.trim() && d.file === at.file && Number(d.start) === at.start);
-  if (there || !text.trim()) return;
+  const known = $(`.remark.draft[data-id="${id}"]`);
+  if (known?.dataset.source.trim() === text.trim() || !text.trim()) return;
   const form = known ? ($$(".editor").find((f) => f.editor.id === id)?.editor ?? editRemark(known)) : await openAt(at);
+  if (!known && !form.recorded && !form.area.value) [form.id, form.sent] = [id, was];
   form.area.value = joined(form.area.value, was ?? form.before, text);
   form.later();
 }

@@ -5,9 +5,11 @@ class Editor {
   constructor(at, remark) {
     this.at = at;
     this.remark = remark;
-    this.id = remark?.dataset.id;
+    this.id = remark?.dataset.id ?? `c-${crypto.randomUUID().replaceAll("-", "").slice(-10)}`;
+    this.recorded = Boolean(remark); // whether the server has answered that it has it
     this.before = remark?.dataset.source ?? "";
     this.saved = this.before;
+    this.sent = ""; // what was sent while nothing was recorded
     this.form = $("#editor").content.firstElementChild.cloneNode(true);
     this.form.editor = this;
     this.area = $("textarea", this.form);
@@ -40,7 +42,7 @@ class Editor {
 
   later() {
     clearTimeout(this.timer);
-    keepDraft(this.key, this.at, this.id, this.area.value, this.saved);
+    keepDraft(this.key, this.at, this.id, this.area.value, this.recorded ? this.saved : this.sent);
     this.status.textContent = "";
     this.timer = setTimeout(() => this.save(), 700);
   }
@@ -62,20 +64,19 @@ class Editor {
     const text = this.area.value;
     if (this.dropped || !text.trim()) return;
     if (text === this.saved) return forgetDraft(this.key);
-    if (this.sent) await this.find();
-    if (this.id) {
+    if (this.recorded) {
       const { comments } = await api("PUT", `/comments/${this.id}`, { comment: text, was: this.saved });
       const now = comments.find((c) => c.id === this.id).comment;
       if (this.area.value === text) this.area.value = now;
       this.saved = now;
     } else {
-      this.sent = text;
       const made = await api("POST", "", {
-        file: this.at.file, side: this.at.side, startLine: this.at.start, endLine: this.at.end,
-        comment: text, severity: this.weight.value,
+        id: this.id, was: this.sent, file: this.at.file, side: this.at.side, startLine: this.at.start, endLine: this.at.end,
+        comment: (this.sent = text), severity: this.weight.value,
       });
+      if (this.area.value === text) this.area.value = made.comment;
       this.made(made.id);
-      this.saved = text;
+      this.saved = made.comment;
     }
     if (this.area.value === this.saved) forgetDraft(this.key);
     tellTabs({ id: this.id });
@@ -84,16 +85,9 @@ class Editor {
 
   made(id) {
     this.id = id;
-    this.sent = "";
+    this.recorded = true;
     this.weight.disabled = true;
     countPending(1);
-  }
-
-  // find looks whether a comment was recorded although the answer to it never came.
-  async find() {
-    const { comments } = await api("GET", "");
-    const found = comments.find((c) => c.comment === this.sent && c.file === this.at.file && c.startLine === this.at.start && !$(`[data-id="${c.id}"]`));
-    if (found) this.made(found.id);
   }
 
   async close() {
@@ -124,11 +118,11 @@ class Editor {
     forgetDraft(this.key);
     try {
       if (this.remark && this.saved !== this.before) await api("PUT", `/comments/${this.id}`, { comment: this.before });
-      if (!this.remark && this.id) {
+      if (!this.remark && this.recorded) {
         await api("DELETE", `/comments/${this.id}`);
         countPending(-1);
       }
-      if (this.id) tellTabs({ id: this.id });
+      if (this.recorded) tellTabs({ id: this.id });
     } catch (err) {
       this.status.textContent = err.message;
       this.dropped = false;
@@ -187,7 +181,7 @@ function write() {
   const { table, side, start, end, rows } = chosen;
   const section = table.closest(".file");
   const file = side === "old" ? (section.dataset.old ?? section.dataset.path) : section.dataset.path;
-  const open = $$(".editor", table).find((form) => !form.editor.id && !form.editor.area.value);
+  const open = $$(".editor", table).find((form) => !form.editor.recorded && !form.editor.area.value);
   const editor = new Editor({ file, side, start, end });
   if (open) dropForm(open);
   notesBehind(rows.at(-1)).append(editor.form);
