@@ -38,7 +38,7 @@ func runTests(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	programs = dir
-	if out, err := exec.Command("go", "build", "-o", dir, "github.com/git-runr/git-runr/cmd/git-runr").
+	if out, err := exec.Command("go", "build", "-o", dir, "github.com/git-runr/git-runr/cmd/...").
 		CombinedOutput(); err != nil {
 		fmt.Printf("%s%v\n", out, err)
 		return 1

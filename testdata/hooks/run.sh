@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin"
-go build -o "$work/bin/git-runr" ./cmd/git-runr
+go build -o "$work/bin/" ./cmd/...
 export HOME=$work/home XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config PRE_COMMIT_HOME=$work/pre-commit
 export GIT_CONFIG_NOSYSTEM=1 GIT_EDITOR=true GIT_MERGE_AUTOEDIT=no NO_COLOR=1
 unset $(git rev-parse --local-env-vars) GIT_CONFIG_GLOBAL

@@ -27,53 +27,55 @@ type capability struct {
 
 var capabilities = []capability{
 	{"Reviews: ask, comment, answer, resolve, apply what a reviewer suggests", `
-		cmd/git-runr/review cmd/git-runr/inbox
+		cmd/git-runr/internal/app/review cmd/git-runr/internal/app/inbox
 		cmd/git-runr/internal/editdiff cmd/git-runr/internal/steps loop/change loop/comment loop/closing loop/suggest
 		loop/runner/person loop/runner/answer loop/internal/place loop/anchor loop/owners loop/people loop/unidiff`},
 	{"A review follows the code through rebases and edits", `
-		cmd/git-runr/audit loop/lineage loop/locate gitstore/change_ids gitstore/amended
+		cmd/git-runr/internal/app/audit loop/lineage loop/locate gitstore/change_ids gitstore/amended
 		gitstore/audit_log gitstore/remerge gitstore/renames`},
 	{"Agents and reviews in the background: workers, queue, judging, verifying", `
-		cmd/git-runr/work cmd/git-runr/verify cmd/git-runr/internal/worker
+		cmd/git-runr/internal/app/work cmd/git-runr/internal/app/verify cmd/git-runr/internal/worker
 		cmd/git-runr/internal/background loop/agent loop/role loop/reviewing loop/queue`},
 	{"Runs: implement, check, review, repeat", `
-		cmd/git-runr/run cmd/git-runr/resume
+		cmd/git-runr/internal/app/run cmd/git-runr/internal/app/resume
 		loop/ loop/runner loop/checking loop/runplan loop/spend
 		loop/track loop/duration loop/workspace`},
 	{"Answers of agents and output of checks, read into verdicts and findings", `
 		loop/reply loop/checklog loop/prose loop/internal/markdown loop/internal/strictjson`},
 	{"The built-in reviewer: secrets, mistakes and weak tests without a model", "loop/builtin loop/syntax"},
-	{"Why a run stopped, and what to type", "diagnose cmd/git-runr/diagnose"},
+	{"Why a run stopped, and what to type", "diagnose cmd/git-runr/internal/app/diagnose"},
 	{"The record: events, their fold, the index, notes", `
 		loop/record loop/store loop/internal/segment loop/internal/notes loop/internal/spill loop/safetext`},
 	{"Storage in git: objects, refs, logs", `
 		gitstore/ gitstore/odb gitstore/refdb gitstore/gitdir gitstore/safefile gitstore/entrylog`},
 	{"Sharing: exchange with a remote, archives, claims and leases", `
-		cmd/git-runr/sync loop/share gitstore/entrylog/sync gitstore/entrylog/archive gitstore/entrylog/refetch
+		cmd/git-runr/internal/app/sync loop/share gitstore/entrylog/sync gitstore/entrylog/archive gitstore/entrylog/refetch
 		gitstore/entrylog/remoteref gitstore/entrylog/transport gitstore/push`},
 	{"Nothing is lost: snapshots, revert, landing, undo, guard", `
-		cmd/git-runr/undo cmd/git-runr/land cmd/git-runr/guard loop/landing
+		cmd/git-runr/internal/app/undo cmd/git-runr/internal/app/land cmd/git-runr/internal/app/guard loop/landing
 		loop/checking/checkout loop/checking/watch loop/runner/plan_checkout loop/runner/revert loop/runner/worktree
 		gitstore/guard gitstore/land
 		gitstore/revert gitstore/restore gitstore/snapshot gitstore/undo gitstore/worktree gitstore/operation
 		gitstore/journal gitstore/finish gitstore/retention gitstore/leftlocks`},
-	{"The page", "cmd/git-runr/internal/web cmd/git-runr/serve cmd/git-runr/page cmd/git-runr/internal/worddiff"},
-	{"The terminal screen", "cmd/git-runr/internal/tui cmd/git-runr/tui cmd/git-runr/screen"},
+	{"The page", `
+		cmd/git-runr/internal/web cmd/git-runr/internal/screens cmd/git-runr/internal/worddiff
+		cmd/git-runr/internal/app/serve cmd/git-runr/internal/app/page`},
+	{"The terminal screen", "cmd/git-runr/internal/tui cmd/git-runr/internal/app/tui cmd/git-runr/internal/app/screen"},
 	{"Tools for agents (MCP), and agents told of them", `
-		cmd/git-runr/internal/mcp cmd/git-runr/mcp cmd/git-runr/internal/register cmd/git-runr/internal/agenthook
-		cmd/git-runr/agent cmd/git-runr/init_agents`},
+		cmd/git-runr/internal/mcp cmd/git-runr/internal/app/mcp cmd/git-runr/internal/register cmd/git-runr/internal/agenthook
+		cmd/git-runr/internal/app/agent cmd/git-runr/internal/app/init_agents`},
 	{"git's hooks and the gate before a push", `
-		hooks cmd/git-runr/hooks cmd/git-runr/gate loop/intake loop/commit_hook gitstore/hook`},
+		hooks cmd/git-runr/internal/app/hooks cmd/git-runr/internal/app/gate loop/intake loop/commit_hook gitstore/hook`},
 	{"Configuration and trust", `
-		cmd/git-runr/internal/config cmd/git-runr/config cmd/git-runr/init cmd/git-runr/upkeep
+		cmd/git-runr/internal/config cmd/git-runr/internal/app/config cmd/git-runr/internal/app/init cmd/git-runr/internal/app/upkeep
 		cmd/git-runr/internal/setup cmd/git-runr/internal/checkup`},
 	{"Reports, logs and lists in text", `
 		cmd/git-runr/internal/render cmd/git-runr/internal/overview
-		cmd/git-runr/show cmd/git-runr/status cmd/git-runr/internal/follow
+		cmd/git-runr/internal/app/show cmd/git-runr/internal/app/status cmd/git-runr/internal/follow
 		cmd/git-runr/internal/pick cmd/git-runr/internal/when cmd/git-runr/internal/screen cmd/git-runr/internal/progress
 		cmd/git-runr/internal/notify`},
 	{"Command line, help, manual, completion, demo", "cmd/git-runr/"},
-	{"Import of another program's timelines", "loop/runrimport cmd/git-runr/import"},
+	{"Import of another program's timelines", "loop/runrimport cmd/git-runr/internal/app/import"},
 	{"Support of tests", `
 		cmd/git-runr/internal/scripttest gitstore/test loop/internal/casetest loop/internal/roundtest
 		loop/internal/runtest`},

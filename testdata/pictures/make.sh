@@ -7,7 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
-(cd "$here/../.." && go build -o "$work/bin/git-runr" ./cmd/git-runr && go build -o "$work/bin/terminal" ./testdata/pictures)
+(cd "$here/../.." && go build -o "$work/bin/" ./cmd/... && go build -o "$work/bin/terminal" ./testdata/pictures)
 GOCACHE=$(go env GOCACHE) GOFLAGS=-mod=mod
 export GOCACHE GOFLAGS PATH="$work/bin:$PATH" HOME="$work/home" XDG_CONFIG_HOME="$work/home/config" XDG_STATE_HOME="$work/home/state" XDG_CACHE_HOME="$work/home/cache"
 export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=Ada GIT_AUTHOR_EMAIL=ada@example.com GIT_COMMITTER_NAME=Ada GIT_COMMITTER_EMAIL=ada@example.com CI=1

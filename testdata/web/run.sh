@@ -14,6 +14,6 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 npm_config_fetch_retries=0 timeout 60 npm view playwright-core@1.65.1 version >/dev/null 2>&1 || { echo "SKIP: the npm registry is not reachable"; exit 0; }
 npm install --silent --no-audit --no-fund --fetch-retries=1 --prefix "$work/npm" playwright-core@1.65.1 axe-core@4.14.1 || { echo "SKIP: playwright-core cannot be installed from the npm registry"; exit 0; }
-(cd "$here/../.." && go build -o "$work/bin/git-runr" ./cmd/git-runr)
+(cd "$here/../.." && go build -o "$work/bin/" ./cmd/...)
 cp "$here"/*.mjs "$work/npm/"
 WORK="$work" SHOTS="$shots" PATH="$work/bin:$PATH" node "$work/npm/e2e.mjs"

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/build"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/agent"
 )
@@ -37,7 +38,7 @@ func Command(repo *gitstore.Repo, actor, log string, args ...string) error {
 
 // start starts this program in a repository. log is a path below the state directory.
 func start(repo *gitstore.Repo, log string, env []string, args ...string) error {
-	self, err := os.Executable()
+	self, err := build.Program()
 	if err != nil {
 		return err
 	}

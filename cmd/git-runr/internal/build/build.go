@@ -1,8 +1,10 @@
-// Package build describes the version and commit from which the program was built.
+// Package build describes the version and commit from which the program was built, and where its programs are.
 package build
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 )
@@ -64,4 +66,45 @@ func (b Build) String() string {
 		details += ", modified"
 	}
 	return fmt.Sprintf("%s (%s)", b.Version, details)
+}
+
+// Module is the path of the module that has both programs, and InstallLine the command that installs them.
+const (
+	Module      = "github.com/git-runr/git-runr"
+	InstallLine = "go install " + Module + "/cmd/..."
+)
+
+// besides is what the name of git-runr-serve has besides that of git-runr.
+const besides = "-serve"
+
+// Program returns the path of git-runr, which hooks and background processes start: this program, or the one that
+// stands beside git-runr-serve.
+func Program() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	plain := strings.TrimSuffix(self, besides)
+	if _, err := os.Stat(plain); err != nil {
+		return self, nil
+	}
+	return plain, nil
+}
+
+// Screens returns the path of git-runr-serve, which is beside this program, or beside what its name is a symbolic link
+// to.
+func Screens() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(self + besides); err == nil {
+		return self + besides, nil
+	}
+	behind, err := filepath.EvalSymlinks(self)
+	if err != nil {
+		return "", err
+	}
+	_, err = os.Stat(behind + besides)
+	return behind + besides, err
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/build"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/hooks"
@@ -57,6 +58,7 @@ type Terms struct {
 	Version string    // of this program
 	Now     time.Time // to decide what is old
 	Offline bool      // do not contact the remote
+	Screens error     // why this program cannot start git-runr-serve; nil if it can
 }
 
 // Of runs all checks. If unread is not nil, the configuration could not be read: conf is not used and checks that
@@ -67,6 +69,10 @@ func Of(ctx context.Context, store *store.Store, conf *config.Config, unread err
 		conf = nil
 	}
 	all := append(git(ctx, store.Repo), room(store.Repo.Free()))
+	if terms.Screens != nil {
+		all = append(all, warn("program", "serve, tui and mcp do not work: git-runr-serve is missing ("+
+			terms.Screens.Error()+")", build.InstallLine))
+	}
 	all = append(all, identity(ctx, store.Repo), configuration(conf, unread))
 	if conf != nil {
 		all = append(all, trust(conf))

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/build"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/gitstore"
@@ -60,7 +61,7 @@ type scratch struct {
 
 // Run runs the demo and writes it to out. With keep it leaves the repository, and says where it is.
 func Run(ctx context.Context, out io.Writer, keep bool) error {
-	self, err := os.Executable()
+	self, err := build.Program()
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
@@ -190,7 +191,7 @@ func TestWaitIsCancelled(t *testing.T) {
 	id := p.waitingFor("builtin")
 	s := p.server()
 	open, closed := s.Open, make(chan bool, 10)
-	s.Config.Open = func(ctx context.Context) (*Project, error) {
+	s.Tools.Open = func(ctx context.Context) (*screens.Project, error) {
 		project, err := open(ctx)
 		if err == nil {
 			end := project.Close

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 )
@@ -32,7 +33,7 @@ func (s *Server) renew(ctx context.Context) {
 }
 
 // renewOne reads the review first, so that a claim taken away by a person is not taken again.
-func (s *Server) renewOne(ctx context.Context, p *Project, id string, by record.Hold) error {
+func (s *Server) renewOne(ctx context.Context, p *screens.Project, id string, by record.Hold) error {
 	review, err := p.Store.Review(ctx, id)
 	if err != nil {
 		return err

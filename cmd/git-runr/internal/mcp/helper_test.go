@@ -14,6 +14,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
@@ -85,13 +86,13 @@ func (p *project) store() *store.Store {
 	return store.NewStore(repo, time.Now)
 }
 
-func (p *project) open(ctx context.Context) (*Project, error) {
+func (p *project) open(ctx context.Context) (*screens.Project, error) {
 	repo, err := gitstore.Open(ctx, p.from)
 	if err != nil {
 		return nil, err
 	}
 	store := store.NewStore(repo, time.Now)
-	return &Project{
+	return &screens.Project{
 		Fix: func(review string) string { return "git runr run --review " + review },
 		Taker: steps.Taker{
 			Store: store,
@@ -126,7 +127,7 @@ func (p *project) open(ctx context.Context) (*Project, error) {
 
 // server returns a server as one process has it.
 func (p *project) server() *Server {
-	return New(Config{Version: "test", Open: p.open, Lease: p.lease, Log: p.t.Logf})
+	return New(screens.Tools{Version: "test", Open: p.open, Lease: p.lease, Log: p.t.Logf})
 }
 
 // chat is one conversation: a client with its own server.

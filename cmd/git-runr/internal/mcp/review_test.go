@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reviewing"
 	"github.com/git-runr/git-runr/loop/role"
@@ -66,7 +67,7 @@ func TestReviewWarnsWithoutWorker(t *testing.T) {
 	p := newProject(t)
 	s := p.server()
 	open := s.Open
-	s.Open = func(ctx context.Context) (*Project, error) {
+	s.Open = func(ctx context.Context) (*screens.Project, error) {
 		project, err := open(ctx)
 		project.StartWorker = func() error { return errors.New("no more processes") }
 		return project, err

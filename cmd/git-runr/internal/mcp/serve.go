@@ -8,6 +8,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 	"github.com/git-runr/git-runr/loop/queue"
 	"github.com/git-runr/git-runr/loop/record"
 )
@@ -19,8 +20,8 @@ const instructions = `Reviews of this git repository, by people and by agents. A
 const readOnly = `Reviews of this git repository, by people and by agents, to be read: "review_list", "review_get", "review_diff", and "diagnose", which says why a run of the loop stopped. This server records nothing: what is to be done about a review the user does, or a server that was started without --read-only. Answers are cut into pages: where one says that there is more, ask with its cursor.`
 
 // New is a server with all its tools, or those that read.
-func New(c Config) *Server {
-	s := &Server{Config: c, actor: onceNamed()}
+func New(c screens.Tools) *Server {
+	s := &Server{Tools: c, actor: onceNamed()}
 	s.claims.held, s.schemas = map[string]record.Hold{}, map[string]*jsonschema.Schema{}
 	options := &sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{
 		Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{},

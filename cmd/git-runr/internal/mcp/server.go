@@ -16,43 +16,14 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
-	"github.com/git-runr/git-runr/loop/runplan"
 )
-
-// Config configures a server. Its functions may be called from several goroutines at once.
-type Config struct {
-	Version string
-	// ReadOnly leaves out all tools that record something.
-	ReadOnly bool
-	// Open returns the repository with its present configuration. It is called for every tool call, so that a server
-	// that runs for days sees changes.
-	Open func(ctx context.Context) (*Project, error)
-	// Lease is the lease of a claim in case its holder no longer renews it. This server renews its own claims.
-	Lease time.Duration
-	Log   func(format string, args ...any) // for people, never on standard output
-}
-
-// Project is a repository during one call.
-type Project struct {
-	steps.Taker
-	// Ask returns a request to the named reviewers, or the configured ones, for a kind of review. It fails for unknown
-	// names.
-	Ask         func(ctx context.Context, reviewers []string, kind string, of record.Subject) (record.ReviewRequest, error)
-	StartWorker func() error // starts the worker that runs agents as reviewers, in the background
-	// Page returns the URL of a review's page, or "" if no page is served.
-	Page    func(record.Review) string
-	Checks  []runplan.Check                      // configured here and trusted
-	Fix     func(review string) string           // returns the command that starts a run for a review: config.FixLine
-	Offered func(record.Run) (record.Run, error) // returns a run with only the commands that may be offered for pasting
-	Close   func()
-}
 
 // Server answers the agent at the other end of one connection.
 type Server struct {
-	Config
+	screens.Tools
 	sdk     *sdk.Server
 	schemas map[string]*jsonschema.Schema // of the arguments of each tool
 	actor   func(client string) string
@@ -61,7 +32,7 @@ type Server struct {
 
 // call is one call of a tool.
 type call struct {
-	*Project
+	*screens.Project
 	actor string                                       // the name under which this server acts
 	tell  func(message string, done, of time.Duration) // reports progress, if the client requested it
 }

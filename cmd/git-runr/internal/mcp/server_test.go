@@ -68,8 +68,8 @@ func TestReadOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Config.ReadOnly = true
-	s = New(s.Config)
+	s.Tools.ReadOnly = true
+	s = New(s.Tools)
 	c := connect(t, s)
 	listed, err := c.ListTools(t.Context(), nil)
 	if err != nil {

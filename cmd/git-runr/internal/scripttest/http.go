@@ -11,7 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/web"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 	"github.com/git-runr/git-runr/gitstore"
 )
 
@@ -50,7 +50,7 @@ func (s Server) Ask(method, path, body string) (status int, answer string, err e
 
 // Find waits for the server to answer.
 func (s Server) Find() (Place, error) {
-	address, secret, ok := web.Await(context.Background(), s.Repo, 20*time.Second)
+	address, secret, ok := screens.Await(context.Background(), s.Repo, 20*time.Second)
 	if !ok {
 		return Place{}, fmt.Errorf("no server answers at %s", address.URL())
 	}
@@ -59,8 +59,8 @@ func (s Server) Find() (Place, error) {
 
 // Place is where one server listens.
 type Place struct {
-	Address web.Address
-	Secret  web.Secret
+	Address screens.Address
+	Secret  screens.Secret
 }
 
 func (p Place) Ask(method, path, body string) (status int, answer string, err error) {

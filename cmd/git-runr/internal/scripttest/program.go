@@ -68,7 +68,7 @@ func goCache() string {
 	return filepath.Join(cache, "go-build")
 }
 
-// buildProgram builds git-runr beside the binary of the test, which go removes. It goes
+// buildProgram builds git-runr with all screens beside the binary of the test, which go removes. It goes
 // by `go run`, which keeps what it has linked in Go's cache and leaves out what only a
 // debugger reads, and lets cp stand for running it.
 func buildProgram() (string, error) {
@@ -77,7 +77,7 @@ func buildProgram() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(filepath.Dir(self), "git-runr")
-	out, err := exec.Command("go", "run", "-exec", "cp", "github.com/git-runr/git-runr/cmd/git-runr", path).
+	out, err := exec.Command("go", "run", "-exec", "cp", "github.com/git-runr/git-runr/cmd/git-runr/git-runr-serve", path).
 		CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)

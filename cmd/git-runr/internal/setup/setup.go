@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/build"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/register"
 	"github.com/git-runr/git-runr/gitstore"
@@ -70,7 +71,7 @@ func ShowNotes(ctx context.Context, records *store.Store) error {
 // Program returns the path of this program. It prefers a name in path, a list of directories, which remains valid after
 // an upgrade. It returns "" if the path is unknown.
 func Program(path string) string {
-	self, err := os.Executable()
+	self, err := build.Program()
 	if err != nil {
 		return ""
 	}

@@ -15,32 +15,17 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/follow"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
-	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Config has the settings of the terminal interface. All fields are required.
-type Config struct {
-	Store *store.Store
-	Actor string // owner of the drafts
-	Now   func() time.Time
-	ASCII bool // use only ASCII characters
-	// Do runs one of this program's command lines, such as inbox claim ID, and returns its output and exit status. It
-	// must allow concurrent calls.
-	Do   func(ctx context.Context, args ...string) (out string, status int)
-	Work func() error // starts waiting agents in the background
-	In   io.Reader
-	Out  io.Writer
-	Env  []string
-}
-
 // Run shows the interface until the user leaves it or ctx is cancelled; then it returns ctx's error.
-func Run(ctx context.Context, c Config) error {
+func Run(ctx context.Context, c screens.Terminal) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := &model{Config: c, ctx: ctx}
+	m := &model{Terminal: c, ctx: ctx}
 	m.push(m.homePage())
 	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(c.In), tea.WithOutput(c.Out), tea.WithEnvironment(c.Env),
 		tea.WithoutSignalHandler())
@@ -63,7 +48,7 @@ func Run(ctx context.Context, c Config) error {
 // model is the state of the screen: a stack of pages, of which the last is visible, and a question or a text field in
 // front of it.
 type model struct {
-	Config
+	screens.Terminal
 	ctx           context.Context
 	send          func(tea.Msg)
 	width, height int

@@ -10,11 +10,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 )
 
-func take(t *testing.T, s *site, port int) *Place {
+func take(t *testing.T, s *site, port int) *screens.Place {
 	t.Helper()
-	p, err := Listen(s.repo, port, "test")
+	p, err := screens.Listen(s.repo, port, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +25,7 @@ func take(t *testing.T, s *site, port int) *Place {
 }
 
 // serveOn serves s at p until the test ends.
-func serveOn(t *testing.T, s *site, p *Place) {
+func serveOn(t *testing.T, s *site, p *screens.Place) {
 	t.Helper()
 	s.Server.Port, s.Server.Secret = p.Address.Port, p.Secret
 	ctx, cancel := context.WithCancel(context.Background())
@@ -40,13 +42,13 @@ func serveOn(t *testing.T, s *site, p *Place) {
 func TestOneServerKeepsItsAddress(t *testing.T) {
 	s := newSite(t)
 	first := take(t, s, 0)
-	if _, err := Listen(s.repo, 0, "test"); !errors.Is(err, ErrRunning) {
+	if _, err := screens.Listen(s.repo, 0, "test"); !errors.Is(err, screens.ErrRunning) {
 		t.Fatalf("a second server: %v", err)
 	}
 	if ip := first.Addr().(*net.TCPAddr).IP; !ip.IsLoopback() {
 		t.Errorf("listens on %s", ip)
 	}
-	for _, path := range []string{addressPath(s.repo), secretPath(s.repo)} {
+	for _, path := range []string{screens.AddressPath(s.repo), screens.SecretPath(s.repo)} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", path, info, err)
 		}
@@ -59,7 +61,7 @@ func TestOneServerKeepsItsAddress(t *testing.T) {
 	second.Leave()
 
 	// a foreign program now has the port and would receive the tokens in old links
-	foreign, err := listenOn(first.Address.Port)
+	foreign, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", first.Address.Port))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +71,7 @@ func TestOneServerKeepsItsAddress(t *testing.T) {
 		t.Errorf("port %d, and the old secret lives on", third.Address.Port)
 	}
 	third.Leave()
-	if _, err := Listen(s.repo, first.Address.Port, "test"); err == nil {
+	if _, err := screens.Listen(s.repo, first.Address.Port, "test"); err == nil {
 		t.Error("listens on a port that is taken")
 	}
 	take(t, s, 0).Leave() // the failed attempts left the place free
@@ -79,11 +81,11 @@ func TestSecretThatOthersCanRead(t *testing.T) {
 	s := newSite(t)
 	first := take(t, s, 0)
 	first.Leave()
-	if err := os.Chmod(secretPath(s.repo), 0o644); err != nil {
+	if err := os.Chmod(screens.SecretPath(s.repo), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	second := take(t, s, 0)
-	if string(second.Secret) == string(first.Secret) || readSecret(s.repo) == nil {
+	if string(second.Secret) == string(first.Secret) || screens.ReadSecret(s.repo) == nil {
 		t.Error("the secret that others can read is used")
 	}
 }
@@ -91,28 +93,29 @@ func TestSecretThatOthersCanRead(t *testing.T) {
 func TestRunning(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
-	if _, _, ok := Running(ctx, s.repo); ok {
+	if _, _, ok := screens.Running(ctx, s.repo); ok {
 		t.Fatal("runs before it was started")
 	}
 	p := take(t, s, 0)
 	serveOn(t, s, p)
-	address, secret, ok := Await(ctx, s.repo, 10*time.Second)
+	address, secret, ok := screens.Await(ctx, s.repo, 10*time.Second)
 	if !ok || address != p.Address || string(secret) != string(p.Secret) {
 		t.Fatalf("%+v, %v", address, ok)
 	}
-	if err := os.WriteFile(secretPath(s.repo), []byte(strings.Repeat("x", secretSize)), 0o600); err != nil {
+	other := []byte(strings.Repeat("x", screens.SecretSize))
+	if err := os.WriteFile(screens.SecretPath(s.repo), other, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, ok := Running(ctx, s.repo); ok {
+	if _, _, ok := screens.Running(ctx, s.repo); ok {
 		t.Error("a server that has not the secret is taken for ours")
 	}
-	if _, _, ok := Await(ctx, s.repo, 30*time.Millisecond); ok {
+	if _, _, ok := screens.Await(ctx, s.repo, 30*time.Millisecond); ok {
 		t.Error("waited for a server that never came")
 	}
 	if p.Gone() {
 		t.Error("gone while it is there")
 	}
-	if err := os.Remove(addressPath(s.repo)); err != nil {
+	if err := os.Remove(screens.AddressPath(s.repo)); err != nil {
 		t.Fatal(err)
 	}
 	if !p.Gone() {
@@ -126,10 +129,10 @@ func TestReadAddress(t *testing.T) {
 		if err := os.MkdirAll(s.repo.StateDir(), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(addressPath(s.repo), []byte(bad), 0o600); err != nil {
+		if err := os.WriteFile(screens.AddressPath(s.repo), []byte(bad), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := readAddress(s.repo); got != (Address{}) {
+		if got := screens.ReadAddress(s.repo); got != (screens.Address{}) {
 			t.Errorf("%s: %+v", bad, got)
 		}
 	}

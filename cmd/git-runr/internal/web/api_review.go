@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/change"
@@ -60,7 +61,7 @@ func (s *Server) createSession(r *http.Request, in struct {
 			s.log("review %s: %v", made.ID, err) // it is recorded, and its reviewer can be started later
 		}
 	}
-	address := Address{Port: s.Port}
+	address := screens.Address{Port: s.Port}
 	return createdJSON{made.ID, s.Secret.Review(made.ID), address.ReviewURL(s.Secret, made.ID), string(made.Status),
 		request.Reviewer}, nil
 }

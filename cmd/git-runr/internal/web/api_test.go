@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
@@ -23,9 +24,9 @@ func TestHealth(t *testing.T) {
 	if doc := s.ask("GET", "/api/health", "").want(200).object(); len(doc) != 1 || doc["status"] != "ok" {
 		t.Errorf("%v", doc)
 	}
-	challenge := strings.Repeat("c", challengeSize)
+	challenge := strings.Repeat("c", screens.ChallengeSize)
 	if doc := s.ask("GET", "/api/health?challenge="+challenge, "").want(200).
-		object(); doc["proof"] != s.Secret.proof(challenge) {
+		object(); doc["proof"] != s.Secret.Proof(challenge) {
 		t.Errorf("%v", doc)
 	}
 	s.api("POST", "/api/health", `{}`).want(405).says("method not allowed")

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"slices"
@@ -178,7 +179,7 @@ func TestListenersAreBounded(t *testing.T) {
 // A server that ends does not wait for listeners.
 func TestEventsEndWithTheServer(t *testing.T) {
 	s := newSite(t)
-	listener, err := listenOn(0)
+	listener, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", 0))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,13 @@ package web
 import (
 	"net/http"
 	"strings"
+
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 )
 
 // New returns a server with all its handlers. Handler describes the checks before them.
-func New(c Config) *Server {
-	s := &Server{Config: c, repo: c.Store.Repo, mux: http.NewServeMux()}
+func New(c screens.Page) *Server {
+	s := &Server{Page: c, repo: c.Store.Repo, mux: http.NewServeMux()}
 	s.apiRoutes(s.mux)
 	s.pageRoutes(s.mux)
 	return s

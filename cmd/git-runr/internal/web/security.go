@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
@@ -151,7 +152,7 @@ func (s *Server) authenticateAPI(w http.ResponseWriter, r *http.Request, next ht
 	case token == "":
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		refuse(w, r, http.StatusUnauthorized, "a token is needed: git runr serve --json prints one")
-	case sameToken(token, s.Secret.Session()) || id != "" && sameToken(token, s.Secret.Review(id)):
+	case screens.SameToken(token, s.Secret.Session()) || id != "" && screens.SameToken(token, s.Secret.Review(id)):
 		next.ServeHTTP(w, r)
 	default:
 		refuse(w, r, http.StatusForbidden, "forbidden")
@@ -183,7 +184,7 @@ func (s *Server) cookieName() string { return fmt.Sprintf("runr_%d", s.Port) }
 
 func (s *Server) hasCookie(r *http.Request) bool {
 	cookie, err := r.Cookie(s.cookieName())
-	return err == nil && sameToken(cookie.Value, s.Secret.Session())
+	return err == nil && screens.SameToken(cookie.Value, s.Secret.Session())
 }
 
 // logIn exchanges the token of a link for a cookie and redirects to the address without it.
@@ -194,8 +195,8 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	token := r.URL.Query().Get("token")
-	known := sameToken(token, s.Secret.Session()) || id != "" && sameToken(token, s.Secret.Review(id)) ||
-		s.codes.use(s.Secret, token, time.Now())
+	known := screens.SameToken(token, s.Secret.Session()) || id != "" && screens.SameToken(token, s.Secret.Review(id)) ||
+		s.codes.Use(s.Secret, token, time.Now())
 	if !known {
 		refusePage(w, http.StatusForbidden, "Forbidden",
 			"The link is wrong or was used before. For a new one, type in the repository:", "git runr serve --open")
@@ -228,7 +229,7 @@ func redirect(w http.ResponseWriter, r *http.Request, target string) {
 const formTokenField = "form_token"
 
 // formToken returns the token that a form must send in formTokenField. Only those who can read the page know it.
-func (s *Server) formToken(*http.Request) string { return s.Secret.token("form") }
+func (s *Server) formToken(*http.Request) string { return s.Secret.Token("form") }
 
 // checkBody accepts as writes only JSON to the API and our own forms to the page. A form or text of another site can
 // be neither. A program with a token may send an empty body.
@@ -262,7 +263,7 @@ func (s *Server) checkForm(w http.ResponseWriter, r *http.Request) bool {
 		refuse(w, r, http.StatusRequestEntityTooLarge, tooLarge)
 	case err != nil:
 		refuse(w, r, http.StatusBadRequest, "the form cannot be read")
-	case !sameToken(r.PostForm.Get(formTokenField), s.formToken(r)):
+	case !screens.SameToken(r.PostForm.Get(formTokenField), s.formToken(r)):
 		refuse(w, r, http.StatusForbidden, "the form is not from this page; load it again")
 	default:
 		return true
@@ -286,4 +287,13 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		}()
 		next.ServeHTTP(answer, r)
 	})
+}
+
+// health reports that the server runs, and proves it to a client that has the secret too.
+func (s *Server) health(r *http.Request) (any, error) {
+	answer := screens.Health{Status: "ok"}
+	if challenge := r.URL.Query().Get("challenge"); len(challenge) == screens.ChallengeSize {
+		answer.Proof = s.Secret.Proof(challenge)
+	}
+	return answer, nil
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 )
 
 // attack is a request that must not reach a handler.
@@ -225,7 +227,7 @@ func TestLogin(t *testing.T) {
 	code := s.Secret.Code(time.Now())
 	want("/login?token="+code, 303, "/")
 	want("/login?token="+code, 403, "")
-	want("/login?token="+s.Secret.Code(time.Now().Add(-2*codeLife)), 403, "")
+	want("/login?token="+s.Secret.Code(time.Now().Add(-2*screens.CodeLife)), 403, "")
 
 	// after a link of another site a redirect would lose the cookie
 	page := want("/review/"+id+"?token="+s.Secret.Review(id), 200, "", "Sec-Fetch-Site: cross-site",

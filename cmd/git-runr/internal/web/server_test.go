@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
 	"github.com/git-runr/git-runr/diagnose"
 	"github.com/git-runr/git-runr/gitstore"
@@ -106,9 +107,9 @@ func openSite(t *testing.T, dir string) *site {
 	}
 	t.Cleanup(func() { repo.Close() })
 	s := &site{T: t, dir: dir, logs: &logs{}, http: httptest.NewUnstartedServer(nil)}
-	s.Server = New(Config{
+	s.Server = New(screens.Page{
 		Taker: alone(store.NewStore(repo, time.Now)), Now: time.Now, Actor: person, Lease: time.Hour,
-		Secret: Secret(strings.Repeat("s", secretSize)), Port: s.http.Listener.Addr().(*net.TCPAddr).Port,
+		Secret: screens.Secret(strings.Repeat("s", screens.SecretSize)), Port: s.http.Listener.Addr().(*net.TCPAddr).Port,
 		Ask: func(_ context.Context, names []string, kind string, subject record.Subject) (record.ReviewRequest, error) {
 			request := record.ReviewRequest{Reviewer: append(names, record.Human)[0], Subject: subject,
 				Panel: record.Panel{Kind: kind}}
@@ -263,7 +264,7 @@ func TestServeEnds(t *testing.T) {
 	s := newSite(t)
 	never := func() bool { return false }
 	serve := func(ctx context.Context, idle time.Duration, gone func() bool) error {
-		listener, err := listenOn(0)
+		listener, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", 0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,7 +281,7 @@ func TestServeEnds(t *testing.T) {
 	if err := serve(ctx, time.Hour, never); err != nil {
 		t.Errorf("signal: %v", err)
 	}
-	closed, err := listenOn(0)
+	closed, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", 0))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,51 +9,19 @@ import (
 	"sync"
 	"time"
 
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
-	"github.com/git-runr/git-runr/diagnose"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop/record"
-	"github.com/git-runr/git-runr/loop/runplan"
 )
-
-// Config configures a server.
-type Config struct {
-	steps.Taker
-	Now func() time.Time // required
-	// Checks lists the checks that may be offered as commands: configured and trusted here.
-	Checks []runplan.Check
-	// Actor is the person at the browser: "Name <email>" from the repository's configuration.
-	Actor string
-	// Lease is how long a claim made here lasts; 0: until released.
-	Lease  time.Duration
-	Secret Secret // source of all tokens, kept in the repository's state directory
-	Port   int    // port on the loopback address
-	// Ask returns a request to the named reviewers, or the configured ones, to look for what kind says. It fails for
-	// an unknown name.
-	Ask func(ctx context.Context, reviewers []string, kind string, of record.Subject) (record.ReviewRequest, error)
-	// Requested does what a new request needs besides its event, such as starting its reviewer; nil: nothing.
-	Requested func(context.Context, record.Review) error
-	// Measure returns the statistics of runs and reviews of a period.
-	Measure func(ctx context.Context, since time.Time) (diagnose.Metrics, error)
-	// Do runs a command of this program in the repository, such as abort RUN, and returns its output and exit status;
-	// nil: the pages offer no actions that run commands.
-	Do func(ctx context.Context, args ...string) (out string, status int)
-	// Unshared counts the events of this clone that the elected remote did not have at the last exchange; nil: no
-	// remote.
-	Unshared    func(context.Context) (int, error)
-	Log         func(line string) // receives errors, without tokens, from several goroutines; nil: nobody
-	LogRequests bool              // Log also receives each request
-}
 
 // Server answers the requests of one repository.
 type Server struct {
-	Config
+	screens.Page
 	repo *gitstore.Repo
 	mux  *http.ServeMux
 	activity
 	tips  tipsCache
 	lists listCache
-	codes codes
+	codes screens.Codes
 }
 
 // activity tracks when the server was last used.

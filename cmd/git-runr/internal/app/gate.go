@@ -1,0 +1,285 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/hooks"
+	"github.com/git-runr/git-runr/loop/builtin"
+	"github.com/git-runr/git-runr/loop/intake"
+	"github.com/git-runr/git-runr/loop/lineage"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
+)
+
+// Limits of the gate before a push.
+const (
+	maxPushed  = 1000 // commits that are examined, newest first
+	hintsShown = 3    // commands to type
+)
+
+// prePush is the gate before a push. It returns exit.NotPassed without a message if it refuses the push, and prints
+// the reason on standard output, which the hook redirects to standard error. If the gate itself fails it refuses as
+// well, unless hooks.pre_push is warn: the pushed commits may have caused the failure.
+func (s *session) prePush(store *store.Store) error {
+	conf, err := s.configuration(store)
+	if err != nil {
+		return s.closed(err)
+	}
+	if conf.Hooks.PrePush == "off" {
+		return nil
+	}
+	err = s.gate(store, conf)
+	if err != nil && !refuses(err) && conf.Hooks.PrePush == "refuse" {
+		return s.closed(err)
+	}
+	return err
+}
+
+// refuses reports whether err is the refusal of a gate, which has already printed the reason.
+func refuses(err error) bool {
+	refused := new(exit.Problem)
+	return errors.As(err, &refused) && refused.Status == exit.NotPassed && refused.Msg == ""
+}
+
+// gate examines a push when the gate is on. It prints what does not pass, and returns the refusal.
+func (s *session) gate(store *store.Store, conf *config.Config) error {
+	refs, err := hooks.Pushed(s.in)
+	if err != nil {
+		return err
+	}
+	remote := s.Args().Get(1)
+	pushed, err := s.sortPushed(store.Repo, refs)
+	if err != nil {
+		return err
+	}
+	var tips []gitstore.ID
+	for _, ref := range pushed.code {
+		tips = append(tips, ref.New)
+	}
+	commits, err := store.Repo.Unpushed(s.ctx, remote, tips, pushed.old, maxPushed)
+	if err != nil {
+		return err
+	}
+	tags, err := s.secretTags(store.Repo, pushed.code)
+	if err != nil {
+		return err
+	}
+	bar, held, err := s.held(store, conf, pushed.code, commits)
+	if err != nil || len(held)+len(tags)+len(pushed.private)+len(pushed.opaque) == 0 {
+		return err
+	}
+	if len(held) > 0 {
+		writeHeldUp(s.out, bar, len(commits), held)
+	}
+	for _, tag := range tags {
+		safetext.Fprintf(s.out, "git runr: %s\n", tag)
+	}
+	writeOpaque(s.out, pushed.opaque)
+	if len(pushed.private) > 0 {
+		writePrivate(s.out, remote, slices.Contains(store.Repo.Remotes(), remote), pushed.private)
+	}
+	if conf.Hooks.PrePush == "warn" {
+		fmt.Fprintln(s.out, "Pushed anyway: hooks.pre_push is warn.")
+		return nil
+	}
+	fmt.Fprintln(s.out, "Refused; to push anyway: git push --no-verify")
+	return exit.With(exit.NotPassed)
+}
+
+// secretTags returns a line for each pushed tag with a secret in its message or header, with the command to type.
+func (s *session) secretTags(repo *gitstore.Repo, refs []hooks.Push) (found []string, err error) {
+	for _, ref := range refs {
+		secret, err := builtin.TagSecret(s.ctx, repo, ref.New)
+		if err != nil {
+			return nil, err
+		}
+		if secret != "" {
+			found = append(found, fmt.Sprintf("%s: %s; make it anew: git tag -f -a", ref.Remote, secret))
+		}
+	}
+	return found, nil
+}
+
+// held returns the pushed commits that do not pass, and the bar that they were compared with. It prints which commits
+// pass although a part of them was not reviewed.
+func (s *session) held(store *store.Store, conf *config.Config, code []hooks.Push,
+	commits []gitstore.LoggedCommit) (bar lineage.Bar, held []intake.Gated, err error) {
+	if len(commits) == 0 {
+		return bar, nil, nil
+	}
+	branch, err := store.Branch(s.ctx)
+	if err != nil {
+		return bar, nil, err
+	}
+	base, err := s.pushedOnto(store, code)
+	if err != nil {
+		return bar, nil, err
+	}
+	bar, err = s.bar(store, conf, conf.Hooks.PrePushRequire, base, commits)
+	if err != nil {
+		return bar, nil, err
+	}
+	held, partial, err := intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch, builtin.MessageSecret)
+	for _, c := range partial {
+		safetext.Fprintf(s.out, "git runr: %s passes, and of it was not looked at: %s\n", c.Commit.Short(), c.Unread)
+	}
+	return bar, held, err
+}
+
+// bar returns what level requires of commits. Without a base it uses the parent of the oldest commit.
+func (s *session) bar(store *store.Store, conf *config.Config, level string, base gitstore.ID,
+	commits []gitstore.LoggedCommit) (lineage.Bar, error) {
+	base, err := lineage.BaseOf(s.ctx, store, commits, base)
+	if err != nil {
+		return lineage.Bar{}, err
+	}
+	return conf.Bar(s.ctx, level, base)
+}
+
+// pushedOnto returns the commit that the remote has of the first pushed branch. Its files define people and whose
+// approvals count. For a new branch it is the branch point, or "" if there is none.
+func (s *session) pushedOnto(store *store.Store, code []hooks.Push) (gitstore.ID, error) {
+	if len(code) == 0 {
+		return "", nil
+	}
+	if code[0].Old != "" {
+		return code[0].Old, nil
+	}
+	base, _, err := store.Repo.BranchPointOf(s.ctx, code[0].Local, code[0].New)
+	return base, err
+}
+
+// closed refuses a push because the gate itself failed.
+func (s *session) closed(err error) error {
+	safetext.Fprintf(s.out, "git runr: the gate before a push failed: %v\nRefused; to push anyway: git push --no-verify\n",
+		err)
+	return exit.With(exit.NotPassed)
+}
+
+// pushedRefs is the refs of a push, grouped by what the gate does with them. Refs in no group pass.
+type pushedRefs struct {
+	code    []hooks.Push  // that lead to commits
+	opaque  []hooks.Push  // that do not, so that no review covers them
+	private []string      // that must not leave this clone
+	old     []gitstore.ID // the remote's commits under these names
+}
+
+// sortPushed groups the refs of a push. A ref of this program passes if it is pushed under its own name with its own
+// value. Anything else is code, even under such a name.
+func (s *session) sortPushed(repo *gitstore.Repo, refs []hooks.Push) (pushed pushedRefs, err error) {
+	for _, ref := range refs {
+		if ref.Old != "" {
+			pushed.old = append(pushed.old, ref.Old)
+		}
+		if isPrivate(ref.Local) {
+			pushed.private = append(pushed.private, ref.Local)
+			continue
+		}
+		kept, err := s.isKept(repo, ref)
+		if err != nil {
+			return pushed, err
+		}
+		if kept || ref.New == "" {
+			continue
+		}
+		leads, err := repo.HasCommit(s.ctx, ref.New)
+		if err != nil {
+			return pushed, err
+		}
+		if leads {
+			pushed.code = append(pushed.code, ref)
+		} else {
+			pushed.opaque = append(pushed.opaque, ref)
+		}
+	}
+	return pushed, nil
+}
+
+// isKept reports whether a ref is a log, an archive or the notes of this program, with the value that it has here.
+func (s *session) isKept(repo *gitstore.Repo, ref hooks.Push) (bool, error) {
+	if !strings.HasPrefix(ref.Remote, "refs/runr/") && ref.Remote != store.NotesRef {
+		return false, nil
+	}
+	here, err := repo.Ref(s.ctx, ref.Remote)
+	return here == ref.New, err
+}
+
+// isPrivate reports whether a ref must not leave this clone. Git has no setting that excludes such refs from push
+// --mirror, and outside of refs/ git gc would remove what they name.
+func isPrivate(ref string) bool {
+	return strings.HasPrefix(ref, "refs/runr-local/") || strings.HasPrefix(ref, "refs/runr-remotes/")
+}
+
+// writeOpaque lists the refs that lead to no commit, and what to type to read them.
+func writeOpaque(w io.Writer, refs []hooks.Push) {
+	for _, ref := range refs[:min(len(refs), intake.Named)] {
+		safetext.Fprintf(w, "git runr: %s is not a commit, so no review covers it; to see it: git show %s\n", ref.Remote,
+			ref.New.Short())
+	}
+	render.More(w, "  ", len(refs)-intake.Named)
+}
+
+// writePrivate names the private refs of a push, and prints the command that pushes all other refs as push --mirror
+// does.
+func writePrivate(w io.Writer, remote string, named bool, refs []string) {
+	what := refs[0] + " is"
+	if len(refs) > 1 {
+		what = fmt.Sprintf("%s and %d more are", refs[0], len(refs)-1)
+	}
+	argv := []string{"git"}
+	if named { // with mirror set, git accepts no refspecs
+		argv = append(argv, "-c", "remote."+remote+".mirror=false")
+	}
+	argv = append(argv, "push", "--prune", remote, "+refs/*:refs/*", "^refs/runr-local/*", "^refs/runr-remotes/*")
+	safetext.Fprintf(w, "git runr: %s private to this clone; to push all other refs:\n", what)
+	if line, ok := safetext.CommandLine(argv...); ok {
+		render.Lines(w, []string{line})
+	}
+}
+
+// writeHeldUp lists the commits that do not pass, why, and what to type.
+func writeHeldUp(w io.Writer, bar lineage.Bar, all int, held []intake.Gated) {
+	refused := 0
+	for _, c := range held {
+		if c.Refused {
+			refused++
+		}
+	}
+	what := "not " + bar.String()
+	switch refused {
+	case len(held):
+		what = "refused"
+	case 0:
+	default:
+		what = fmt.Sprintf("%d refused, %d %s", refused, len(held)-refused, what)
+	}
+	of := fmt.Sprint(all)
+	if all == maxPushed {
+		of += " or more"
+	}
+	safetext.Fprintf(w, "git runr: %d of %s pushed commits: %s\n", len(held), of, what)
+	for _, c := range held[:min(len(held), intake.Named)] {
+		why := ""
+		switch {
+		case c.Skipped != "":
+			why = " (skipped: " + c.Skipped + ")"
+		case bar.Level == lineage.LevelApproved && c.ApprovalWords() != "":
+			why = " (" + c.ApprovalWords() + ")"
+		}
+		safetext.Fprintf(w, "  %s  %-13s  %s%s\n", c.Commit.Short(), c.Words(), prose.CutColumns(redact(c.Title), 60), why)
+		if c.Finding != "" {
+			safetext.Fprintf(w, "    %s\n", prose.CutColumns(c.Finding, 110))
+		}
+	}
+	render.More(w, "  ", len(held)-intake.Named)
+	render.Lines(w, intake.ToType(held, hintsShown))
+}

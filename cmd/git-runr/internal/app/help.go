@@ -1,0 +1,288 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/build"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/complete"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/manual"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/nearest"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
+	"github.com/git-runr/git-runr/diagnose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
+)
+
+// topics returns the help texts that are not about one command: the stored ones, and those generated from the
+// program's own tables.
+func topics() []manual.Topic {
+	return append(manual.Written(),
+		manual.Topic{Name: "config", Usage: "every configuration key", Text: config.Help},
+		manual.Topic{Name: "exit-status", Usage: "what each exit status means", Text: exit.Help},
+		manual.Topic{Name: "stop-reasons", Usage: "why runs stop, and what to do", Text: stopReasonsHelp},
+	)
+}
+
+func (p *program) helpCommand() *cli.Command {
+	return &cli.Command{
+		Name: "help", Usage: "show help for a command or a topic, or list the commands", ArgsUsage: "[COMMAND|TOPIC…]",
+		Description: "Prints what COMMAND -h prints, or the topic.",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Aliases: []string{"a"},
+			Usage: "list all commands, options and topics"}},
+		Action: p.action(help),
+	}
+}
+
+// cli has one global help printer. It receives the Writer of the App, which is a helpWriter.
+func init() {
+	cli.HelpPrinter = func(w io.Writer, _ string, of any) {
+		out := w.(helpWriter).helpScreen()
+		manual.Help(out, of, out.Columns)
+		out.Flush()
+	}
+}
+
+// helpWriter is the Writer of the App. It carries the program to cli.HelpPrinter.
+type helpWriter struct{ *program }
+
+func (w helpWriter) Write(text []byte) (int, error) { return w.out.Write(text) }
+
+// helpScreen returns the writer for help. Lines are as wide as the terminal and at most 80 columns, which is also the
+// width in a pipe, as in git.
+func (p *program) helpScreen() *screen.Writer {
+	_, width := p.terminalAt(p.out)
+	return &screen.Writer{Out: p.out, Columns: min(width, 80)}
+}
+
+// help prints a topic, or the help of the command that the arguments name.
+func help(s *session) error {
+	words := s.Args().Slice()
+	app := s.app()
+	if s.Bool("all") && len(words) == 0 {
+		w := s.helpScreen()
+		app.Setup()
+		manual.All(w, app, topics(), w.Columns)
+		return w.Flush()
+	}
+	commands := app.Commands
+	for i, name := range words {
+		at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(name) })
+		topic := slices.IndexFunc(topics(), func(t manual.Topic) bool { return t.Name == name })
+		switch {
+		case at >= 0:
+			commands = commands[at].Subcommands
+		case topic >= 0 && i == 0 && len(words) == 1:
+			return s.printTopic(topics()[topic])
+		default:
+			return unknownCommand(name, commands)
+		}
+	}
+	return s.runSorted(s.ctx, app, append(append([]string{app.Name}, words...), "-h"))
+}
+
+// runSorted runs a command line that argv.Permute has sorted. If a topic has the name of the command, -h prints both.
+func (p *program) runSorted(ctx context.Context, app *cli.App, args []string) error {
+	err := app.RunContext(ctx, args)
+	if len(args) != 3 || args[2] != "-h" {
+		return err
+	}
+	at := slices.IndexFunc(topics(), func(t manual.Topic) bool { return t.Name == args[1] })
+	if err != nil || at < 0 {
+		return err
+	}
+	safetext.Fprintf(p.out, "\n")
+	return p.printTopic(topics()[at])
+}
+
+func (p *program) printTopic(topic manual.Topic) error {
+	w := p.helpScreen()
+	return cmp.Or(manual.Fprint(w, topic.Text(), w.Columns), w.Flush())
+}
+
+// unknownCommand returns the error for an unknown command, with the nearest name as a hint.
+func unknownCommand(name string, commands []*cli.Command) error {
+	if theirs := unlike(name); theirs != nil {
+		return theirs
+	}
+	var names []string
+	for _, c := range commands {
+		if !c.Hidden {
+			names = append(names, c.Name)
+		}
+	}
+	unknown := exit.Problemf(exit.Usage, "there is no command %q", name)
+	if near := nearest.To(name, names); near != "" {
+		return unknown.WithHint("git runr " + near)
+	}
+	return unknown.WithHint("git runr help")
+}
+
+// usageError converts an error of cli's flag parser into a Problem with a hint.
+func usageError(c *cli.Context, err error, _ bool) error {
+	help := "git runr help"
+	if c.Command != nil && c.Command.HelpName != "" && c.Command.HelpName != c.App.Name {
+		help = c.Command.HelpName + " -h"
+	}
+	var value, flag string
+	if n, _ := fmt.Sscanf(err.Error(), "invalid value %q for flag -%s", &value, &flag); n == 2 {
+		flag = strings.TrimSuffix(flag, ":")
+		return exit.Problemf(exit.Usage, "%s%s does not take %q", strings.Repeat("-", min(len(flag), 2)), flag, value).
+			WithHint(help)
+	}
+	return exit.Problemf(exit.Usage, "%w", err).WithHint(help)
+}
+
+func stopReasonsHelp() string {
+	var b strings.Builder
+	for _, r := range record.Reasons() {
+		resumable := "not resumable"
+		if r.Resumable {
+			resumable = "resumable"
+		}
+		safetext.Fprintf(&b, "%s (%s)\n    %s (%s, %s, exit status %d)\n", r.Code, r.Title, r.Explanation, r.Family,
+			resumable, r.Status)
+		for _, step := range r.Next {
+			safetext.Fprintf(&b, "    %s\n        %s\n", step.Command, step.What)
+		}
+	}
+	b.WriteString(
+		"\nCodes of unmet checks. CHECK is typecheck, test, build, lint, format, docs, security or a check's name:\n")
+	for _, u := range diagnose.UnmetCodes() {
+		safetext.Fprintf(&b, "%s\n    %s\n", u.Code, u.Meaning)
+	}
+	return b.String()
+}
+
+func splitLines(s string) []string { return strings.Split(strings.TrimRight(s, "\n"), "\n") }
+
+func (p *program) manCommand() *cli.Command {
+	return &cli.Command{
+		Name: "man", Usage: "print the manual page, for man(1)",
+		Description: `The page contains the commands and the topics of git runr help. git runr install-extras installs
+it for git runr --help and git help runr. To read it without installing it: git runr man, piped into man -l -`,
+		Action: p.action(man),
+	}
+}
+
+func man(s *session) error {
+	_, err := safetext.Fprintf(s.out, "%s", safetext.Block(s.manualPage()))
+	return err
+}
+
+// manualPage returns this program's manual page in roff. A build without a commit date gets today's date.
+func (p *program) manualPage() string {
+	build := buildNow()
+	date, _, _ := strings.Cut(cmp.Or(build.Date, p.now().UTC().Format("2006-01-02")), "T")
+	return manual.Page{App: p.app(), Version: build.Name(), Date: date, Topics: topics()}.Roff()
+}
+
+// version is set at release: -ldflags "-X main.version=v1.2.3". The commit and its date come from the build
+// information of the go command.
+var version = ""
+
+func buildNow() build.Build {
+	info, _ := debug.ReadBuildInfo()
+	return build.Of(version, info)
+}
+
+func (p *program) versionCommand() *cli.Command {
+	return &cli.Command{
+		Name: "version", Usage: "print the version; with --json, also its commit and date",
+		Action: p.action(showVersion),
+	}
+}
+
+// showVersion implements git runr version and --version.
+func showVersion(s *session) error {
+	b := buildNow()
+	return s.print(b, func(w io.Writer) { safetext.Fprintf(w, "git-runr %s\n", b) })
+}
+
+func (p *program) completionCommand() *cli.Command {
+	return &cli.Command{
+		Name: "completion", Usage: "print a shell's completion script", ArgsUsage: "bash|zsh|fish",
+		Description: `bash: eval "$(git-runr completion bash)". zsh: source <(git-runr completion zsh), after compinit.
+fish: git-runr completion fish | source. git runr install-extras installs all three.`,
+		Action: p.action(func(s *session) error {
+			shell := s.Args().First()
+			script, err := complete.Scripts.ReadFile(shell + "." + map[bool]string{true: "fish", false: "sh"}[shell == "fish"])
+			if err != nil {
+				return exit.Problemf(exit.Usage, "name a shell: bash, zsh or fish").WithHint("git runr completion bash")
+			}
+			_, err = s.out.Write(script)
+			return err
+		}),
+	}
+}
+
+// completeCommand returns the hidden command that the shells' completion scripts call.
+func (p *program) completeCommand() *cli.Command {
+	return &cli.Command{
+		Name: "complete", Hidden: true, Usage: "print the completions of the last word", ArgsUsage: "-- WORD…",
+		Description: "Prints a line for each word: the word, a tab, its meaning. A line \":files\" or \":dirs\" asks the " +
+			"shell for those.",
+		Action: p.action(completeWord),
+	}
+}
+
+// completeWord prints the completions of the last word. It never fails: an error would interrupt somebody who is
+// typing.
+func completeWord(s *session) error {
+	s.quiet = true
+	words := s.Args().Slice()
+	if len(words) > 0 && words[0] == "--" {
+		words = words[1:]
+	}
+	want := complete.Of(s.app(), words)
+	if want.Dir != "" {
+		s.dir = want.Dir
+	}
+	found := want.Words
+	for _, kind := range want.Kinds {
+		found = append(found, s.values(want, kind)...)
+	}
+	told := map[string]bool{}
+	for _, word := range found {
+		if told[word.Value] {
+			continue
+		}
+		told[word.Value] = true
+		if strings.HasPrefix(word.Value, ":") || strings.HasPrefix(word.Value, want.Current) {
+			safetext.Fprintf(s.out, "%s", want.Before+word.Value)
+			safetext.Fprintf(s.out, "\t%s\n", word.Means)
+		}
+	}
+	return nil
+}
+
+// values returns the completions for a kind of argument, or none if they cannot be determined.
+func (s *session) values(want complete.Want, kind string) []complete.Word {
+	switch kind {
+	case "COMMAND":
+		return complete.Commands(s.app().Commands)
+	case "TOPIC":
+		var words []complete.Word
+		for _, topic := range topics() {
+			words = append(words, complete.Word{Value: topic.Name, Means: topic.Usage})
+		}
+		return words
+	}
+	if fixed := want.Fixed(kind); len(fixed) > 0 {
+		return fixed
+	}
+	store, err := s.open()
+	if err != nil {
+		return nil
+	}
+	return want.In(s.ctx, store, s.getenv, kind)
+}

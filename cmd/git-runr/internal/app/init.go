@@ -1,0 +1,227 @@
+package app
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/register"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/setup"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/hooks"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runplan"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
+)
+
+func (p *program) initCommand() *cli.Command {
+	return &cli.Command{
+		Name: "init", Usage: "set up this repository: .runr.toml, hooks and notes",
+		Description: `Writes .runr.toml with the checks that the project seems to have (an existing file is kept),
+installs the git hooks that call git-runr, makes git log show the notes and rebases keep them. It prints what it did
+and what each commit does from now on; --dry-run only prints it. git runr uninstall takes all of it back.
+
+--agents does something else: it tells the agent tools that it finds here about git-runr, in their own files in this
+repository: a skill, the server git runr mcp, and with --hooks commands that they run. It shows a diff first, and
+--remove removes exactly what was written.`,
+		Flags:  append([]cli.Flag{&cli.BoolFlag{Name: "no-hooks", Usage: "install no git hooks"}}, agentsFlags()...),
+		Action: p.inRepo(initialise),
+	}
+}
+
+type initJSON struct {
+	Config   string          `json:"config"`
+	Written  bool            `json:"written"`
+	Checks   []runplan.Check `json:"checks"`
+	Setup    string          `json:"setup"` // command that prepares a worktree
+	Copy     []string        `json:"copy"`  // patterns of files that are copied into worktrees
+	Hooks    []hooks.Status  `json:"hooks"`
+	Trusted  bool            `json:"trusted"`
+	Agents   []string        `json:"agents"`   // agent tools that init --agents can tell
+	Reviewer string          `json:"reviewer"` // reviewer of each commit
+	DryRun   bool            `json:"dry_run,omitempty"`
+	shown    bool            // git log showed the notes before
+	each     bool            // each commit gets a review request
+}
+
+func initialise(s *session, store *store.Store) (err error) {
+	if store.Repo.WorkTree == "" {
+		return exit.Problemf(exit.State, "%w: run init in a checkout", gitstore.ErrBare)
+	}
+	if s.Bool("agents") {
+		return s.initAgents(store)
+	}
+	if given := s.agentsFlag(); given != "" {
+		next := map[string]string{"yes": "git runr init", "remove": "git runr uninstall",
+			"for": "git runr init --agents"}[given]
+		return exit.Problemf(exit.Usage, "--%s needs --agents; init itself asks nothing", given).
+			WithHint(cmp.Or(next, "git runr init --agents --"+given))
+	}
+	doc := initJSON{Config: filepath.Join(store.Repo.WorkTree, config.FileName), Checks: []runplan.Check{},
+		Copy: []string{}, Hooks: []hooks.Status{}, DryRun: s.Bool("dry-run")}
+	doc.shown = setup.ShowsNotes(store.Repo)
+	if !doc.DryRun {
+		err = setup.Remember(store.Repo)
+	}
+	if err == nil {
+		err = s.writeConfig(store, &doc)
+	}
+	if err == nil && !doc.DryRun {
+		err = setup.ShowNotes(s.ctx, store)
+	}
+	if err == nil {
+		err = s.initHooks(store, &doc)
+	}
+	if err != nil {
+		return err
+	}
+	doc.Agents = register.Found(store.Repo.WorkTree, s.getenv)
+	return s.print(doc, func(w io.Writer) { writeInit(w, doc) })
+}
+
+// initHooks installs the hooks; with --dry-run it only reads their status.
+func (s *session) initHooks(store *store.Store, doc *initJSON) error {
+	conf, err := s.configuration(store)
+	if err != nil {
+		return err
+	}
+	doc.Reviewer, doc.each = conf.Review.Reviewer, conf.Hooks.PostCommit == "review"
+	gate := conf.Hooks.PrePush != "off"
+	switch {
+	case s.Bool("no-hooks"):
+		return nil
+	case doc.DryRun:
+		doc.Hooks, err = hooks.StatusOf(s.ctx, store.Repo, gate)
+		return err
+	}
+	doc.Hooks, err = hooks.Install(s.ctx, store.Repo, hooks.Setup{Program: setup.Program(s.getenv("PATH")), Gate: gate})
+	if errors.Is(err, hooks.ErrByHand) {
+		return nil
+	}
+	return err
+}
+
+// writeConfig writes .runr.toml for the checks found in the repository, unless the file exists. At a terminal a
+// person is asked to trust it. Without one it is trusted, because whoever typed the command asked for it.
+func (s *session) writeConfig(store *store.Store, doc *initJSON) error {
+	if _, err := os.Lstat(doc.Config); err == nil {
+		return nil
+	}
+	checks, given, err := setup.Detect(s.ctx, store.Repo)
+	if err != nil {
+		return err
+	}
+	doc.Checks, doc.Setup, doc.Copy, doc.Written = checks, given.Setup, append(doc.Copy, given.Copy...), true
+	if doc.DryRun {
+		return nil
+	}
+	if err := setup.WriteConfig(store.Repo, doc.Checks, given); err != nil {
+		return err
+	}
+	conf, err := s.configuration(store)
+	if err != nil {
+		return err
+	}
+	if s.byPerson(store) != nil {
+		return nil // an agent ran this command
+	}
+	if len(doc.Checks) > 0 {
+		show := func(w io.Writer) { writeChecks(w, doc.Checks) }
+		yes, asked := s.askPerson(show,
+			"Run these checks on the code that is checked out and on what you commit, with your rights?")
+		if asked && !yes {
+			return nil
+		}
+	}
+	doc.Trusted = conf.Approve(s.ctx, s.now()) == nil
+	return nil
+}
+
+func writeChecks(w io.Writer, checks []runplan.Check) {
+	for _, c := range checks {
+		safetext.Fprintf(w, "  %s: %s\n", c.Name, c.Command)
+	}
+}
+
+// writeHooks writes the state of each hook, and reports whether commits are reviewed from now on.
+func writeHooks(w io.Writer, doc initJSON) (calls bool) {
+	for _, st := range doc.Hooks {
+		state := string(st.State)
+		if doc.DryRun && st.State != hooks.Installed && st.Snippet == "" {
+			state += ", would be installed"
+		}
+		calls = calls || st.Hook == hooks.PostCommit && (doc.DryRun || st.State == hooks.Installed)
+		safetext.Fprintf(w, "%s hook: %s  %s\n", st.Hook, state, st.Path)
+		switch {
+		case st.Snippet != "":
+			safetext.Fprintf(w, "  %s; add:\n%s\n", st.Detail, safetext.Block(st.Snippet))
+		case st.State == hooks.Dead && st.Detail != "":
+			safetext.Fprintf(w, "  %s\n", st.Detail)
+		}
+		writeWithout(w, st)
+	}
+	return calls
+}
+
+func writeInit(w io.Writer, doc initJSON) {
+	would := map[bool]string{true: "Would write", false: "Wrote"}[doc.DryRun]
+	switch {
+	case doc.Written && len(doc.Checks) == 0:
+		safetext.Fprintf(w, "%s %s. No checks were found here: git runr help config explains how to add them.\n", would,
+			doc.Config)
+	case doc.Written:
+		safetext.Fprintf(w, "%s %s with %s:\n", would, doc.Config, prose.Count(len(doc.Checks), "check"))
+		writeChecks(w, doc.Checks)
+		if !doc.Trusted && !doc.DryRun {
+			fmt.Fprintln(w, "Its commands are not trusted yet; type: git runr trust")
+		}
+	default:
+		safetext.Fprintf(w, "Kept %s.\n", doc.Config)
+	}
+	if doc.Setup != "" {
+		safetext.Fprintf(w, "  setup of each worktree: %s\n", doc.Setup)
+	}
+	if len(doc.Copy) > 0 {
+		safetext.Fprintf(w, "  copied into each worktree: %s   (agents that work there can read them)\n",
+			strings.Join(doc.Copy, ", "))
+	}
+	calls := writeHooks(w, doc)
+	shows := map[bool]string{true: "showed", false: "shows"}[doc.shown]
+	if doc.DryRun && !doc.shown {
+		shows = "would show"
+	}
+	safetext.Fprintf(w, "git log %s the notes: git config notes.displayRef %s\n", shows, store.NotesRef)
+	if calls && doc.each {
+		checks := "."
+		if len(doc.Checks) > 0 && (doc.Trusted || doc.DryRun) {
+			checks = ", and the checks run."
+		}
+		verb := "reviewed"
+		if doc.Reviewer == record.Builtin {
+			verb = "checked"
+		}
+		safetext.Fprintf(w,
+			"\nFrom now on each commit is %s in the background by %s%s\n"+
+				"Nothing waits for it; [skip runr] in a message leaves a commit out.\n", verb, doc.Reviewer, checks)
+		if doc.Reviewer == record.Builtin {
+			safetext.Fprintf(w, "%s\n", safetext.Block(render.BuiltinIs))
+		}
+	}
+	if len(doc.Agents) > 0 {
+		safetext.Fprintf(w, "To set up %s, type: git runr init --agents\n", strings.Join(doc.Agents, ", "))
+	}
+	if !doc.DryRun {
+		fmt.Fprint(w, "Undo it: git runr uninstall\nTry: git runr review --wait\n")
+	}
+}

@@ -1,0 +1,269 @@
+// Package app is the command line of git-runr: its commands, and what they print.
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/argv"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/manual"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
+	"github.com/git-runr/git-runr/loop/agent"
+)
+
+// Main runs the command line of the process and returns its exit status. The program has the screens in shows; it
+// hands a command line that needs another one over to git-runr-serve. Lines that git's hooks call skip the command
+// line parser.
+func Main(shows screens.Shows) int {
+	collect(shortGC)
+	p := &program{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, now: clock(os.Getenv),
+		argv: os.Args, shows: shows}
+	if args := hookLine(os.Args); args != nil {
+		return p.runHook(context.Background(), args)
+	}
+	agent.AdoptOrphans()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	return p.run(ctx, os.Args)
+}
+
+// clock returns the function that gives the current time: time.Now, or the fixed instant in GIT_RUNR_CLOCK. Tests and
+// the demo set it, so that each run produces the same ids.
+func clock(getenv func(string) string) func() time.Time {
+	if at, err := time.Parse(time.RFC3339, getenv("GIT_RUNR_CLOCK")); err == nil {
+		return func() time.Time { return at }
+	}
+	return time.Now
+}
+
+// writing returns the program with another standard output.
+func (p *program) writing(out io.Writer) *program {
+	q := *p
+	q.out = out
+	return &q
+}
+
+// run executes one command line and returns its exit status.
+func (p *program) run(ctx context.Context, typed []string) int {
+	out := &stdio.Output{Writer: p.out}
+	p = p.writing(out)
+	app := p.app()
+	typed = renamed(typed)
+	args, err := argv.Permute(app, typed)
+	asJSON := slices.Contains(argv.Flags(args, typed), "--json")
+	if err == nil {
+		err = p.runSorted(ctx, app, args)
+	}
+	if ctx.Err() != nil && err != nil {
+		err = ctx.Err()
+	}
+	return out.Finish(err, talk{p}, asJSON)
+}
+
+// app returns the definition of the command line for urfave/cli.
+func (p *program) app() *cli.App {
+	return &cli.App{
+		Name: "git-runr", HelpName: "git runr", Usage: "the review loop of people and coding agents, kept in git",
+		UsageText: "git runr [-C DIR] [--json] COMMAND [ARGUMENT…]",
+		Writer:    helpWriter{p}, ErrWriter: p.err, Reader: nil,
+		HideVersion: true, HideHelpCommand: true,
+		Flags:           globalFlags(),
+		Commands:        p.commands(),
+		Action:          p.action(showOverview),
+		ExitErrHandler:  func(*cli.Context, error) {}, // Finish turns errors into statuses
+		OnUsageError:    usageError,
+		CommandNotFound: nil,
+	}
+}
+
+func globalFlags() []cli.Flag {
+	return offUnlessGiven([]cli.Flag{
+		&cli.StringFlag{Name: "C", Usage: "run as if started in `DIR`"},
+		&cli.BoolFlag{Name: "json", Usage: "print results as one JSON document"},
+		&cli.StringFlag{
+			Name: "color",
+			Usage: "use colours `WHEN`: auto, always or never; without it NO_COLOR, CLICOLOR_FORCE, color.runr and color.ui " +
+				"decide",
+		},
+		&cli.BoolFlag{Name: "no-color", Usage: "use no colours, as with NO_COLOR"},
+		&cli.BoolFlag{Name: "q", Usage: "print only results and errors"},
+		&cli.BoolFlag{Name: "v", Usage: "print more"},
+		&cli.BoolFlag{Name: "version", Usage: "print the version"},
+		cli.HelpFlag, // cli omits it in a program with a command named help
+	})
+}
+
+// commands returns all commands in the order in which help lists them, each with its group.
+func (p *program) commands() []*cli.Command {
+	groups := []struct {
+		name     string
+		commands []*cli.Command
+	}{
+		{"start", []*cli.Command{p.initCommand(), p.statusCommand()}},
+		{"review", []*cli.Command{p.reviewCommand(), p.inboxCommand(), p.showCommand(), p.tuiCommand()}},
+		{"run", []*cli.Command{
+			p.runCommand(), p.resumeCommand(), p.interveneCommand(), p.landCommand(), p.diagnoseCommand(), p.diffCommand(),
+		}},
+		{"share", []*cli.Command{p.syncCommand(), p.workCommand(), p.auditCommand()}},
+		{"repair", []*cli.Command{p.undoCommand(), p.guardCommand(), p.doctorCommand()}},
+		{manual.More, []*cli.Command{
+			p.abortCommand(), p.checkCommand(), p.logCommand(), p.metricsCommand(), p.verifyCommand(), p.serveCommand(),
+			p.mcpCommand(), p.agentsCommand(), p.configCommand(), p.hooksCommand(), p.trustCommand(), p.gcCommand(),
+			p.fsckCommand(), p.importCommand(), p.parseCommand(), p.promptCommand(), p.demoCommand(),
+			p.completionCommand(), p.installExtrasCommand(), p.uninstallCommand(), p.manCommand(), p.versionCommand(),
+			p.helpCommand(), p.demoAgentCommand(), p.completeCommand(),
+		}},
+	}
+	var all []*cli.Command
+	for _, group := range groups {
+		for _, c := range group.commands {
+			common(c)
+			c.Category = group.name
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// offUnlessGiven stops help from printing "(default: false)" for each boolean flag.
+func offUnlessGiven(flags []cli.Flag) []cli.Flag {
+	for _, f := range flags {
+		if b, ok := f.(*cli.BoolFlag); ok {
+			b.DisableDefaultText = true
+		}
+	}
+	return flags
+}
+
+// common sets the options that all commands share, and adds the check of arguments to each visible one.
+func common(c *cli.Command) {
+	c.HideHelpCommand = true // otherwise cli adds a subcommand "help", and "help" could not be an argument
+	c.OnUsageError = usageError
+	offUnlessGiven(c.Flags)
+	if do := c.Action; !c.Hidden {
+		c.Action = func(ctx *cli.Context) error {
+			if err := checkArguments(ctx); err != nil || do == nil {
+				return err
+			}
+			return do(ctx)
+		}
+	}
+	for _, sub := range c.Subcommands {
+		common(sub)
+	}
+}
+
+// checkArguments refuses unknown subcommands, and arguments that the command's usage does not list.
+func checkArguments(c *cli.Context) error {
+	err := argv.Check(c.Command.ArgsUsage, c.Args().Slice(), c.Bool("all"))
+	if len(c.Command.Subcommands) > 0 && c.Args().Present() {
+		err = fmt.Errorf("unknown %s command %q", c.Command.Name, c.Args().First())
+	}
+	if err == nil {
+		return nil
+	}
+	return exit.Problemf(exit.Usage, "%w", err).WithHint(c.Command.HelpName + " -h")
+}
+
+// alias is a former name of a command, or its name in roborev. The program replaces it, and the old names of its
+// flags, in the words that were typed. No help text mentions it.
+type alias struct {
+	typed, now string
+	flags      map[string]string // old name to new flag; an old name may be an argument
+}
+
+// aliases returns all old names. Words after an old name stay after its replacement.
+func aliases() []alias {
+	decisions := map[string]string{"commit": "--commit", "skip": "--skip", "stop": "--stop"}
+	return []alias{
+		{"answer", "resume --decide", decisions},
+		{"continue", "resume --safe", nil},
+		{"fix", "run --review", nil},
+		{"inbox get", "show --only-review", nil},
+		{"list", "inbox list", nil},
+		{"report", "show --steps", nil},
+		{"restore", "undo --snapshot", map[string]string{"--to": "--into"}},
+		{"scan", "review --missing", nil},
+		{"snapshots", "undo --list", nil},
+	}
+}
+
+// renamed replaces an old command name in words, a command line that begins with the program. After "help" it drops
+// the flags of the replacement.
+func renamed(words []string) []string {
+	at := 1
+	for at < len(words) && strings.HasPrefix(words[at], "-") {
+		if slices.Contains([]string{"C", "color"}, strings.TrimLeft(words[at], "-")) {
+			at++
+		}
+		at++
+	}
+	help := at < len(words) && words[at] == "help"
+	if help {
+		at++
+	}
+	for _, a := range aliases() {
+		rest, ok := behind(words[min(at, len(words)):], strings.Fields(a.typed))
+		if !ok {
+			continue
+		}
+		now := strings.Fields(a.now)
+		if help {
+			now = now[:1]
+		}
+		return slices.Concat(words[:at], now, a.rename(rest))
+	}
+	return words
+}
+
+// behind returns words without names, which must come first; flags between them are allowed and kept.
+func behind(words, names []string) (rest []string, ok bool) {
+	for _, word := range words {
+		switch {
+		case len(names) > 0 && word == names[0]:
+			names = names[1:]
+		case len(names) > 0 && !strings.HasPrefix(word, "-"):
+			return nil, false
+		default:
+			rest = append(rest, word)
+		}
+	}
+	return rest, len(names) == 0
+}
+
+func (a alias) rename(words []string) []string {
+	words = slices.Clone(words)
+	for i, word := range words {
+		if word == "--" {
+			break
+		}
+		name, value, inline := strings.Cut(word, "=")
+		if now := a.flags[name]; now != "" && inline {
+			words[i] = now + "=" + value
+		} else if now != "" {
+			words[i] = now
+		}
+	}
+	return words
+}
+
+// unlike returns the error for a roborev command that has no equivalent here, with the nearest commands as hints; nil
+// for other names.
+func unlike(name string) *exit.Problem {
+	if name != "refine" {
+		return nil
+	}
+	return exit.Problemf(exit.Usage, "%q is a command of roborev; here a run goes on until its review passes", name).
+		WithHint("git runr run --review latest", "git runr run -h")
+}

@@ -1,0 +1,130 @@
+package app
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/loop/closing"
+	"github.com/git-runr/git-runr/loop/lineage"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/store"
+)
+
+// askRound records a request: if again is set, as the next round of the review before.
+func (s *session) askRound(store *store.Store, request record.ReviewRequest, before record.Review,
+	again bool) (made record.Review, number int, err error) {
+	defer store.Together()()
+	if again {
+		_, err = lineage.Follow(s.ctx, store)
+		err = cmp.Or(err, s.askSame(store, before, &request))
+	} else {
+		err = s.follow(store, &request)
+	}
+	if err != nil {
+		return made, 0, err
+	}
+	return s.requestRound(store, request)
+}
+
+// follow makes request the next round of the conversation that its change continues, if there is one. With --again
+// and no argument, a review of earlier commits of the branch counts as well, and its reviewers are asked again.
+func (s *session) follow(store *store.Store, request *record.ReviewRequest) error {
+	if request.Subject.Commit == "" || request.Part() {
+		return nil
+	}
+	again := s.Bool("again") && s.NArg() == 0
+	if again { // else only what is already recorded counts
+		if _, err := lineage.Follow(s.ctx, store); err != nil {
+			return err
+		}
+	}
+	before, found, err := lineage.Continued(s.ctx, store, *request, again)
+	if err != nil || !found {
+		return err
+	}
+	if !again {
+		request.Follows = before.ID
+		return nil
+	}
+	review, err := store.Review(s.ctx, before.ID)
+	if err != nil {
+		return err
+	}
+	return s.askSame(store, review, request)
+}
+
+// askSame makes request the next round of review, with the same reviewers unless --reviewer names others.
+func (s *session) askSame(store *store.Store, review record.Review, request *record.ReviewRequest) error {
+	next, err := lineage.NextRound(s.ctx, store, review)
+	if err != nil {
+		return err
+	}
+	next.Message, next.NoChecks = request.Message, request.NoChecks
+	if s.IsSet("reviewer") {
+		next.Reviewer, next.Others, next.Invited = request.Reviewer, request.Others, request.Invited
+	}
+	*request = next
+	return nil
+}
+
+// reviewAgain returns the review that the only argument of --again names; ok is false if that is a commit or a range.
+func (s *session) reviewAgain(store *store.Store) (review record.Review, ok bool, err error) {
+	if !s.Bool("again") || s.NArg() != 1 {
+		return review, false, nil
+	}
+	typed := s.Args().First()
+	if _, err := store.Subject(s.ctx, typed); err == nil {
+		return review, false, nil
+	}
+	review, err = store.Review(s.ctx, typed)
+	if missing := new(record.NotFoundError); errors.As(err, &missing) && len(missing.Among) == 0 {
+		err = exit.Problemf(exit.NotFound, "%q is neither a review nor a commit", typed)
+	}
+	return review, true, err
+}
+
+// requestRound records a request and returns its number in the conversation, 0 outside of one. It closes the earlier
+// rounds, which the new one replaces. If lineage has already asked the same reviewers about the same commit, and the
+// command line adds no message, that request is the round.
+func (s *session) requestRound(records *store.Store,
+	request record.ReviewRequest) (made record.Review, number int, err error) {
+	if request.Follows == "" {
+		made, err = records.RequestReview(s.ctx, request, "cli")
+		return made, 0, err
+	}
+	before, err := records.Review(s.ctx, request.Follows)
+	if err != nil {
+		return made, 0, err
+	}
+	rounds, err := records.Conversation(s.ctx, before)
+	if err != nil {
+		return made, 0, err
+	}
+	made = rounds[len(rounds)-1]
+	asked := made.Request
+	if !lineage.AskedAgain(made) || asked.Subject.Commit != request.Subject.Commit ||
+		!slices.Equal(asked.Reviewers(), request.Reviewers()) || request.Message != "" {
+		request.Follows = made.ID
+		if made, err = records.RequestReview(s.ctx, request, "cli"); err != nil {
+			return made, 0, err
+		}
+		rounds = append(rounds, made)
+	}
+	for _, earlier := range rounds[:len(rounds)-1] {
+		if err := closing.Supersede(s.ctx, records, earlier, made); err != nil {
+			return made, 0, err
+		}
+	}
+	return made, len(rounds), nil
+}
+
+// roundOf describes the round that was requested, such as "round 2 of ID"; "" for a first one.
+func roundOf(made record.Review, number int) string {
+	if number < 2 {
+		return ""
+	}
+	return fmt.Sprintf("round %d of %s", number, made.Request.Follows)
+}

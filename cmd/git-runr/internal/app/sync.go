@@ -1,0 +1,168 @@
+package app
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/share"
+	"github.com/git-runr/git-runr/loop/store"
+)
+
+func (p *program) syncCommand() *cli.Command {
+	return &cli.Command{
+		Name: "sync", Usage: "exchange runs and reviews with a remote", ArgsUsage: "[REMOTE]",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "retire",
+				Usage: "put the logs of writers that are long gone into the archive now, however few they are (sync.retire says " +
+					"how long)"}},
+		Description: "Fetches the logs of others, takes over what only moved forward, and pushes this clone's log and\n" +
+			"the notes. Nothing else is fetched or pushed. What git or this program refuses of a log is named, the\n" +
+			"rest is taken; what a log has lost in this clone is brought again. Ends with 11 when the remote does\n" +
+			"not let this clone push its log, and with 75 when it cannot be reached. Without REMOTE: the elected one\n" +
+			"(sync.remote, else origin) and each other one that this clone has asked or answered something by name. What\n" +
+			"was asked of one remote goes to no other, and what is private to none.",
+		Action: p.withConfig(syncWith),
+	}
+}
+
+func syncWith(s *session, store *store.Store, conf *config.Config) error {
+	collect(longGC) // as in fsck
+	remote, err := store.Repo.ElectRemote(cmp.Or(s.arg(""), conf.Sync.Remote))
+	if err != nil {
+		return err
+	}
+	remotes := []string{remote}
+	if s.arg("") == "" {
+		if remotes, err = share.Remotes(s.ctx, store, remote); err != nil {
+			return err
+		}
+	}
+	var done syncedJSON
+	for i, remote := range remotes {
+		one, err := s.syncOne(store, conf, remote)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			done.Synced = one
+		} else {
+			done.Also = append(done.Also, one)
+		}
+	}
+	if done.Kept, err = share.Kept(s.ctx, store); err != nil {
+		return err
+	}
+	if err := s.print(done, done.show); err != nil {
+		return err
+	}
+	for _, one := range append([]share.Synced{done.Synced}, done.Also...) {
+		if one.Refused != nil && !s.json {
+			return exit.Refused(one.Refused)
+		}
+		if one.Refused != nil {
+			return exit.With(exit.State)
+		}
+	}
+	return nil
+}
+
+// syncedJSON is the result of git runr sync.
+type syncedJSON struct {
+	share.Synced
+	Also []share.Synced `json:"also,omitempty"` // the other remotes
+	Kept int            `json:"kept,omitempty"` // private events, which only this clone has
+}
+
+func (d syncedJSON) show(w io.Writer) {
+	for _, one := range append([]share.Synced{d.Synced}, d.Also...) {
+		writeSynced(w, one)
+	}
+	if d.Kept > 0 {
+		safetext.Fprintf(w, "Private, and still only here: %s.\n", prose.Count(d.Kept, "event"))
+	}
+}
+
+func (s *session) syncOne(store *store.Store, conf *config.Config, remote string) (share.Synced, error) {
+	done, err := share.Sync(s.ctx, store, remote, conf.Sync.Notes)
+	if err != nil || done.Refused != nil {
+		return done, err
+	}
+	err = retire(s, store, &done, share.Retirement{After: time.Duration(conf.Sync.Retire), Asked: s.Bool("retire")})
+	return done, err
+}
+
+// retire moves logs into the remote's archive. A refusal by the remote is an error only with --retire.
+func retire(s *session, store *store.Store, done *share.Synced, r share.Retirement) error {
+	if r.Asked && r.After == 0 {
+		return exit.Problemf(exit.Usage, "sync.retire is 0s: no log is ever archived").
+			WithHint("git config runr.sync.retire 30d")
+	}
+	retired, err := share.Retire(s.ctx, store, done.Remote, r)
+	done.Retired = retired.Logs
+	if retired.Refused != nil {
+		done.RetireWhy = retired.Refused.Error()
+	}
+	if r.Asked {
+		done.Refused = retired.Refused
+	}
+	return err
+}
+
+func writeNotTaken(w io.Writer, logs []gitstore.Rejection) {
+	for _, r := range logs {
+		safetext.Fprintf(w, "not accepted from %s: %s\n", r.Writer, r.Reason)
+	}
+}
+
+// unreadableShown is the maximum number of unreadable records that sync names.
+const unreadableShown = 5
+
+func writeSynced(w io.Writer, done share.Synced) {
+	for _, line := range done.Recovered {
+		safetext.Fprintf(w, "recovered: %s\n", line)
+	}
+	safetext.Fprintf(w, "Synced with %s: %s from %s; %s of ours pushed.\n", done.Remote,
+		prose.Count(done.Taken, "new event"), prose.Count(len(done.Writers), "writer"), prose.Count(done.Pushed, "event"))
+	if done.Retired > 0 {
+		safetext.Fprintf(w, "%s of inactive writers moved to the archive, with all their events.\n",
+			prose.Count(done.Retired, "log"))
+	}
+	if done.RetireWhy != "" && done.Refused == nil {
+		safetext.Fprintf(w, "refs of inactive writers stay: %s\n", done.RetireWhy)
+	}
+	writeNotTaken(w, done.Rejected)
+	for i, r := range done.Unreadable {
+		if i == unreadableShown {
+			safetext.Fprintf(w, "and %s more cannot be read: git runr fsck names them\n",
+				prose.Count(len(done.Unreadable)-i, "event"))
+			break
+		}
+		safetext.Fprintf(w, "left out, from %s: %s\n", r.Writer, r.Reason)
+	}
+	for _, r := range done.Missing {
+		safetext.Fprintf(w, "damaged here, and the remote does not have it: the log of %s: %s\n", r.Writer, r.Reason)
+	}
+	for _, lost := range done.Lost {
+		safetext.Fprintf(w, "not counted: %s\n", lost)
+	}
+	if done.NotesWhy != "" {
+		safetext.Fprintf(w, "notes not pushed: %s\n", done.NotesWhy)
+	}
+	if done.Replaced != "" {
+		safetext.Fprintf(w,
+			"notes that git-runr did not write were at %s; they are in the history of %s there: git show %s\n", done.Remote,
+			store.NotesRef, done.Replaced.Short())
+	}
+	if done.Renewed {
+		fmt.Fprintln(w, "This clone was copied with its configuration: it writes under a new id from now on.")
+	}
+}

@@ -1,0 +1,347 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/argv"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/landing"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/store"
+)
+
+func (p *program) undoCommand() *cli.Command {
+	return &cli.Command{
+		Name: "undo", Usage: "undo a land or revert, or put files back from a snapshot", ArgsUsage: "[RUN] [-- PATH…]",
+		Description: `Undoes the last land, revert, resume or undo --to in this working tree, or with RUN the last one
+for that run. Files that you changed since are named and left alone (exit status 3); if a branch has moved on, nothing
+is changed. Type it again to undo the undo.
+
+--list lists the operations here, and the snapshots that this clone keeps: the working tree before and after each
+attempt and operation. --to puts files back as they are in SNAPSHOT: an id from that list or its beginning, RUN/N for
+what attempt N of a run left, or RUN/N-before for what it found. Files are recorded before they are overwritten; files
+that the snapshot does not have stay. Files that cannot be recorded (ignored files, nested repositories) are named and
+left alone (exit status 3).`,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "list", Usage: "list what can be undone or put back, newest first; with RUN, only of that run"},
+			&cli.StringFlag{Name: "to", Usage: "put back all files of `SNAPSHOT`, or only PATH"},
+			&cli.StringFlag{Name: "into", Usage: "with --to: write below `DIR` instead of the working tree; overwrites nothing"},
+			&cli.BoolFlag{Name: "staged", Usage: "with --to: the staged content instead of that of the files"},
+			&cli.BoolFlag{Name: "snapshot", Hidden: true, Usage: "the argument is what --to names"},
+		},
+		Action: p.inRepo(undo),
+	}
+}
+
+// operationJSON is one operation on a working tree or a branch.
+type operationJSON struct {
+	ID     string      `json:"id"`
+	What   string      `json:"what"` // such as "undo land RUN: on main"
+	Run    string      `json:"run_id,omitempty"`
+	Branch string      `json:"branch,omitempty"` // set if the operation moved only this branch
+	When   time.Time   `json:"when"`
+	Before gitstore.ID `json:"before"` // snapshots
+	After  gitstore.ID `json:"after"`
+}
+
+func operationDocument(op gitstore.Recorded) operationJSON {
+	return operationJSON{
+		ID: op.Name, What: op.String(), Run: op.Run, Branch: strings.TrimPrefix(op.Branch, "refs/heads/"),
+		When: op.When, Before: op.Before, After: op.After,
+	}
+}
+
+// undoneJSON is the result of git runr undo.
+type undoneJSON struct {
+	Took      *operationJSON  `json:"undone,omitempty"`
+	Restored  []string        `json:"restored"`
+	Conflicts []string        `json:"conflicts"`          // changed since, so left alone
+	Finished  []operationJSON `json:"finished,omitempty"` // operations that killed processes began; no other was undone
+	Undo      string          `json:"undo,omitempty"`
+}
+
+func undo(s *session, store *store.Store) error {
+	names, paths := argv.SplitPaths(s.Args().Slice())
+	if s.Bool("snapshot") || s.IsSet("to") {
+		return s.restore(store, names, paths)
+	}
+	if len(paths) > 0 || s.IsSet("into") || s.Bool("staged") {
+		return exit.Problemf(exit.Usage, "PATH, --into and --staged need --to").
+			WithHint("git runr undo --list", "git runr undo --to SNAPSHOT -- PATH")
+	}
+	run := strings.Join(names, "")
+	if s.Bool("list") {
+		return s.listUndo(store, run)
+	}
+	undone, err := landing.Undo(s.ctx, store, run)
+	if err != nil {
+		return undoProblem(s, store, undone, err)
+	}
+	s.project(s.ctx, store)
+	if len(undone.Finished) > 0 {
+		return s.printFinished(undone.Finished)
+	}
+	took := operationDocument(undone.Took)
+	doc := undoneJSON{Took: &took, Restored: append([]string{}, undone.Done.Restored...),
+		Conflicts: append([]string{}, undone.Done.Conflicts...)}
+	again := strings.TrimSpace("git runr undo " + run)
+	if undone.Done.Operation.Name != "" {
+		doc.Undo = again
+	}
+	return s.printLeaving(doc, doc.Conflicts, func(w io.Writer) { writeUndone(s.ctx, store, w, undone, doc, again) })
+}
+
+// printFinished prints the result of an undo that only finished operations of killed processes.
+func (c *console) printFinished(finished []gitstore.Reverted) error {
+	doc := undoneJSON{Restored: []string{}, Conflicts: []string{}}
+	for _, done := range finished {
+		doc.Finished = append(doc.Finished, operationDocument(done.Operation))
+		doc.Conflicts = append(doc.Conflicts, done.Conflicts...)
+	}
+	return c.printLeaving(doc, doc.Conflicts, func(w io.Writer) {
+		for _, done := range finished {
+			safetext.Fprintf(w, "%s\n", landing.FinishedText(done))
+		}
+	})
+}
+
+func writeUndone(ctx context.Context, store *store.Store, w io.Writer, undone landing.Undone, doc undoneJSON,
+	again string) {
+	safetext.Fprintf(w, "Undone: %s\n", doc.Took.What)
+	if moved := undone.Moved(ctx, store); moved != "" {
+		safetext.Fprintf(w, "  %s\n", moved)
+	}
+	if doc.Undo == "" && len(doc.Conflicts) == 0 {
+		fmt.Fprintln(w, "  it was already so: nothing else was changed")
+	}
+	if undone.Earlier {
+		safetext.Fprintf(w, "To undo what was done before it:\n  %s\n", again)
+	}
+	gone := undone.Added(ctx, store)
+	render.Paths(w, "restored", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool {
+		return gone[path]
+	}))
+	render.Paths(w, "removed", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool {
+		return !gone[path]
+	}))
+	render.Paths(w, "changed since, left alone", doc.Conflicts)
+	render.Undo(w, doc.Undo)
+}
+
+// undoProblem adds to err what to type if an undo of a landing failed with a conflict.
+func undoProblem(s *session, store *store.Store, undone landing.Undone, err error) error {
+	if !errors.Is(err, gitstore.ErrConflict) || undone.Took.Kind != gitstore.OpLand {
+		return err
+	}
+	line, lookErr := landing.InsteadOfUndo(s.ctx, store, undone.Took, s.Args().First(), err)
+	if lookErr != nil {
+		return err
+	}
+	return exit.Classify(err).WithHint(line)
+}
+
+// undoListJSON is the result of git runr undo --list.
+type undoListJSON struct {
+	Operations []operationJSON `json:"operations"`
+	Snapshots  []snapshotJSON  `json:"snapshots"`
+	Room       int64           `json:"room"`    // bytes of git objects that only snapshots need, -1 if unknown
+	Ignored    int64           `json:"ignored"` // bytes of the kept ignored files and their lists
+}
+
+// snapshotJSON is one snapshot in the list.
+type snapshotJSON struct {
+	ID    gitstore.ID `json:"snapshot"`
+	Name  string      `json:"name"` // accepted by git runr undo --to
+	When  time.Time   `json:"when"`
+	Why   string      `json:"why"`
+	Head  gitstore.ID `json:"head,omitempty"` // the commit that was checked out
+	Files int         `json:"files"`          // files that differ from Head, -1 if unknown
+	Bytes int64       `json:"bytes"`          // of these files
+	Error string      `json:"error,omitempty"`
+}
+
+// listUndo shows the operations in this working tree and the snapshots of this clone, or those of run.
+func (s *session) listUndo(store *store.Store, run string) error {
+	recorded := store.Repo.Operations
+	if run != "" {
+		found, err := store.Run(s.ctx, run)
+		if err != nil {
+			return err
+		}
+		run, recorded = found.ID, store.Repo.AllOperations
+	}
+	doc := undoListJSON{
+		Operations: []operationJSON{}, Snapshots: []snapshotJSON{}, Room: store.Repo.SnapshotRoom(s.ctx),
+		Ignored: store.Repo.KeptBytes(),
+	}
+	list, err := recorded(s.ctx)
+	if err != nil {
+		return err
+	}
+	for _, op := range list {
+		if run == "" || op.Run == run {
+			doc.Operations = append(doc.Operations, operationDocument(op))
+		}
+	}
+	kept, err := landing.Snapshots(s.ctx, store, run)
+	if err != nil {
+		return err
+	}
+	for _, info := range kept {
+		line := snapshotJSON{
+			ID: info.ID, Name: info.Name, When: info.When, Why: info.Why, Head: info.Head, Files: info.Files, Bytes: info.Bytes,
+		}
+		if info.Err != nil {
+			line.Error = info.Err.Error()
+		}
+		doc.Snapshots = append(doc.Snapshots, line)
+	}
+	return s.print(doc, func(w io.Writer) {
+		for _, op := range doc.Operations {
+			safetext.Fprintf(w, "%s  %s  before it: %s\n", op.When.Local().Format(time.DateTime), op.What, op.Before.Short())
+		}
+		if len(doc.Operations) == 0 {
+			fmt.Fprintln(w, "There is nothing to undo here.")
+		}
+		s.writeSnapshots(w, doc.Snapshots)
+		if len(kept) > 0 {
+			writeRoom(w, doc.Room, doc.Ignored)
+		}
+	})
+}
+
+// writeRoom prints the space that all snapshots of the clone use, and when they are removed.
+func writeRoom(w io.Writer, objects, ignored int64) {
+	room := "an unknown size"
+	if objects >= 0 {
+		room = prose.Bytes(objects)
+	}
+	safetext.Fprintf(w,
+		"\nAll snapshots of this clone take %s of git's objects, and %s beside them for ignored files and lists.\n", room,
+		prose.Bytes(ignored))
+	safetext.Fprintf(w,
+		"gc removes those of a run with the run, and those of landings, reverts and restores after %d days, except the "+
+			"newest %d.\n"+
+			"To see what gc would remove now: git runr gc --dry-run\n", loop.UndoDays, loop.UndoKept)
+}
+
+func (s *session) writeSnapshots(w io.Writer, list []snapshotJSON) {
+	if len(list) == 0 {
+		fmt.Fprintln(w, "No snapshots are kept here.")
+		return
+	}
+	fmt.Fprintln(w, "\nSnapshots:")
+	rows := make([][]screen.Cell, len(list))
+	for i, snap := range list {
+		size := fmt.Sprintf("%s, %s", prose.Count(snap.Files, "file"), prose.Bytes(snap.Bytes))
+		switch {
+		case snap.Error != "":
+			size = "damaged"
+		case snap.Files < 0:
+			size = "?"
+		}
+		when := screen.Faint.Of(snap.When.Local().Format(time.DateTime))
+		rows[i] = screen.Cells(screen.Name.Of(snap.ID.Short()), when, screen.Plain.Of(size), screen.Plain.Of(snap.Why))
+	}
+	screen.Table(w, s.columns(), rows)
+	safetext.Fprintf(w,
+		"\nTo look at one, or to put its files back:\n  git runr undo --to %s --into ../git-runr-restored\n"+
+			"  git runr undo --to %[1]s -- PATH\n", list[0].ID.Short())
+}
+
+// restoredJSON is the result of git runr undo --to.
+type restoredJSON struct {
+	Snapshot  gitstore.ID `json:"snapshot"`
+	To        string      `json:"to,omitempty"`
+	Restored  []string    `json:"restored"`
+	Conflicts []string    `json:"conflicts"` // in the way, so left alone
+	Undo      string      `json:"undo,omitempty"`
+}
+
+// restore puts files of a snapshot back. --to names the snapshot, or with --snapshot the only element of names.
+func (s *session) restore(store *store.Store, names, paths []string) (err error) {
+	if s.IsSet("to") {
+		names = append(names, s.String("to"))
+	}
+	if len(names) != 1 || s.Bool("list") {
+		return exit.Problemf(exit.Usage, "--to takes one snapshot; paths go after --").
+			WithHint("git runr undo --list", "git runr undo --to SNAPSHOT -- PATH")
+	}
+	if paths, err = pathsInside(store, paths); err != nil {
+		return err
+	}
+	var done landing.Restored
+	doc := restoredJSON{To: s.String("into")}
+	if s.IsSet("into") {
+		if doc.To == "" {
+			return exit.Problemf(exit.Usage, "--into needs a directory")
+		}
+		done, err = landing.RestoreTo(s.ctx, store, s.fromStart(doc.To), names[0], paths, s.Bool("staged"))
+	} else {
+		done, err = landing.Restore(s.ctx, store, names[0], paths, s.Bool("staged"))
+	}
+	s.sayFinished(done.Finished)
+	if err != nil {
+		return err
+	}
+	doc.Snapshot, doc.Restored, doc.Conflicts = done.From.ID, append([]string{}, done.Restored...),
+		append([]string{}, done.Conflicts...)
+	if done.Operation.Name != "" {
+		doc.Undo = "git runr undo"
+	}
+	return s.printLeaving(doc, doc.Conflicts, func(w io.Writer) { writeRestored(w, doc) })
+}
+
+func writeRestored(w io.Writer, doc restoredJSON) {
+	where := ""
+	if doc.To != "" {
+		where = " in " + doc.To
+	}
+	switch {
+	case len(doc.Restored) > 0:
+		safetext.Fprintf(w, "Restored %s of snapshot %s%s.\n", prose.Count(len(doc.Restored), "file"), doc.Snapshot.Short(),
+			where)
+	case doc.Undo != "":
+		safetext.Fprintf(w, "Restored what was staged in snapshot %s.\n", doc.Snapshot.Short())
+	default:
+		safetext.Fprintf(w, "Nothing to restore: the files%s are as in snapshot %s.\n", where, doc.Snapshot.Short())
+	}
+	render.Paths(w, "restored", doc.Restored)
+	render.Paths(w, "in the way, left alone", doc.Conflicts)
+	render.Undo(w, doc.Undo)
+}
+
+// sayFinished prints how operations of killed processes were finished.
+func (c *console) sayFinished(finished []gitstore.Reverted) {
+	for _, done := range finished {
+		c.say("%s", landing.FinishedText(done))
+	}
+}
+
+// restoreLine returns the command that restores uncommitted work of a run's removed worktree. left is its snapshot,
+// "" if there was none.
+func restoreLine(run string, left gitstore.ID) string {
+	if left == "" {
+		return ""
+	}
+	return "git runr undo --to " + left.Short() + " --into ../" + run
+}
+
+func writeLeft(w io.Writer, restore string) {
+	if restore != "" {
+		safetext.Fprintf(w, "Uncommitted work in its worktree is kept:\n  %s\n", restore)
+	}
+}

@@ -1,0 +1,276 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/build"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/checkup"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/setup"
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop"
+	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/queue"
+	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/share"
+	"github.com/git-runr/git-runr/loop/store"
+)
+
+func (p *program) gcCommand() *cli.Command {
+	return &cli.Command{
+		Name: "gc", Usage: "remove old closed reviews from the lists, and files of old runs",
+		Description: `Reviews that were resolved or cancelled longer than inbox.retention ago leave the lists; they can
+still be read (inbox list --archived, inbox get ID). For runs that ended as long ago, this clone's worktree,
+transcripts and snapshots are removed; for both, drafts that were not submitted. Checkouts that killed reviews left are
+removed, unless a process is in them. Worktrees of deleted repositories are removed if they hold no work, and named
+otherwise. What undo needs for landings, reverts and restores is kept for 30 days, and for the newest 50 for good. No
+event is ever deleted. The worker, and whoever submits or closes a review, does the same once a day.`,
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done"}},
+		Action: p.withConfig(gc),
+	}
+}
+
+type gcJSON struct {
+	loop.Garbage
+	DryRun bool `json:"dry_run"`
+}
+
+func gc(s *session, store *store.Store, conf *config.Config) (err error) {
+	now := s.now()
+	doc := gcJSON{DryRun: s.Bool("dry-run")}
+	if doc.Garbage, err = loop.FindGarbage(s.ctx, store, now.Add(-time.Duration(conf.Inbox.Retention))); err != nil {
+		return err
+	}
+	if !doc.DryRun {
+		if err := loop.CollectGarbage(s.ctx, store, doc.Garbage); err != nil {
+			return err
+		}
+	}
+	return s.print(doc, func(w io.Writer) { writeGarbage(w, doc, now) })
+}
+
+func writeGarbage(w io.Writer, doc gcJSON, now time.Time) {
+	for _, r := range doc.Reviews {
+		safetext.Fprintf(w, "review %s  %s %s ago\n", r.ID, r.Status, age(now.Sub(r.ClosedAt)))
+	}
+	for _, g := range doc.Runs {
+		safetext.Fprintf(w, "run %s  %s %s ago\n", g.Run.ID, render.RunState(g.Run, false), age(now.Sub(g.Run.UpdatedAt)))
+		for _, path := range []string{g.Worktree, g.Files} {
+			if path != "" {
+				safetext.Fprintf(w, "  %s\n", path)
+			}
+		}
+		if len(g.Snapshots) > 0 {
+			safetext.Fprintf(w, "  %s\n", prose.Count(len(g.Snapshots), "snapshot"))
+		}
+	}
+	if len(doc.Undo) > 0 {
+		safetext.Fprintf(w, "%s of what can be undone\n", prose.Count(len(doc.Undo), "old record"))
+	}
+	if n := len(doc.Typed); n > 0 {
+		safetext.Fprintf(w, "%s typed for them and not submitted\n", prose.Count(n, "text"))
+	}
+	for _, dir := range doc.Checkouts {
+		safetext.Fprintf(w, "checkout %s\n", dir)
+	}
+	for _, lost := range doc.Lost {
+		safetext.Fprintf(w, "worktree %s of %s, which is gone\n", lost.Dir, lost.Repository)
+	}
+	for _, kept := range doc.Kept {
+		remove, _ := safetext.CommandLine("rm", "-r", "-f", kept.Dir)
+		safetext.Fprintf(w,
+			"left alone: %s belongs to %s, which is gone; if that was moved, type git runr gc in it, else: %s\n", kept.Dir,
+			kept.Repository, remove)
+	}
+	would := ""
+	if doc.DryRun {
+		would = "would be "
+	}
+	if len(doc.Checkouts) > 0 {
+		safetext.Fprintf(w, "%s of killed processes %sremoved.\n", prose.Count(len(doc.Checkouts), "checkout"), would)
+	}
+	safetext.Fprintf(w, "%s %sdropped from the lists, and what %s left here.\n", prose.Count(len(doc.Reviews), "review"),
+		would, prose.Count(len(doc.Runs), "run"))
+}
+
+// age formats a duration: in whole days if it is at least one.
+func age(d time.Duration) string {
+	if days := int(d.Hours() / 24); days > 0 {
+		return prose.Count(days, "day")
+	}
+	return d.Truncate(time.Second).String()
+}
+
+func (p *program) doctorCommand() *cli.Command {
+	return &cli.Command{
+		Name: "doctor", Usage: "check git, hooks, agents and the remote; print what to type",
+		Description: `Prints one line for each: ok, warn (something does not work, or will not) or fail (git-runr
+cannot work), and what to type. It calls no agent and changes nothing. It asks the remote what it has and whether it
+would accept a push, without pushing, for at most 15 s; --offline leaves that out.
+Exit status: 1 if a line says fail.`,
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "offline", Usage: "do not ask the remote"}},
+		Action: p.action(doctor),
+	}
+}
+
+type doctorJSON struct {
+	OK     bool             `json:"ok"` // no check failed
+	Checks []checkup.Result `json:"checks"`
+}
+
+func doctor(s *session) error {
+	s.quiet = true // warnings about the configuration are lines below
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	conf, unread := s.configuration(store)
+	terms := checkup.Terms{Version: buildNow().Name(), Now: s.now(), Offline: s.Bool("offline")}
+	if s.shows.Page == nil {
+		_, terms.Screens = build.Screens()
+	}
+	checks := checkup.Of(s.ctx, store, conf, unread, terms)
+	ok := !slices.ContainsFunc(checks, func(c checkup.Result) bool { return c.State == checkup.Fail })
+	err = s.print(doctorJSON{ok, checks}, func(w io.Writer) { writeDoctor(w, checks) })
+	if err == nil && !ok {
+		return exit.With(exit.NotPassed)
+	}
+	return err
+}
+
+func writeDoctor(w io.Writer, checks []checkup.Result) {
+	meaning := map[string]screen.Meaning{checkup.OK: screen.Good, checkup.Warn: screen.Warning,
+		checkup.Fail: screen.Critical}
+	for _, check := range checks {
+		safetext.Fprintf(w, "%s%s%-14s %s\n", meaning[check.State].Of(check.State),
+			safetext.Block(strings.Repeat(" ", 6-len(check.State))), check.Name, check.Detail)
+		for _, command := range check.Type {
+			safetext.Fprintf(w, "      %s\n", command)
+		}
+	}
+}
+
+func (p *program) fsckCommand() *cli.Command {
+	return &cli.Command{
+		Name: "fsck", Usage: "check every record; --rebuild recreates cache and notes",
+		Description: `Names every missing or damaged record, with its attachments; the others can be used. git runr
+sync fetches from the remote what is missing or damaged here. fsck also names what sync refused.
+Exit status: 3 if a record is missing or damaged.`,
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "rebuild", Usage: "recreate the cache and the notes from the logs"}},
+		Action: p.inRepo(fsck),
+	}
+}
+
+type fsckJSON struct {
+	Events     int      `json:"events"`
+	Unreadable []string `json:"unreadable"`
+	Rebuilt    bool     `json:"rebuilt"`
+	// NotTaken are the logs that git runr sync fetched and did not accept.
+	NotTaken []gitstore.Rejection `json:"not_taken,omitempty"`
+}
+
+func fsck(s *session, store *store.Store) error {
+	collect(longGC) // the text of all notes is held in memory
+	events, bad, err := store.Check(s.ctx, s.Bool("rebuild"))
+	if err != nil {
+		return err
+	}
+	doc := fsckJSON{Events: events, Unreadable: []string{}, Rebuilt: s.Bool("rebuild")}
+	for _, err := range bad {
+		doc.Unreadable = append(doc.Unreadable, err.Error())
+	}
+	for _, remote := range store.Repo.Remotes() {
+		left, err := share.Left(s.ctx, store, remote)
+		if err != nil {
+			return err
+		}
+		doc.NotTaken = append(doc.NotTaken, left...)
+	}
+	return s.printLeaving(doc, doc.Unreadable, func(w io.Writer) {
+		safetext.Fprintf(w, "%s, %d unreadable.\n", prose.Count(doc.Events, "event"), len(doc.Unreadable))
+		render.Lines(w, doc.Unreadable)
+		writeNotTaken(w, doc.NotTaken)
+	})
+}
+
+func (p *program) uninstallCommand() *cli.Command {
+	return &cli.Command{
+		Name: "uninstall", Usage: "undo what init did in this repository",
+		Description: `Removes the hooks, the notes from git log, what init told agents, this clone's cache and
+settings, and the approval of .runr.toml; also that file, if init wrote it and nobody changed or committed it.
+Configuration and hooks are then byte for byte as before. Records, drafts and files of runs stay unless --refs is
+given.
+Exit status: 3 if something was left alone.`,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "refs",
+				Usage: "also delete every record of this clone: reviews, runs, notes, snapshots; branches of runs stay"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done"},
+			&cli.BoolFlag{Name: "yes", Usage: "do it without asking"},
+		},
+		Action: p.inRepo(uninstall),
+	}
+}
+
+type uninstallJSON struct {
+	Done   []string `json:"done"` // or would be done
+	Left   []string `json:"left"` // left alone, with the reason
+	DryRun bool     `json:"dry_run"`
+}
+
+func uninstall(s *session, store *store.Store) error {
+	if queue.AtWork(store) {
+		return exit.Problemf(exit.Busy, "reviews are being done in this clone").WithHint("git runr",
+			"then again: git runr uninstall")
+	}
+	conf, _ := config.Read(s.ctx, store.Repo, s.getenv) // nil if it cannot be read: then there is no approval to remove
+	todo, left, err := setup.Removals(s.ctx, store, conf, s.Bool("refs"))
+	if err != nil {
+		return err
+	}
+	doc := uninstallJSON{Done: []string{}, Left: append([]string{}, left...), DryRun: s.Bool("dry-run")}
+	for _, r := range todo {
+		doc.Done = append(doc.Done, r.What)
+	}
+	if !doc.DryRun && len(todo) > 0 {
+		if err := s.agreeToRemove(doc); err != nil {
+			return err
+		}
+		for _, r := range todo {
+			if err := r.Do(); err != nil {
+				return fmt.Errorf("%s: %w", r.What, err)
+			}
+		}
+	}
+	return s.printLeaving(doc, doc.Left, func(w io.Writer) { writeUninstall(w, doc) })
+}
+
+func (s *session) agreeToRemove(doc uninstallJSON) error {
+	line := "git runr uninstall --yes"
+	if s.Bool("refs") {
+		line += " --refs"
+	}
+	planned := uninstallJSON{Done: doc.Done, Left: doc.Left, DryRun: true}
+	return s.consent("Do this?", func(w io.Writer) { writeUninstall(w, planned) }, "nothing was done", line)
+}
+
+func writeUninstall(w io.Writer, doc uninstallJSON) {
+	verb := map[bool]string{true: "would be removed", false: "removed"}[doc.DryRun]
+	for _, what := range doc.Done {
+		safetext.Fprintf(w, "%s: %s\n", verb, what)
+	}
+	for _, left := range doc.Left {
+		safetext.Fprintf(w, "left alone: %s\n", left)
+	}
+	if len(doc.Done)+len(doc.Left) == 0 {
+		fmt.Fprintln(w, "Nothing to do.")
+	}
+}

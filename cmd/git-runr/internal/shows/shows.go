@@ -1,0 +1,26 @@
+// Package shows joins the screens: the page, the tools of agents and the terminal screen.
+package shows
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/mcp"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/tui"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/web"
+)
+
+// All returns all screens.
+func All() screens.Shows {
+	return screens.Shows{
+		Page: func(ctx context.Context, config screens.Page, place *screens.Place, idle time.Duration) error {
+			return web.New(config).Serve(ctx, place, idle, place.Gone)
+		},
+		Tools: func(ctx context.Context, config screens.Tools, in io.Reader, out io.Writer) error {
+			return mcp.New(config).Run(ctx, in, out)
+		},
+		Terminal: tui.Run,
+	}
+}
