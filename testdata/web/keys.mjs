@@ -133,7 +133,8 @@ export async function keys(browser, open, clean) {
   await first.close();
   await second.reload();
   await second.waitForSelector(".editor, .remark.draft");
-  check((await second.locator(".editor textarea").inputValue()) === "being written", "and takes it over once that is gone");
+  const taken = await second.evaluate(() => [...document.querySelectorAll(".editor textarea, .remark.draft:not([hidden])")].map((e) => e.value ?? e.dataset.source));
+  check(taken.join() === "being written", `and takes it over once that is gone, open or saved as a draft: ${taken}`);
   await end(server);
   await context.close();
 }
