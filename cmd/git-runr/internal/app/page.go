@@ -59,6 +59,6 @@ func handOver(s *session) error {
 	if err == nil && s.argv != nil {
 		err = syscall.Exec(serve, append([]string{serve}, s.argv[1:]...), os.Environ())
 	}
-	return exit.Problemf(exit.NotFound, "%s needs the program git-runr-serve beside git-runr (%v)", s.Command.Name, err).
+	return exit.Problemf(exit.NotFound, "%s needs the program git-runr-serve: %w", s.Command.Name, err).
 		WithHint(build.InstallLine + "   installs both")
 }

@@ -2,7 +2,9 @@
 package build
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -105,6 +107,8 @@ func Screens() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, err = os.Stat(behind + besides)
+	if _, err = os.Stat(behind + besides); errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("there is no %q", behind+besides)
+	}
 	return behind + besides, err
 }

@@ -70,8 +70,7 @@ func Of(ctx context.Context, store *store.Store, conf *config.Config, unread err
 	}
 	all := append(git(ctx, store.Repo), room(store.Repo.Free()))
 	if terms.Screens != nil {
-		all = append(all, warn("program", "serve, tui and mcp do not work: git-runr-serve is missing ("+
-			terms.Screens.Error()+")", build.InstallLine))
+		all = append(all, warn("program", "serve, tui and mcp need git-runr-serve: "+terms.Screens.Error(), build.InstallLine))
 	}
 	all = append(all, identity(ctx, store.Repo), configuration(conf, unread))
 	if conf != nil {
