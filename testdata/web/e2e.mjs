@@ -33,7 +33,7 @@ export async function open(context, url) {
     window.violations = [];
     document.addEventListener("securitypolicyviolation", (e) => window.violations.push(`${e.violatedDirective} ${e.blockedURI}`));
   });
-  page.setDefaultTimeout(6000);
+  page.setDefaultTimeout(30000);
   await page.goto(url);
   page.trouble = trouble;
   return page;

@@ -104,7 +104,7 @@ export async function noScript(browser, open) {
   const server = await serve(dir);
   const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
-  page.setDefaultTimeout(6000);
+  page.setDefaultTimeout(30000);
   await page.goto(server.url);
   const visit = (path) => page.goto(new URL(path, server.url).href);
   // dead are the things to press that nothing comes of.

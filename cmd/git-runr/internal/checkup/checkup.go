@@ -70,7 +70,8 @@ func Of(ctx context.Context, store *store.Store, conf *config.Config, unread err
 	}
 	all := append(git(ctx, store.Repo), room(store.Repo.Free()))
 	if terms.Screens != nil {
-		all = append(all, warn("program", "serve, tui and mcp need git-runr-serve: "+terms.Screens.Error(), build.InstallLine))
+		detail := "serve, tui and mcp need git-runr-serve: " + terms.Screens.Error()
+		all = append(all, warn("program", detail, build.InstallLine))
 	}
 	all = append(all, identity(ctx, store.Repo), configuration(conf, unread))
 	if conf != nil {
