@@ -92,16 +92,9 @@ func NewReviewDocument(r record.Review) ReviewDocument {
 
 // Place sets where the comments of people are at HEAD.
 func (doc *ReviewDocument) Place(ctx context.Context, store *store.Store) error {
-	var at []int
-	var made []record.Comment
+	now, err := shown.AtHead(ctx, store, doc.Review.Comments())
 	for i, c := range doc.Comments {
-		if c.File != "" && c.Side != record.SideOld { // HEAD has only the new side
-			at, made = append(at, i), append(made, c.Comment)
-		}
-	}
-	placed, err := shown.AtHead(ctx, store, made)
-	for i := range placed {
-		doc.Comments[at[i]].Now = &placed[i]
+		doc.Comments[i].Now = now[c.ID]
 	}
 	return err
 }
