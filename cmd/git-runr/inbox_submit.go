@@ -278,12 +278,6 @@ func (c *console) showDraft(review record.Review, draft store.Draft, added *reco
 	})
 }
 
-// notWritten returns the error for an editor session in which the person wrote nothing.
-func notWritten() error {
-	return exit.Problemf(exit.Nothing, "nothing was written, so nothing is recorded").
-		WithHint("if your editor returns at once, make it wait: git config core.editor \"code --wait\"")
-}
-
 // editNew implements git runr review --edit. The review is requested only after the person wrote something, and then
 // submitted.
 func (s *session) editNew(records *store.Store, request record.ReviewRequest) error {
@@ -394,7 +388,8 @@ func (s *session) write(store *store.Store, file editdiff.File) (written editdif
 		return written, exit.Problemf(exit.Usage, "%w", err)
 	}
 	if written.Empty() {
-		return written, notWritten()
+		return written, exit.Problemf(exit.Nothing, "nothing was written, so nothing is recorded").
+			WithHint("if your editor returns at once, make it wait: git config core.editor \"code --wait\"")
 	}
 	return written, nil
 }

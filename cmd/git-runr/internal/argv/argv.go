@@ -3,11 +3,13 @@
 package argv
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/nearest"
 )
@@ -219,10 +221,7 @@ func withDashes(name string) string {
 // helpCommand returns the command line for help. It uses -h, because git handles --help itself and looks for a manual
 // page.
 func (p *permuter) helpCommand() string {
-	words := []string{"git runr"}
-	for _, level := range p.levels[1:] {
-		words = append(words, level.name)
-	}
+	words := each.Of(p.levels, func(level argLevel) string { return cmp.Or(level.name, "git runr") })
 	return strings.Join(append(words, "-h"), " ")
 }
 

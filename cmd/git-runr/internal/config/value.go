@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/lineage"
@@ -124,10 +125,7 @@ func (c *Config) at(ctx context.Context, commit gitstore.ID) (*Config, error) {
 }
 
 func oneOf(allowed ...string) valueKind[string] {
-	quoted := make([]string, len(allowed))
-	for i, a := range allowed {
-		quoted[i] = strconv.Quote(a)
-	}
+	quoted := each.Of(allowed, strconv.Quote)
 	last := len(quoted) - 1
 	wants := strings.TrimPrefix(strings.Join(quoted[:last], ", ")+" or ", " or ") + quoted[last]
 	return stringKind(wants, func(s string) bool { return slices.Contains(allowed, s) })
@@ -232,11 +230,7 @@ func stringList(raw any) ([]string, bool) {
 func textLast(values []string) any { return values[len(values)-1] }
 
 func textList(values []string) any {
-	out := make([]any, len(values))
-	for i, v := range values {
-		out[i] = v
-	}
-	return out
+	return each.Of(values, func(v string) any { return v })
 }
 
 // textTruth parses a truth value as git does.

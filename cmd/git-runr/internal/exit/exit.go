@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/record"
@@ -329,10 +330,7 @@ func writeProblemJSON(w io.Writer, p *Problem) {
 	out := problemJSON{V: 1}
 	out.Error.Status = p.Status
 	out.Error.Message = safetext.Line(p.Msg)
-	out.Error.Hint = []string{}
-	for _, line := range p.Hint {
-		out.Error.Hint = append(out.Error.Hint, strings.TrimSpace(safetext.Line(line)))
-	}
+	out.Error.Hint = each.Of(p.Hint, func(line string) string { return strings.TrimSpace(safetext.Line(line)) })
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.Encode(out)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
@@ -101,10 +102,7 @@ func nextBlock(lines []string) (block, []string) {
 		return block{kind: literal, lines: lines[:n]}, lines[n:]
 	case len(lines) > 1 && indented(lines[1]):
 		n := 1 + untilBlock(lines[1:], indented)
-		body := make([]string, 0, n)
-		for _, line := range lines[1:n] {
-			body = append(body, strings.TrimPrefix(line, "    "))
-		}
+		body := each.Of(lines[1:n], func(line string) string { return strings.TrimPrefix(line, "    ") })
 		return block{kind: definition, term: first, body: parse(strings.Join(body, "\n"))}, lines[n:]
 	}
 	n := 1
@@ -229,19 +227,12 @@ func All(w io.Writer, app *cli.App, topics []Topic, columns int) {
 		commands = commands[n:]
 	}
 	helpOptions(w, "GLOBAL OPTIONS", app.VisibleFlags(), columns)
-	rows := make([][2]string, len(topics))
-	for i, topic := range topics {
-		rows[i] = [2]string{topic.Name, topic.Usage}
-	}
+	rows := each.Of(topics, func(t Topic) [2]string { return [2]string{t.Name, t.Usage} })
 	List(w, "TOPICS, of git runr help TOPIC", rows, columns)
 }
 
 func usages(commands []*cli.Command) [][2]string {
-	rows := make([][2]string, len(commands))
-	for i, c := range commands {
-		rows[i] = [2]string{c.Name, c.Usage}
-	}
-	return rows
+	return each.Of(commands, func(c *cli.Command) [2]string { return [2]string{c.Name, c.Usage} })
 }
 
 func helpOn(w io.Writer, summary, usage, description string, columns int) {

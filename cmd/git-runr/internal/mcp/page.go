@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/comment"
@@ -389,11 +390,7 @@ func (c call) facts(r record.Review, first bool) (doc gotten, text string) {
 
 // lines makes foreign names safe, each on one line; the result is not nil.
 func lines(names []string) []string {
-	safe := []string{}
-	for _, name := range names {
-		safe = append(safe, line(name, 200))
-	}
-	return safe
+	return each.Of(names, func(name string) string { return line(name, 200) })
 }
 
 // pageText returns a page as text: overall statements, the comments of people in the form that agents know, then every

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/when"
@@ -134,9 +135,5 @@ func changedFiles(ctx context.Context, store *store.Store, r record.ReviewSummar
 	if err != nil {
 		return r.Files
 	}
-	paths := make([]string, len(changes))
-	for i, c := range changes {
-		paths[i] = c.Path
-	}
-	return paths
+	return each.Of(changes, func(c gitstore.Change) string { return c.Path })
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -36,14 +37,7 @@ func Inbox(w io.Writer, reviews []record.ReviewSummary, total int, style ListSty
 		fmt.Fprintln(w, "No reviews found.")
 		return
 	}
-	short := map[string]string{}
-	if style.Short != nil {
-		ids := make([]string, len(reviews))
-		for i, r := range reviews {
-			ids[i] = r.ID
-		}
-		short = style.Short(ids)
-	}
+	short := shortIDs(style, reviews, func(r record.ReviewSummary) string { return r.ID })
 	rows := make([][]screen.Cell, len(reviews))
 	for i, r := range reviews {
 		id := cmp.Or(short[r.ID], r.ID)
@@ -56,6 +50,14 @@ func Inbox(w io.Writer, reviews []record.ReviewSummary, total int, style ListSty
 	if total > len(reviews) {
 		safetext.Fprintf(w, "… and %d more (--limit 0 shows all)\n", total-len(reviews))
 	}
+}
+
+// shortIDs returns the short forms of the ids of a list.
+func shortIDs[T any](style ListStyle, list []T, id func(T) string) map[string]string {
+	if style.Short == nil {
+		return nil
+	}
+	return style.Short(each.Of(list, id))
 }
 
 // cells returns the columns of a review's line. The last one is its title.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/record"
@@ -244,10 +245,7 @@ const maxPlaced = 200
 
 // AtHead finds where the remarks are at HEAD.
 func (v *Review) AtHead(ctx context.Context, store *store.Store) error {
-	var made []record.Comment
-	for _, r := range v.Remarks {
-		made = append(made, r.Made)
-	}
+	made := each.Of(v.Remarks, func(r *Remark) record.Comment { return r.Made })
 	now, err := AtHead(ctx, store, made[:min(len(made), maxPlaced)])
 	for _, r := range v.Remarks {
 		r.Now = now[r.Made.ID]

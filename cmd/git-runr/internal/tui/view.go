@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
@@ -209,10 +210,7 @@ func (m *model) footer(p *page) (lines []string, cursor *tea.Cursor) {
 		}
 		return append([]string{styled(bold, m.field.prompt)}, shown...), tea.NewCursor(x, y+1)
 	case m.ask != nil:
-		var labels []string
-		for _, c := range m.ask.choices {
-			labels = append(labels, c.label)
-		}
+		labels := each.Of(m.ask.choices, func(c key) string { return c.label })
 		return []string{styled(bold, m.ask.text), strings.Join(append(labels, "esc no"), "   ")}, nil
 	}
 	labels := "? help   q back"

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/change"
@@ -135,11 +136,7 @@ func (s *Server) listSessions(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []sessionJSON{}
-	for _, review := range open {
-		list = append(list, sessionJSON{summaryJSON: summary(review)})
-	}
-	return list, nil
+	return each.Of(open, func(r record.ReviewSummary) sessionJSON { return sessionJSON{summaryJSON: summary(r)} }), nil
 }
 
 // maxListed is the maximum number of reviews in one answer; existing clients rely on it.
@@ -172,11 +169,7 @@ func (s *Server) listSubmissions(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []summaryJSON{}
-	for _, review := range reviews {
-		list = append(list, summary(review))
-	}
-	return counted{list, total}, nil
+	return counted{each.Of(reviews, summary), total}, nil
 }
 
 // recordJSON is one review with all its details.
@@ -236,16 +229,15 @@ func reviewRecord(r record.Review) recordJSON {
 			Branch: r.Request.Subject.Branch, Commit: string(r.Request.Subject.Commit), Source: r.Source,
 			OtherReviewers: r.Request.Others,
 		},
-		Submissions: []personsAnswer{},
+		Submissions: each.Of(r.Submissions, func(sub record.Submission) personsAnswer {
+			return personsAnswer{
+				Reviewer: sub.Reviewer, Decision: string(sub.Decision), Outcome: string(sub.Outcome),
+				Verdict: string(sub.Report.Effective), Message: sub.Report.Summary, At: millis(sub.At),
+			}
+		}),
 	}
 	if r.Status == record.ReviewCancelled {
 		doc.CancelledAt = millis(r.UpdatedAt)
-	}
-	for _, sub := range r.Submissions {
-		doc.Submissions = append(doc.Submissions, personsAnswer{
-			Reviewer: sub.Reviewer, Decision: string(sub.Decision), Outcome: string(sub.Outcome),
-			Verdict: string(sub.Report.Effective), Message: sub.Report.Summary, At: millis(sub.At),
-		})
 	}
 	if len(r.Submissions) > 0 {
 		doc.Submission = &submissionJSON{Comments: allComments(r)}
@@ -261,9 +253,7 @@ func allComments(r record.Review) []commentJSON {
 		for _, j := range r.SaidFirst(i) {
 			all = append(all, findingComment(j.Finding))
 		}
-		for _, c := range sub.Comments {
-			all = append(all, comment(c))
-		}
+		all = append(all, each.Of(sub.Comments, comment)...)
 	}
 	return all
 }
