@@ -107,18 +107,11 @@ func waiting(ctx context.Context, records *store.Store) (string, error) {
 	if err != nil || n == 0 {
 		return "", err
 	}
-	text := prose.Count(n, "review") + " " + verb(n, "waits", "wait") + " in this repository"
+	text := prose.Count(n, "review") + " " + map[bool]string{true: "waits", false: "wait"}[n == 1] + " in this repository"
 	if critical := records.Glance().Critical; critical > 0 {
 		text += fmt.Sprintf(", with %s unanswered", prose.Count(critical, "critical finding"))
 	}
 	return text + ". To see them: git runr inbox list --status inbox", nil
-}
-
-func verb(n int, one, more string) string {
-	if n == 1 {
-		return one
-	}
-	return more
 }
 
 // context returns an answer that gives the agent text in addition to its task.
@@ -209,6 +202,6 @@ func handBackOf(ctx context.Context, store *store.Store, lines []record.ReviewSu
 		"git runr inbox answer REVIEW FINDING fixed --commit REV; what is wrong, refuted -m with the reason; what must "+
 		"wait, deferred -m. "+
 		"Decisions of your user stand. This is said once.\n%s", lead, prose.Count(len(fresh), "finding"),
-		verb(len(fresh), "has", "have"),
+		map[bool]string{true: "has", false: "have"}[len(fresh) == 1],
 		safetext.Fence(strings.Join(blocks, "\n\n"))), nil
 }

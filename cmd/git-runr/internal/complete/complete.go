@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/argv"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/register"
@@ -79,7 +80,7 @@ func (r *reader) take(word string) {
 	case len(word) > 1 && word[0] == '-':
 		r.waits = nil
 		if name, _, inline := strings.Cut(strings.TrimLeft(word, "-"), "="); !inline {
-			if f := r.flag(name); f != nil && takesValue(f) {
+			if f := r.flag(name); f != nil && argv.TakesValue(f) {
 				r.waits = f
 			}
 		}
@@ -102,10 +103,8 @@ func (r *reader) descend(name string) bool {
 
 func (r *reader) flag(name string) cli.Flag {
 	for _, level := range slices.Backward(r.levels) {
-		for _, f := range level {
-			if slices.Contains(f.Names(), name) {
-				return f
-			}
+		if f := argv.FindFlag(level, name); f != nil {
+			return f
 		}
 	}
 	return nil
@@ -120,7 +119,7 @@ func (r *reader) last() {
 		r.valueOf(r.waits)
 	case dashed && inline:
 		r.Before, r.Current = r.Current[:len(r.Current)-len(value)], value
-		if f := r.flag(name); f != nil && takesValue(f) {
+		if f := r.flag(name); f != nil && argv.TakesValue(f) {
 			r.valueOf(f)
 		}
 	case dashed:
@@ -184,11 +183,6 @@ func describe(f cli.Flag) (usage, kind string) {
 		kind, usage = parts[1], strings.Join(parts, "")
 	}
 	return usage, kind
-}
-
-func takesValue(f cli.Flag) bool {
-	documented, ok := f.(cli.DocGenerationFlag)
-	return ok && documented.TakesValue()
 }
 
 // argument determines the next argument from the command's usage, such as "RUN commit|skip|stop": words in lower case

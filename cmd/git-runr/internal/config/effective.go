@@ -11,6 +11,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/nearest"
 	"github.com/git-runr/git-runr/loop/runplan"
@@ -162,11 +163,7 @@ func tomlText(value any) string {
 	case string:
 		return tomlString(value)
 	case []any:
-		texts := make([]string, len(value))
-		for i, item := range value {
-			texts[i] = tomlText(item)
-		}
-		return "[" + strings.Join(texts, ", ") + "]"
+		return "[" + strings.Join(each.Of(value, tomlText), ", ") + "]"
 	}
 	return fmt.Sprint(value)
 }
@@ -195,9 +192,7 @@ func (v Value) Where() string {
 
 // Explain returns what the key means and which values it accepts.
 func (v Value) Explain() string {
-	var b strings.Builder
-	safetext.Fprintf(&b, "%s (%s)", v.means, v.wants)
-	return b.String()
+	return fmt.Sprintf("%s (%s)", v.means, v.wants)
 }
 
 // Initial returns the first .runr.toml of a repository, with these checks and worktree settings.

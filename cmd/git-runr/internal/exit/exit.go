@@ -172,7 +172,11 @@ func Classify(err error) *Problem {
 	var altered *gitstore.AlteredError
 	switch {
 	case errors.As(err, &known):
-		return &Problem{Status: known.Status, Msg: fullMessage(err, known), Hint: known.Hint}
+		whole := &Problem{Status: known.Status, Hint: known.Hint}
+		if known.Msg != "" { // err may wrap known
+			whole.Msg = err.Error()
+		}
+		return whole
 	case errors.As(err, &altered):
 		return Problemf(Stopped, "%w", err).WithHint(checking.GuardLines()...)
 	case errors.As(err, &state):
@@ -280,14 +284,6 @@ func Refused(refused *gitstore.RefusedError) *Problem {
 	return Problemf(State, "%w", refused).WithHint(
 		"nothing is lost: what was recorded stays in this clone",
 		"when the remote accepts and shows refs/runr/* and refs/notes/runr: git runr sync "+refused.Remote)
-}
-
-// fullMessage returns the message of err, which may wrap known, or "" if known has no message.
-func fullMessage(err error, known *Problem) string {
-	if known.Msg == "" {
-		return ""
-	}
-	return err.Error()
 }
 
 // Report prints err and returns its exit status; nil is 0 and prints nothing. Text goes to stderr. With jsonOut the

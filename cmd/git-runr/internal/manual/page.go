@@ -176,7 +176,7 @@ func (r *roff) command(before string, c *cli.Command, top bool) {
 		r.line(strings.TrimRight(`\fB`+escape(name)+`\fR `+escape(c.ArgsUsage), " "))
 		r.line(".br")
 	}
-	r.fill(sentence(c.Usage))
+	r.fill(strings.ToUpper(c.Usage[:1]) + c.Usage[1:] + ".")
 	if c.Description != "" {
 		r.line(".PP")
 		r.text(paragraphs(c.Description))
@@ -212,14 +212,6 @@ func paragraphs(description string) string {
 	return b.String()
 }
 
-// sentence turns a command's summary, which has no capital and no full stop, into a sentence.
-func sentence(usage string) string {
-	if usage == "" {
-		return ""
-	}
-	return strings.ToUpper(usage[:1]) + strings.TrimRight(usage[1:], ".") + "."
-}
-
 // escape returns text in roff. It names characters beyond ASCII, because the reader may not know the encoding.
 func escape(text string) string {
 	var b strings.Builder
@@ -233,8 +225,8 @@ func escape(text string) string {
 			b.WriteString(`\(ha`)
 		case c == '~':
 			b.WriteString(`\(ti`)
-		case signs(c) != "":
-			b.WriteString(signs(c))
+		case signs[c] != "":
+			b.WriteString(signs[c])
 		case c < ' ':
 			b.WriteByte(' ')
 		case c < 0x7f:
@@ -246,18 +238,8 @@ func escape(text string) string {
 	return b.String()
 }
 
-// signs returns ASCII for characters that printer fonts lack.
-func signs(c rune) string {
-	switch c {
-	case '…':
-		return "..."
-	case '✗':
-		return "x"
-	case '●':
-		return "*"
-	}
-	return ""
-}
+// signs maps characters that printer fonts lack to ASCII.
+var signs = map[rune]string{'…': "...", '✗': "x", '●': "*"}
 
 // bold makes text between backquotes bold.
 func bold(text string) string {

@@ -48,14 +48,12 @@ func Written() []Topic {
 		{Name: "examples", Usage: "a first review, a first run, a team, a pipeline"},
 	}
 	for i := range topics {
-		topics[i].Text = func() string { return read(topics[i].Name) }
+		topics[i].Text = func() string {
+			text, _ := files.ReadFile("topics/" + topics[i].Name + ".md") // a test reads them all
+			return string(text)
+		}
 	}
 	return topics
-}
-
-func read(name string) string {
-	text, _ := files.ReadFile("topics/" + name + ".md") // a test reads them all
-	return string(text)
 }
 
 type kind int

@@ -70,7 +70,12 @@ func (c *drainedConn) count(n int) {
 func (c *drainedConn) await(ctx context.Context) {
 	limit := time.NewTimer(drainTime)
 	defer limit.Stop()
-	for c.busy() {
+	busy := func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.pending > 0
+	}
+	for busy() {
 		select {
 		case <-c.idle:
 		case <-ctx.Done():
@@ -79,10 +84,4 @@ func (c *drainedConn) await(ctx context.Context) {
 			return
 		}
 	}
-}
-
-func (c *drainedConn) busy() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.pending > 0
 }

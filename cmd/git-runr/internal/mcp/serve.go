@@ -9,7 +9,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/git-runr/git-runr/loop/queue"
-	"github.com/git-runr/git-runr/loop/record"
 )
 
 // instructions tell the agent what the tools are for, all in one place.
@@ -21,7 +20,7 @@ const readOnly = `Reviews of this git repository, by people and by agents, to be
 // New is a server with all its tools, or those that read.
 func New(c Config) *Server {
 	s := &Server{Config: c, actor: onceNamed()}
-	s.claims.held, s.schemas = map[string]record.Hold{}, map[string]*jsonschema.Schema{}
+	s.schemas = map[string]*jsonschema.Schema{}
 	options := &sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{
 		Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{},
 	}}

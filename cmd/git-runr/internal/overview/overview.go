@@ -111,15 +111,6 @@ func Of(ctx context.Context, records *store.Store, given Given) (Overview, error
 	return doc, nil
 }
 
-// landLine returns the command that brings a result to the current branch: git merge if land would refuse it because
-// of conflicts.
-func landLine(ctx context.Context, store *store.Store, run record.RunSummary) string {
-	if landing.Conflicts(ctx, store, run.ID) {
-		return "git merge " + run.Branch
-	}
-	return "git runr land " + run.ID
-}
-
 // nextShown is the maximum number of commands to suggest.
 const nextShown = 3
 
@@ -149,8 +140,10 @@ func (d Overview) next(ctx context.Context, store *store.Store) []string {
 		switch {
 		case slices.ContainsFunc(d.Cut, func(op string) bool { return strings.Contains(op, r.ID) }):
 		case r.Status == record.RunCompleted && !r.Landed && !r.InPlace:
-			if !busy {
-				lines = append(lines, landLine(ctx, store, r))
+			if !busy && landing.Conflicts(ctx, store, r.ID) { // land would refuse it
+				lines = append(lines, "git merge "+r.Branch)
+			} else if !busy {
+				lines = append(lines, "git runr land "+r.ID)
 			}
 		case r.Status == record.RunReviewing, r.Status == record.RunStopped:
 			lines = append(lines, "git runr diagnose "+r.ID)

@@ -102,7 +102,9 @@ func (p *Plan) file(path string, parts []part, removing bool) {
 	case err == nil:
 		states, err = f.remove(parts)
 	}
-	if err != nil && removing && !p.concerns(path, f) {
+	_, known := p.made.Files[path]
+	ours := known || f != nil && bytes.Contains(f.before, []byte("runr")) // it may contain something of ours
+	if err != nil && removing && !ours {
 		f, states, err = nil, slices.Repeat([]string{Absent}, len(parts)), nil
 	}
 	for i, part := range parts {
@@ -117,12 +119,6 @@ func (p *Plan) file(path string, parts []part, removing bool) {
 	if err == nil && f != nil {
 		p.files = append(p.files, f)
 	}
-}
-
-// concerns reports whether a file that cannot be edited may contain something of ours.
-func (p *Plan) concerns(path string, f *change) bool {
-	_, known := p.made.Files[path]
-	return known || f != nil && bytes.Contains(f.before, []byte("runr"))
 }
 
 // tell adds an item, or merges it with the item for the same thing in the same file. Of several hooks, one that changes
@@ -246,14 +242,9 @@ func (f *change) remove(parts []part) (states []string, err error) {
 		states = append(states, Removed)
 	}
 	slices.Reverse(states)
-	f.gone = f.changes() && (f.made.New || f.made.Before == nil) && isBlank(f.after)
+	text := strings.TrimSpace(strings.TrimPrefix(string(f.after), byteOrderMark))
+	f.gone = f.changes() && (f.made.New || f.made.Before == nil) && (text == "" || text == "{}")
 	return states, nil
-}
-
-// isBlank reports whether a file has no content.
-func isBlank(data []byte) bool {
-	text := strings.TrimSpace(strings.TrimPrefix(string(data), byteOrderMark))
-	return text == "" || text == "{}"
 }
 
 // changes reports whether the file must be written.

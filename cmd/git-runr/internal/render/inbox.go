@@ -158,7 +158,11 @@ func (l ListStyle) besideTitle(r record.ReviewSummary) string {
 		parts = append(parts, "claimed by "+r.ClaimedBy)
 	}
 	if len(r.BackTo) > 0 {
-		return fmt.Sprintf("(back to %s: %d answered)", l.backTo(r), r.Back)
+		to := strings.Join(r.BackTo, ", ")
+		if r.IsBackTo(l.Me) {
+			to = "you"
+		}
+		return fmt.Sprintf("(back to %s: %d answered)", to, r.Back)
 	}
 	if r.Claimed > 0 {
 		parts = append(parts, fmt.Sprintf("%d claimed fixed", r.Claimed))
@@ -170,12 +174,4 @@ func (l ListStyle) besideTitle(r record.ReviewSummary) string {
 		return ""
 	}
 	return "(" + strings.Join(parts, "; ") + ")"
-}
-
-// backTo returns the names of those who have to look at a review again.
-func (l ListStyle) backTo(r record.ReviewSummary) string {
-	if r.IsBackTo(l.Me) {
-		return "you"
-	}
-	return strings.Join(r.BackTo, ", ")
 }

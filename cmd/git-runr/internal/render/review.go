@@ -306,13 +306,6 @@ func Audience(name string) string {
 	return "for people at " + name
 }
 
-// redactedLine describes who redacted what in a review.
-func redactedLine(p record.Redaction) string {
-	what := map[string]string{"": "the whole review", "text": "all texts with a given text"}[p.What]
-	return fmt.Sprintf("%s redacted %s %s", p.Actor, cmp.Or(what, "the thread of "+p.What),
-		p.At.UTC().Format("2006-01-02 15:04:05Z"))
-}
-
 // writeReviewHead prints the subject and the state of the review.
 func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	subject := doc.Request.Subject
@@ -324,7 +317,9 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 		safetext.Fprintf(w, "%s\n", Audience(doc.Audience))
 	}
 	for _, p := range doc.Redactions {
-		safetext.Fprintf(w, "%s\n", redactedLine(p))
+		what := map[string]string{"": "the whole review", "text": "all texts with a given text"}[p.What]
+		safetext.Fprintf(w, "%s redacted %s %s\n", p.Actor, cmp.Or(what, "the thread of "+p.What),
+			p.At.UTC().Format("2006-01-02 15:04:05Z"))
 	}
 	writeMessages(w, subject)
 	if kind := doc.Request.Kind; kind != "" {
@@ -415,8 +410,12 @@ func writeComments(w io.Writer, doc ReviewDocument) {
 	}
 	safetext.Fprintf(w, "\n%s\n\n", safetext.Block(doc.Markdown))
 	for _, c := range doc.Comments {
+		later := shown.Later(c.Now)
+		if later != "" {
+			later = "  (" + later + ")"
+		}
 		safetext.Fprintf(w, "%s  %s  by %s%s\n", c.ID,
-			screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, c.Reviewer, nowAt(c))
+			screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, c.Reviewer, later)
 		if c.Answer != nil {
 			safetext.Fprintf(w, "  %s\n", answerLine(*c.Answer))
 		}
@@ -430,14 +429,6 @@ func writeReplies(w io.Writer, indent string, replies []record.Reply) {
 		text := "> " + strings.ReplaceAll(safetext.Text(string(Indented(r.Text))), "\n", "\n"+indent+"> ")
 		safetext.Fprintf(w, "%s> %s, %s:\n%s%s\n", indent, r.Actor, screen.Time(r.At), indent, safetext.Block(text))
 	}
-}
-
-// nowAt describes where a comment is now, if it has moved.
-func nowAt(c CommentDocument) string {
-	if later := shown.Later(c.Now); later != "" {
-		return "  (" + later + ")"
-	}
-	return ""
 }
 
 func answerLine(a record.Answer) string {

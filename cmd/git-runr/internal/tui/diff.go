@@ -137,7 +137,11 @@ func (d *diff) fileRows(at, width int, said remarks) []row {
 	if said != nil {
 		rows = append(rows, said.at(at+1, "", 0, width)...)
 	}
-	digits := lineDigits(*f)
+	most := 99
+	for _, h := range f.Hunks {
+		most = max(most, h.NewStart+h.NewCount, h.OldStart+h.OldCount)
+	}
+	digits := len(fmt.Sprint(most)) // of line numbers
 	for h, hunk := range f.Hunks {
 		title := fmt.Sprintf("@@ %d,%d @@ %s", hunk.NewStart, hunk.NewCount, hunk.Section)
 		rows = append(rows, row{text: styled(cyan, title), id: fmt.Sprintf("hunk %s %d", name, h), file: at + 1, hunk: true})
@@ -170,15 +174,6 @@ func remarksOn(index int, l unidiff.Line, width int, said remarks) []row {
 		rows = append(rows, said.at(index, record.SideOld, l.Old, width)...)
 	}
 	return rows
-}
-
-// lineDigits returns the width of a file's line numbers.
-func lineDigits(f unidiff.File) int {
-	most := 99
-	for _, h := range f.Hunks {
-		most = max(most, h.NewStart+h.NewCount, h.OldStart+h.OldCount)
-	}
-	return len(fmt.Sprint(most))
 }
 
 func kindColour(kind byte) string {

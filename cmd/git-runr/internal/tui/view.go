@@ -111,12 +111,10 @@ func (p *page) jump(step int, height int, fits func(row) bool) {
 func (m *model) body() int { return max(1, m.height-2-m.footHeight()) }
 
 func (m *model) footHeight() int {
-	switch {
-	case m.field != nil && !m.field.line:
-		return min(len(m.field.lines(m.width))+1, max(3, m.height/2))
-	default:
+	if m.field == nil || m.field.line {
 		return 1
 	}
+	return min(len(m.field.lines(m.width))+1, max(3, m.height/2))
 }
 
 // View implements tea.Model.

@@ -9,19 +9,16 @@ import (
 // metricsDays is how far back the page of metrics looks.
 const metricsDays = 30
 
-// metricsView is the data of the page of metrics.
-type metricsView struct {
-	page
-	Days int
-	diagnose.Metrics
-}
-
 func (p *pages) metrics(w http.ResponseWriter, r *http.Request) error {
 	m, err := p.Measure(r.Context(), p.Now().AddDate(0, 0, -metricsDays))
 	if err != nil {
 		return err
 	}
-	return p.show(w, http.StatusOK, "metrics.html", metricsView{p.page(r, "Metrics", "metrics"), metricsDays, m})
+	return p.show(w, http.StatusOK, "metrics.html", struct {
+		page
+		Days int
+		diagnose.Metrics
+	}{p.page(r, "Metrics", "metrics"), metricsDays, m})
 }
 
 // share returns the count of a row in percent of the highest of its group, for the width of a bar.

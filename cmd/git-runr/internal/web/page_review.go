@@ -328,13 +328,16 @@ func (p *pages) open(r *http.Request, review record.Review) (o opened, err error
 	return o, err
 }
 
-// reviewDiff serves the diff of one file: as a part of the page for scripts, else as a page of its own.
-func (p *pages) reviewDiff(w http.ResponseWriter, r *http.Request, review record.Review) error {
-	o, err := p.open(r, review)
-	if err != nil {
-		return err
-	}
-	return p.showDiff(w, r, o.change, o.files, o.options(o.files, o.remarks), o.page)
+// ofFiles returns a handler that calls show with the change under the review that is named in the request.
+func (p *pages) ofFiles(show func(http.ResponseWriter, *http.Request, comparison, *fileList, viewOptions, page) error,
+) func(http.ResponseWriter, *http.Request) error {
+	return p.ofReview(func(w http.ResponseWriter, r *http.Request, review record.Review) error {
+		o, err := p.open(r, review)
+		if err != nil {
+			return err
+		}
+		return show(w, r, o.change, o.files, o.options(o.files, o.remarks), o.page)
+	})
 }
 
 // diffView is the page of one file's diff.
@@ -343,7 +346,8 @@ type diffView struct {
 	File fileView
 }
 
-// showDiff shows the diff of the file named in the request.
+// showDiff shows the diff of the file named in the request: as a part of the page for scripts, else as a page of its
+// own.
 func (p *pages) showDiff(w http.ResponseWriter, r *http.Request, c comparison, list *fileList, o viewOptions,
 	common page) error {
 	f, known := list.find(r.FormValue("path"))
