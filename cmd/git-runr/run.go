@@ -349,23 +349,28 @@ func planReview(ctx context.Context, store *store.Store, plan *runplan.Plan, id 
 	return runner.PlanReview(plan, review, only...)
 }
 
+// maxInput is the maximum size of an input file in bytes.
+const maxInput = 4 << 20
+
 // readInput reads a file, relative to where the command was started, or standard input for "-".
 func (s *session) readInput(name string) ([]byte, error) {
-	const limit = 4 << 20
-	if name == "-" {
-		return io.ReadAll(io.LimitReader(s.in, limit))
+	in := s.in
+	if name != "-" {
+		file, err := os.Open(s.fromStart(name))
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, exit.Problemf(exit.NotFound, "there is no file %q", name)
+		}
+		if err != nil {
+			return nil, exit.Problemf(exit.Usage, "%w", err)
+		}
+		defer file.Close()
+		in = file
 	}
-	name = s.fromStart(name)
-	info, err := os.Stat(name)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil, exit.Problemf(exit.NotFound, "there is no file %q", name)
-	case err != nil:
-		return nil, exit.Problemf(exit.Usage, "%w", err)
-	case info.IsDir() || info.Size() > limit:
+	data, err := io.ReadAll(io.LimitReader(in, maxInput+1))
+	if err != nil || len(data) > maxInput {
 		return nil, exit.Problemf(exit.Usage, "%q is not a text file of at most 4 MiB", name)
 	}
-	return os.ReadFile(name)
+	return data, nil
 }
 
 // fromStart resolves path relative to the directory in which the command was started.

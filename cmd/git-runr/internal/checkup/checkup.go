@@ -67,7 +67,13 @@ func Of(ctx context.Context, store *store.Store, conf *config.Config, unread err
 		conf = nil
 	}
 	all := append(git(ctx, store.Repo), room(store.Repo.Free()))
-	all = append(all, identity(ctx, store.Repo), configuration(conf, unread))
+	if who, err := store.Repo.Identity(ctx); err != nil {
+		all = append(all, fail("identity", "git does not know who you are: "+err.Error(),
+			"git config --global user.name \"Your Name\"", "git config --global user.email you@example.com"))
+	} else {
+		all = append(all, ok("identity", who.String()))
+	}
+	all = append(all, configuration(conf, unread))
 	if conf != nil {
 		all = append(all, trust(conf))
 	}
@@ -127,15 +133,6 @@ func room(free int64, known bool) Result {
 		return warn("disk", left, "git runr gc")
 	}
 	return ok("disk", left)
-}
-
-func identity(ctx context.Context, repo *gitstore.Repo) Result {
-	who, err := repo.Identity(ctx)
-	if err != nil {
-		return fail("identity", "git does not know who you are: "+err.Error(), "git config --global user.name \"Your Name\"",
-			"git config --global user.email you@example.com")
-	}
-	return ok("identity", who.String())
 }
 
 func configuration(conf *config.Config, unread error) Result {

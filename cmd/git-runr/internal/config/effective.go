@@ -11,7 +11,6 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/nearest"
 	"github.com/git-runr/git-runr/loop/runplan"
@@ -154,18 +153,17 @@ func chosen(all []Value, of string) ([]Value, error) {
 }
 
 // Text returns the value in TOML syntax, or "" without one.
-func (v Value) Text() string { return tomlText(v.Value) }
-
-func tomlText(value any) string {
-	switch value := value.(type) {
-	case nil:
+func (v Value) Text() string {
+	if v.Value == nil {
 		return ""
-	case string:
-		return tomlString(value)
-	case []any:
-		return "[" + strings.Join(each.Of(value, tomlText), ", ") + "]"
 	}
-	return fmt.Sprint(value)
+	return tomlText(v.Value)
+}
+
+// tomlText returns a string, number, truth value or list of them in TOML syntax.
+func tomlText(value any) string {
+	text, _ := toml.Marshal(map[string]any{"x": value}) // such values can be encoded
+	return strings.TrimSpace(strings.TrimPrefix(string(text), "x = "))
 }
 
 // Where describes the origin of the value for people.
@@ -204,13 +202,13 @@ func Initial(checks []runplan.Check, given runplan.Worktree) string {
 		b.WriteString("\n[worktree]\n")
 	}
 	if given.Setup != "" {
-		safetext.Fprintf(&b, "setup = %s\n", tomlString(given.Setup))
+		safetext.Fprintf(&b, "setup = %s\n", tomlText(given.Setup))
 	}
 	if len(given.Copy) > 0 {
-		safetext.Fprintf(&b, "copy = [\"%s\"]\n", strings.Join(given.Copy, `", "`))
+		safetext.Fprintf(&b, "copy = %s\n", tomlText(given.Copy))
 	}
 	for _, c := range checks {
-		safetext.Fprintf(&b, "\n[checks.%s]\ncommand = %s\n", tomlKey(c.Name), tomlString(c.Command))
+		safetext.Fprintf(&b, "\n[checks.%s]\ncommand = %s\n", tomlKey(c.Name), tomlText(c.Command))
 	}
 	return b.String()
 }
@@ -220,23 +218,5 @@ func tomlKey(name string) string {
 	if name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" {
 		return name
 	}
-	return tomlString(name)
-}
-
-func tomlString(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteRune('\\')
-			b.WriteRune(r)
-		case r < 0x20 || r == 0x7f:
-			safetext.Fprintf(&b, `\u%04X`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	return tomlText(name)
 }

@@ -34,7 +34,7 @@ var (
 	commandKind   = valueKind[string]{"a command line for sh, or a list of words", parseCommand, textLast}
 	modelKind     = stringKind("the name of a model", isModel)
 	remoteKind    = stringKind("the name of a configured remote", isRemote)
-	peopleKind    = listKind("addresses or names of teams", isPersonOrTeam)
+	peopleKind    = listKind("addresses or names of teams", isLine)
 	agentsKind    = fewKind("names of agents", isName)
 	dollarsKind   = valueKind[float64]{"an amount of US dollars such as 2.50, below a million", parseDollars, textLast}
 	tokensKind    = numberKind(0, 1_000_000_000_000)
@@ -258,8 +258,8 @@ func isText(s string) bool {
 	return strings.TrimSpace(s) != "" && !strings.Contains(s, "\x00")
 }
 
-// isPersonOrTeam reports whether s is one line of printable text.
-func isPersonOrTeam(s string) bool { return isText(s) && s == safetext.Line(s) }
+// isLine reports whether s is one line of printable text.
+func isLine(s string) bool { return isText(s) && s == safetext.Line(s) }
 
 // isPlace reports whether s is a pattern of paths below the top and outside of .git.
 func isPlace(s string) bool {

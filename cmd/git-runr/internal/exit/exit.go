@@ -259,11 +259,7 @@ func stateProblem(err error, state *record.StateError) *Problem {
 	if state.Holder != "" {
 		return Problemf(Claimed, "%w", err)
 	}
-	refused := Problemf(State, "%w", err)
-	if line := state.Reopen(); line != "" {
-		refused.WithHint(line)
-	}
-	return refused
+	return Problemf(State, "%w", err).WithHint(state.Reopen())
 }
 
 // BegunLines are commands for an operation of git that began while an agent worked: show it, move it aside, accept
@@ -312,20 +308,17 @@ func writeProblemText(w io.Writer, p *Problem) {
 	w.Write([]byte(b.String())) // in one write, so that no other writer's line comes between
 }
 
-// problemJSON is an error in --json output.
-type problemJSON struct {
-	V     int `json:"v"`
-	Error struct {
-		Status  Status   `json:"status"`
-		Message string   `json:"message"`
-		Hint    []string `json:"hint"` // never null
-	} `json:"error"`
-}
-
+// writeProblemJSON writes an error in --json output.
 func writeProblemJSON(w io.Writer, p *Problem) {
-	out := problemJSON{V: 1}
-	out.Error.Status = p.Status
-	out.Error.Message = safetext.Line(p.Msg)
+	var out struct {
+		V     int `json:"v"`
+		Error struct {
+			Status  Status   `json:"status"`
+			Message string   `json:"message"`
+			Hint    []string `json:"hint"` // never null
+		} `json:"error"`
+	}
+	out.V, out.Error.Status, out.Error.Message = 1, p.Status, safetext.Line(p.Msg)
 	out.Error.Hint = each.Of(p.Hint, func(line string) string { return strings.TrimSpace(safetext.Line(line)) })
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

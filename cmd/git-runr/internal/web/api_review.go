@@ -27,14 +27,6 @@ type sessionJSON struct {
 	Cancelled bool `json:"cancelled"`
 }
 
-type createdJSON struct {
-	ID       string `json:"id"`
-	Token    string `json:"token"` // opens only this review
-	URL      string `json:"url"`
-	Status   string `json:"status"`
-	Reviewer string `json:"reviewer"`
-}
-
 // createSession requests a review and returns at once.
 func (s *Server) createSession(r *http.Request, in struct {
 	Files    []string `json:"files"`
@@ -47,7 +39,11 @@ func (s *Server) createSession(r *http.Request, in struct {
 	if err != nil {
 		return nil, err
 	}
-	request, err := s.Ask(r.Context(), named(in.Reviewer), in.Kind, subject)
+	var reviewers []string
+	if in.Reviewer != "" {
+		reviewers = []string{in.Reviewer}
+	}
+	request, err := s.Ask(r.Context(), reviewers, in.Kind, subject)
 	if err != nil {
 		return nil, badRequest("%v", err)
 	}
@@ -62,16 +58,9 @@ func (s *Server) createSession(r *http.Request, in struct {
 		}
 	}
 	address := Address{Port: s.Port}
-	return createdJSON{made.ID, s.Secret.Review(made.ID), address.ReviewURL(s.Secret, made.ID), string(made.Status),
-		request.Reviewer}, nil
-}
-
-// named returns a list with the name, or nil for "".
-func named(reviewer string) []string {
-	if reviewer == "" {
-		return nil
-	}
-	return []string{reviewer}
+	return map[string]any{"id": made.ID, "status": made.Status, "reviewer": request.Reviewer,
+		"token": s.Secret.Review(made.ID), // opens only this review
+		"url":   address.ReviewURL(s.Secret, made.ID)}, nil
 }
 
 // subject returns what to review: a revision, or some files of it, or without a revision, files of the working tree.
@@ -177,8 +166,8 @@ type recordJSON struct {
 	summaryJSON
 	CancelledAt   *int64          `json:"cancelledAt"`
 	Request       requestJSON     `json:"request"`
-	Submission    *submissionJSON `json:"submission"` // null until somebody has answered
-	ResultSummary resultJSON      `json:"resultSummary"`
+	Submission    map[string]any  `json:"submission"` // null until somebody has answered
+	ResultSummary map[string]int  `json:"resultSummary"`
 	Submissions   []personsAnswer `json:"submissions"`
 	Answers       []record.Answer `json:"answers"`
 	Note          string          `json:"note,omitempty"`
@@ -193,14 +182,6 @@ type requestJSON struct {
 	Commit         string   `json:"commit,omitempty"`
 	Source         string   `json:"source"`
 	OtherReviewers []string `json:"otherReviewers,omitempty"`
-}
-
-type submissionJSON struct {
-	Comments []commentJSON `json:"comments"`
-}
-
-type resultJSON struct {
-	CommentCount int `json:"commentCount"`
 }
 
 // personsAnswer is one reviewer's answer; agents have no decision.
@@ -240,9 +221,9 @@ func reviewRecord(r record.Review) recordJSON {
 		doc.CancelledAt = millis(r.UpdatedAt)
 	}
 	if len(r.Submissions) > 0 {
-		doc.Submission = &submissionJSON{Comments: allComments(r)}
+		doc.Submission = map[string]any{"comments": allComments(r)}
 	}
-	doc.ResultSummary.CommentCount = doc.CommentCount
+	doc.ResultSummary = map[string]int{"commentCount": doc.CommentCount}
 	return doc
 }
 
