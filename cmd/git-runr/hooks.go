@@ -77,8 +77,8 @@ func statusOfHooks(s *session, store *store.Store) error {
 	return err
 }
 
-// hookAction does something with the hooks and prints their states. If the configuration cannot be read, the gate before
-// pushes is off.
+// hookAction does something with the hooks and prints their states. If the configuration cannot be read, the gate
+// before pushes is off.
 func hookAction(s *session, store *store.Store,
 	do func(repo *gitstore.Repo, gate bool) ([]hooks.Status, error)) error {
 	conf, err := s.configuration(store)

@@ -16,7 +16,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/safefile"
 	"github.com/git-runr/git-runr/hooks"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -184,7 +183,9 @@ func handBack(ctx context.Context, records *store.Store, lead string) (string, e
 }
 
 func handBackOf(ctx context.Context, store *store.Store, lines []record.ReviewSummary, lead string) (string, error) {
-	handed := readHanded(store.Repo)
+	path := filepath.Join(store.Repo.StateDir(), "agents-handed")
+	data, _ := os.ReadFile(path) // findings that were handed back, as review/finding, oldest first
+	handed := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 	var blocks []string
 	var fresh []string
 	for _, line := range lines {
@@ -201,7 +202,9 @@ func handBackOf(ctx context.Context, store *store.Store, lines []record.ReviewSu
 	if len(fresh) == 0 {
 		return "", nil
 	}
-	if err := handed.add(store.Repo, fresh); err != nil {
+	all := append(handed, fresh...)
+	all = all[max(0, len(all)-maxHanded):]
+	if err := safefile.WriteFile(path, []byte(strings.Join(all, "\n")+"\n"), 0o666); err != nil {
 		return "", err // otherwise it would be handed back again and again
 	}
 	return fmt.Sprintf("%s%s of this branch's commits %s no answer. Fix what is right and say so with "+
@@ -212,30 +215,11 @@ func handBackOf(ctx context.Context, store *store.Store, lines []record.ReviewSu
 		safetext.Fence(strings.Join(blocks, "\n\n"))), nil
 }
 
-// handed lists the findings that were handed back, as review/finding, oldest first.
-type handed []string
-
 // maxHanded is the maximum number of findings that are remembered.
 const maxHanded = 2000
 
-func handedPath(repo *gitstore.Repo) string {
-	return filepath.Join(repo.StateDir(), "agents-handed")
-}
-
-// readHanded reads the list; it is empty if the file cannot be read.
-func readHanded(repo *gitstore.Repo) handed {
-	data, _ := os.ReadFile(handedPath(repo))
-	return strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
-}
-
-func (h handed) add(repo *gitstore.Repo, keys []string) error {
-	all := append(slices.Clone(h), keys...)
-	all = all[max(0, len(all)-maxHanded):]
-	return safefile.WriteFile(handedPath(repo), []byte(strings.Join(all, "\n")+"\n"), 0o666)
-}
-
 // findings returns at most max findings of a review, other than notes, that have no answer and were not handed back.
-func findings(r record.Review, known handed, max int) (text string, keys []string) {
+func findings(r record.Review, known []string, max int) (text string, keys []string) {
 	var b strings.Builder
 	for _, f := range r.Open() {
 		key := safetext.Line(r.ID + "/" + f.ID)

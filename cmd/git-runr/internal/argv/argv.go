@@ -150,7 +150,8 @@ func (p *permuter) unknownFlag(typed string) *exit.Problem {
 	if apart := p.separated(typed); apart != "" {
 		err = exit.Problemf(exit.Usage, "unknown flag %q; write %q", typed, apart)
 	} else if near := nearest.To(flagName(typed), p.flagNames()); near != "" {
-		err = exit.Problemf(exit.Usage, "unknown flag %q; did you mean %q?", typed, strings.Repeat("-", min(len(near), 2))+near)
+		err = exit.Problemf(exit.Usage, "unknown flag %q; did you mean %q?", typed,
+			strings.Repeat("-", min(len(near), 2))+near)
 	}
 	return err.WithHint(p.helpCommand())
 }

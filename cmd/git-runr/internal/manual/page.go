@@ -120,22 +120,18 @@ func cut(line string) int {
 }
 
 // text writes a topic's blocks.
-func (r *roff) text(text string) { r.blocks(parse(text)) }
-
-func (r *roff) blocks(blocks []block) {
+func (r *roff) text(text string) {
+	blocks := parse(text)
 	for i, b := range blocks {
+		if i > 0 && blocks[i-1].kind != heading && (b.kind == paragraph || b.kind == literal) {
+			r.line(".PP")
+		}
 		switch b.kind {
 		case heading:
 			r.request("SS", b.lines[0])
 		case paragraph:
-			if i > 0 && blocks[i-1].kind != heading {
-				r.line(".PP")
-			}
 			r.fill(strings.Join(b.lines, " "))
 		case literal:
-			if i > 0 && blocks[i-1].kind != heading {
-				r.line(".PP")
-			}
 			r.verbatim(b.lines)
 		case definition:
 			r.definition(b.term, b.body)
@@ -214,6 +210,7 @@ func paragraphs(description string) string {
 
 // escape returns text in roff. It names characters beyond ASCII, because the reader may not know the encoding.
 func escape(text string) string {
+	signs := map[rune]string{'…': "...", '✗': "x", '●': "*"} // printer fonts lack them
 	var b strings.Builder
 	for _, c := range text {
 		switch {
@@ -237,9 +234,6 @@ func escape(text string) string {
 	}
 	return b.String()
 }
-
-// signs maps characters that printer fonts lack to ASCII.
-var signs = map[rune]string{'…': "...", '✗': "x", '●': "*"}
 
 // bold makes text between backquotes bold.
 func bold(text string) string {

@@ -96,10 +96,10 @@ func nextBlock(lines []string) (block, []string) {
 	case isHeading:
 		return block{kind: heading, lines: []string{title}}, lines[1:]
 	case indented(first):
-		n := untilBlock(lines, indented)
+		n := indentedLines(lines)
 		return block{kind: literal, lines: lines[:n]}, lines[n:]
 	case len(lines) > 1 && indented(lines[1]):
-		n := 1 + untilBlock(lines[1:], indented)
+		n := 1 + indentedLines(lines[1:])
 		body := each.Of(lines[1:n], func(line string) string { return strings.TrimPrefix(line, "    ") })
 		return block{kind: definition, term: first, body: parse(strings.Join(body, "\n"))}, lines[n:]
 	}
@@ -115,12 +115,11 @@ func nextBlock(lines []string) (block, []string) {
 
 func indented(line string) bool { return strings.HasPrefix(line, " ") }
 
-// untilBlock returns the number of lines that belong together: those for which belongs is true, and empty lines between
-// them.
-func untilBlock(lines []string, belongs func(string) bool) int {
+// indentedLines returns the number of lines that are indented, and of empty lines between them.
+func indentedLines(lines []string) int {
 	end := 0
 	for i, line := range lines {
-		if belongs(line) {
+		if indented(line) {
 			end = i + 1
 		} else if line != "" {
 			break

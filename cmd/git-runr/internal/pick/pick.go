@@ -57,10 +57,16 @@ func (w Wish) Test(ctx context.Context, store *store.Store) (func(record.ReviewS
 	branch, author := strings.TrimPrefix(w.Branch, "refs/heads/"), strings.ToLower(w.Author)
 	want(w.Reviewer != "", func(r record.ReviewSummary) bool {
 		return r.Reviewer == w.Reviewer || slices.Contains(r.Others, w.Reviewer) ||
-			slices.ContainsFunc(r.People, func(p string) bool { return isPerson(p, w.Reviewer) })
+			slices.ContainsFunc(r.People, func(p string) bool {
+				who := gitstore.ParseIdentity(p)
+				return slices.ContainsFunc([]string{p, who.Name, who.Email}, func(name string) bool {
+					return strings.EqualFold(name, w.Reviewer)
+				})
+			})
 	})
 	want(w.ClaimedBy != "", func(r record.ReviewSummary) bool {
-		return isActor(r.ClaimedBy, w.ClaimedBy) || record.SameActor(r.ClaimedBy, w.ClaimedBy)
+		return r.ClaimedBy == w.ClaimedBy || strings.HasPrefix(r.ClaimedBy, w.ClaimedBy+" ") || // an address or terminal
+			record.SameActor(r.ClaimedBy, w.ClaimedBy)
 	})
 	want(w.Mine != nil, func(r record.ReviewSummary) bool {
 		if len(r.BackTo) > 0 {
@@ -86,17 +92,6 @@ func (w Wish) Test(ctx context.Context, store *store.Store) (func(record.ReviewS
 	return func(r record.ReviewSummary) bool {
 		return !slices.ContainsFunc(tests, func(t test) bool { return !t(r) })
 	}, nil
-}
-
-// isPerson reports whether person, "Name <address>", has this name or address.
-func isPerson(person, name string) bool {
-	who := gitstore.ParseIdentity(person)
-	return strings.EqualFold(person, name) || strings.EqualFold(who.Name, name) || strings.EqualFold(who.Email, name)
-}
-
-// isActor reports whether actor is name, or name followed by an address or terminal.
-func isActor(actor, name string) bool {
-	return actor == name || strings.HasPrefix(actor, name+" ")
 }
 
 func (w Wish) ofVerdict() (test, error) {

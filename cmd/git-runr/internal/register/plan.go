@@ -96,12 +96,18 @@ func planned(place Place, all []part, removing bool) (*Plan, error) {
 // file plans the changes for all parts of one file, or for none if there is an error.
 func (p *Plan) file(path string, parts []part, removing bool) {
 	var states []string
-	f, err := p.read(path)
-	switch {
-	case err == nil && !removing:
-		states, err = f.add(parts)
-	case err == nil:
-		states, err = f.remove(parts)
+	var f *change
+	data, existed, err := p.content(path)
+	if err == nil && len(data) > maxFile {
+		err = errors.New("it is too large")
+	}
+	if err == nil {
+		f = &change{path: path, before: data, after: data, existed: existed, made: p.made.Files[path]}
+		step := f.add
+		if removing {
+			step = f.remove
+		}
+		states, err = step(parts)
 	}
 	_, known := p.made.Files[path]
 	ours := known || f != nil && bytes.Contains(f.before, []byte("runr")) // it may contain something of ours
@@ -141,17 +147,6 @@ func (p *Plan) tell(item Item) {
 
 // maxFile is the maximum size in bytes of a file that is edited.
 const maxFile = 1 << 20
-
-func (p *Plan) read(path string) (*change, error) {
-	data, existed, err := p.content(path)
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > maxFile {
-		return nil, errors.New("it is too large")
-	}
-	return &change{path: path, before: data, after: data, existed: existed, made: p.made.Files[path]}, nil
-}
 
 // content reads a file inside the repository.
 func (p *Plan) content(path string) (data []byte, existed bool, err error) {
@@ -306,29 +301,22 @@ func (p *Plan) write(f *change) error {
 	if existed != f.existed || !bytes.Equal(now, f.before) {
 		return errors.New("it was just changed; try again")
 	}
-	switch {
-	case f.gone:
+	if f.gone {
 		return p.delete(f.path)
-	case !f.changes():
-		p.made.set(f)
-		return nil
-	default:
-		p.made.set(f)
-		p.made.noteDirs(p.place.Top, f.path)
-		if err := p.made.save(p.place.GitDir); err != nil { // first, because a kill can come at any moment
-			return fmt.Errorf("record what is written: %w", err)
-		}
-		return replace(p.abs(f.path), f.after)
 	}
-}
-
-// replace writes a whole file and keeps its permissions.
-func replace(path string, data []byte) error {
+	if p.made.set(f); !f.changes() {
+		return nil
+	}
+	p.made.noteDirs(p.place.Top, f.path)
+	if err := p.made.save(p.place.GitDir); err != nil { // first, because a kill can come at any moment
+		return fmt.Errorf("record what is written: %w", err)
+	}
+	path := p.abs(f.path)
 	info, err := os.Stat(path)
 	if err != nil {
-		return plainError(safefile.WriteFile(path, data, 0o666))
+		return plainError(safefile.WriteFile(path, f.after, 0o666))
 	}
-	return plainError(safefile.WriteExact(path, data, info.Mode().Perm()))
+	return plainError(safefile.WriteExact(path, f.after, info.Mode().Perm()))
 }
 
 // delete removes a file, and the directories that were made for it if they are empty.

@@ -49,12 +49,6 @@ func (r row) same(other row) bool {
 	return r.old+r.new > 0 && r.file == other.file && r.old == other.old && r.new == other.new
 }
 
-func filtered(rows []row, words string) []row {
-	return slices.DeleteFunc(slices.Clone(rows), func(r row) bool {
-		return !strings.Contains(strings.ToLower(r.plain()), strings.ToLower(words))
-	})
-}
-
 // Attributes by meaning. Bubble Tea omits colours if the terminal or the user wants none; a sign or a word always says
 // the same.
 const (
