@@ -4,18 +4,23 @@
 package agenthook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/git-runr/git-runr/gitstore/safefile"
 	"github.com/git-runr/git-runr/hooks"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -107,18 +112,11 @@ func waiting(ctx context.Context, records *store.Store) (string, error) {
 	if err != nil || n == 0 {
 		return "", err
 	}
-	text := prose.Count(n, "review") + " " + verb(n, "waits", "wait") + " in this repository"
+	text := prose.Count(n, "review") + " " + map[bool]string{true: "waits", false: "wait"}[n == 1] + " in this repository"
 	if critical := records.Glance().Critical; critical > 0 {
 		text += fmt.Sprintf(", with %s unanswered", prose.Count(critical, "critical finding"))
 	}
 	return text + ". To see them: git runr inbox list --status inbox", nil
-}
-
-func verb(n int, one, more string) string {
-	if n == 1 {
-		return one
-	}
-	return more
 }
 
 // context returns an answer that gives the agent text in addition to its task.
@@ -185,7 +183,9 @@ func handBack(ctx context.Context, records *store.Store, lead string) (string, e
 }
 
 func handBackOf(ctx context.Context, store *store.Store, lines []record.ReviewSummary, lead string) (string, error) {
-	handed := readHanded(store.Repo)
+	path := filepath.Join(store.Repo.StateDir(), "agents-handed")
+	data, _ := os.ReadFile(path) // findings that were handed back, as review/finding, oldest first
+	handed := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 	var blocks []string
 	var fresh []string
 	for _, line := range lines {
@@ -202,13 +202,41 @@ func handBackOf(ctx context.Context, store *store.Store, lines []record.ReviewSu
 	if len(fresh) == 0 {
 		return "", nil
 	}
-	if err := handed.add(store.Repo, fresh); err != nil {
+	all := append(handed, fresh...)
+	all = all[max(0, len(all)-maxHanded):]
+	if err := safefile.WriteFile(path, []byte(strings.Join(all, "\n")+"\n"), 0o666); err != nil {
 		return "", err // otherwise it would be handed back again and again
 	}
 	return fmt.Sprintf("%s%s of this branch's commits %s no answer. Fix what is right and say so with "+
 		"git runr inbox answer REVIEW FINDING fixed --commit REV; what is wrong, refuted -m with the reason; what must "+
 		"wait, deferred -m. "+
 		"Decisions of your user stand. This is said once.\n%s", lead, prose.Count(len(fresh), "finding"),
-		verb(len(fresh), "has", "have"),
+		map[bool]string{true: "has", false: "have"}[len(fresh) == 1],
 		safetext.Fence(strings.Join(blocks, "\n\n"))), nil
+}
+
+// maxHanded is the maximum number of findings that are remembered.
+const maxHanded = 2000
+
+// findings returns at most max findings of a review, other than notes, that have no answer and were not handed back.
+func findings(r record.Review, known []string, max int) (text string, keys []string) {
+	var b strings.Builder
+	for _, f := range r.Open() {
+		key := safetext.Line(r.ID + "/" + f.ID)
+		if len(keys) == max || f.Severity == reply.Note || slices.Contains(known, key) {
+			continue
+		}
+		keys = append(keys, key)
+		safetext.Fprintf(&b, "\n- [%s] %s, %s: %s", f.ID, f.Severity, cmp.Or(f.Place(), "general"),
+			prose.Cut(f.Issue, maxIssue))
+		if f.Fix != "" {
+			safetext.Fprintf(&b, "\n  fix: %s", prose.Cut(f.Fix, maxFix))
+		}
+	}
+	if len(keys) == 0 {
+		return "", nil
+	}
+	subject := r.Request.Subject
+	return fmt.Sprintf("review %s of %s %q:", safetext.Line(r.ID), subject.Commit.Short(),
+		prose.CutColumns(safetext.Line(subject.Title), 80)) + b.String(), keys
 }

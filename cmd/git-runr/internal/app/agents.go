@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/store"
 )
 
 func (p *program) agentsCommand() *cli.Command {
@@ -32,7 +34,7 @@ documentation), and what its calls in this repository used so far. --check asks 
 one word. That is a real call, of 60 s at most.
 Exit status: 0; with --check, 30 if one did not answer.`,
 		Flags:  []cli.Flag{&cli.BoolFlag{Name: "check", Usage: "make one small real call, and print the answer"}},
-		Action: p.action(agents),
+		Action: p.withConfig(agents),
 	}
 }
 
@@ -52,11 +54,7 @@ type agentCheck struct {
 	Usage    spend.Usage       `json:"usage"`
 }
 
-func agents(s *session) error {
-	store, conf, err := s.configured()
-	if err != nil {
-		return err
-	}
+func agents(s *session, store *store.Store, conf *config.Config) error {
 	spent, err := store.Spent(s.ctx)
 	if err != nil {
 		return err
@@ -71,7 +69,8 @@ func agents(s *session) error {
 		Agents []agentDoc `json:"agents"`
 	}{[]agentDoc{}}
 	for _, a := range conf.Agents(s.ctx) {
-		if len(asked) == 0 || contains(asked, a.Name) {
+		isAsked := func(name string) bool { return name == a.Name || strings.HasPrefix(name, a.Name+"@") }
+		if len(asked) == 0 || slices.ContainsFunc(asked, isAsked) {
 			doc.Agents = append(doc.Agents, agentDoc{Agent: a, Took: tookBy(spent, a.Name)})
 		}
 	}
@@ -81,11 +80,7 @@ func agents(s *session) error {
 			return err
 		}
 	}
-	err = s.print(doc, func(w io.Writer) { writeAgents(w, doc.Agents, len(asked) > 0) })
-	if err == nil && failed {
-		return exit.With(exit.Agent)
-	}
-	return err
+	return s.printEnding(doc, failed, exit.Agent, func(w io.Writer) { writeAgents(w, doc.Agents, len(asked) > 0) })
 }
 
 // tookBy returns the usage of an agent, summed over its models.
@@ -96,15 +91,6 @@ func tookBy(spent spend.Spending, name string) (sum spend.Usage) {
 		}
 	}
 	return sum
-}
-
-func contains(names []string, name string) bool {
-	for _, n := range names {
-		if base, _, _ := strings.Cut(n, "@"); base == name {
-			return true
-		}
-	}
-	return false
 }
 
 // checkAgents makes a test call of each installed agent, or of all agents that were named, one after the other in an
@@ -164,14 +150,6 @@ func writeAgents(w io.Writer, agents []agentDoc, named bool) {
 	}
 }
 
-// modelText describes the model that an agent uses.
-func modelText(t agent.Tool) string {
-	if t.Unused != "" {
-		return "takes none, " + t.Unused + " is not used"
-	}
-	return cmp.Or(t.Model, "its own choice")
-}
-
 func writeAgent(w io.Writer, a agentDoc, widest int) {
 	state := screen.Plain.Of(cmp.Or(a.Path, "not installed"))
 	if a.Problem != "" {
@@ -186,7 +164,11 @@ func writeAgent(w io.Writer, a agentDoc, widest int) {
 		case a.SignedIn == agent.SignedInNo:
 			signedIn.Meaning = screen.Warning
 		}
-		safetext.Fprintf(w, "    %s; model: %s; arguments %s\n", signedIn, modelText(a.Tool), a.Arguments)
+		model := cmp.Or(a.Model, "its own choice")
+		if a.Unused != "" {
+			model = "takes none, " + a.Unused + " is not used"
+		}
+		safetext.Fprintf(w, "    %s; model: %s; arguments %s\n", signedIn, model, a.Arguments)
 	}
 	if a.Took.Calls > 0 {
 		safetext.Fprintf(w, "    so far here: %s in %s\n", cmp.Or(a.Took.String(), "use not reported"),

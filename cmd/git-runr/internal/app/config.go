@@ -33,10 +33,6 @@ everybody, edit .runr.toml.`,
 	}
 }
 
-type configJSON struct {
-	Settings []config.Value `json:"settings"`
-}
-
 func showConfig(s *session, _ *store.Store, conf *config.Config) error {
 	of := s.Args().First()
 	if s.NArg() == 2 {
@@ -49,7 +45,8 @@ func showConfig(s *session, _ *store.Store, conf *config.Config) error {
 	if s.Bool("changed") {
 		values = slices.DeleteFunc(values, func(v config.Value) bool { return v.From == "default" })
 	}
-	return s.print(configJSON{append([]config.Value{}, values...)}, func(w io.Writer) {
+	doc := map[string]any{"settings": append([]config.Value{}, values...)}
+	return s.print(doc, func(w io.Writer) {
 		for _, v := range values {
 			safetext.Fprintf(w, "%s = %s  # %s\n", v.Key, cmp.Or(v.Text(), "none"), v.Where())
 		}
@@ -191,10 +188,6 @@ func (p *program) checkCommand() *cli.Command {
 
 func noChecksFlag() cli.Flag { return &cli.BoolFlag{Name: "no-checks", Usage: "run no checks"} }
 
-type checkJSON struct {
-	Checks []record.CheckResult `json:"checks"`
-}
-
 func check(s *session, store *store.Store, conf *config.Config) error {
 	if store.Repo.WorkTree == "" {
 		return exit.Problemf(exit.State, "%w", gitstore.ErrBare)
@@ -213,29 +206,25 @@ func check(s *session, store *store.Store, conf *config.Config) error {
 	}
 	progress, checker := s.progress(), conf.Checker()
 	defer progress.Close()
-	doc, failed := checkJSON{Checks: []record.CheckResult{}}, false
+	results, failed := []record.CheckResult{}, false
 	for _, c := range run {
 		progress.Step("check", c.Name)
 		result := checker.Judge(checker.Run(s.ctx, c, store.Repo.WorkTree, ""), nil, nil)
 		failed = failed || !result.OK()
-		doc.Checks = append(doc.Checks, result)
+		results = append(results, result)
 	}
 	progress.Close()
 	if s.ctx.Err() != nil {
 		return s.ctx.Err()
 	}
-	err = s.print(doc, func(w io.Writer) {
-		for _, c := range doc.Checks {
+	return s.printEnding(map[string]any{"checks": results}, failed, exit.NotPassed, func(w io.Writer) {
+		for _, c := range results {
 			if !c.OK() && c.Output != "" {
 				safetext.Fprintf(w, "%s\n", safetext.Block(c.Output))
 			}
 			safetext.Fprintf(w, "%s: %s\n", c.Name, c.State())
 		}
 	})
-	if err == nil && failed {
-		return exit.With(exit.NotPassed)
-	}
-	return err
 }
 
 func chosenChecks(all []runplan.Check, names []string) ([]runplan.Check, error) {
@@ -244,15 +233,11 @@ func chosenChecks(all []runplan.Check, names []string) ([]runplan.Check, error) 
 	}
 	var chosen []runplan.Check
 	for _, name := range names {
-		found := false
-		for _, c := range all {
-			if c.Name == name {
-				chosen, found = append(chosen, c), true
-			}
-		}
-		if !found {
+		at := slices.IndexFunc(all, func(c runplan.Check) bool { return c.Name == name })
+		if at < 0 {
 			return nil, exit.Problemf(exit.NotFound, "there is no check %q", name)
 		}
+		chosen = append(chosen, all[at])
 	}
 	return chosen, nil
 }

@@ -130,16 +130,11 @@ func (s *session) diagnoseReview(store *store.Store, review record.Review) error
 	return s.showDiagnosis(d, diagnose.Place{Width: s.width()})
 }
 
-// noteJSON is the result for a commit if this clone has its note but not the logs.
-type noteJSON struct {
-	Commit gitstore.ID `json:"commit"`
-	Note   []string    `json:"note"`
-}
-
+// showNote shows the note of a commit, of which this clone has no logs.
 func (c *console) showNote(commit gitstore.ID, note string) error {
 	lines := splitLines(note)
 	c.say("the logs are not in this clone; type: git runr sync")
-	return c.print(noteJSON{commit, lines}, func(w io.Writer) {
+	return c.print(map[string]any{"commit": commit, "note": lines}, func(w io.Writer) {
 		for _, line := range lines {
 			safetext.Fprintf(w, "%s\n", line)
 		}

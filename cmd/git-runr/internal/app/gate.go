@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/gitstore"
@@ -61,10 +62,7 @@ func (s *session) gate(store *store.Store, conf *config.Config) error {
 	if err != nil {
 		return err
 	}
-	var tips []gitstore.ID
-	for _, ref := range pushed.code {
-		tips = append(tips, ref.New)
-	}
+	tips := each.Of(pushed.code, func(ref hooks.Push) gitstore.ID { return ref.New })
 	commits, err := store.Repo.Unpushed(s.ctx, remote, tips, pushed.old, maxPushed)
 	if err != nil {
 		return err

@@ -25,8 +25,8 @@ it leaves what a person may have changed. While a changed setting remains that g
 call that could execute it; lists, show, diagnose and abort work.`,
 		Action: p.inRepo(guard),
 		Subcommands: []*cli.Command{
-			{Name: "restore", Usage: "put the changes back", Flags: []cli.Flag{all}, Action: p.action(guardRestore)},
-			{Name: "accept", Usage: "keep the changes: you made them", Action: p.action(guardAccept)},
+			{Name: "restore", Usage: "put the changes back", Flags: []cli.Flag{all}, Action: p.inRepo(guardRestore)},
+			{Name: "accept", Usage: "keep the changes: you made them", Action: p.inRepo(guardAccept)},
 		},
 	}
 }
@@ -94,22 +94,13 @@ func (s *session) byPerson(store *store.Store) error {
 	return nil
 }
 
-// acceptedJSON is the result of git runr guard accept: the number of changes.
-type acceptedJSON struct {
-	Accepted int `json:"accepted"`
-}
-
 // restoredGuardJSON is the result of git runr guard restore: what it put back, and what it left as it is, with why.
 type restoredGuardJSON struct {
 	Restored []string `json:"restored"`
 	Left     []string `json:"left"`
 }
 
-func guardAccept(s *session) error {
-	store, err := s.open()
-	if err != nil {
-		return err
-	}
+func guardAccept(s *session, store *store.Store) error {
 	if err := s.byPerson(store); err != nil {
 		return err
 	}
@@ -122,7 +113,7 @@ func guardAccept(s *session) error {
 		changes += len(checking.Changes(store.Repo, a))
 	}
 	if s.json {
-		return s.print(acceptedJSON{changes}, nil)
+		return s.print(map[string]any{"accepted": changes}, nil)
 	}
 	said := "accepted: " + prose.Count(changes, "change")
 	if err == nil && len(all) == 0 {
@@ -132,11 +123,7 @@ func guardAccept(s *session) error {
 	return nil
 }
 
-func guardRestore(s *session) error {
-	store, err := s.open()
-	if err != nil {
-		return err
-	}
+func guardRestore(s *session, store *store.Store) error {
 	if err := s.byPerson(store); err != nil {
 		return err
 	}

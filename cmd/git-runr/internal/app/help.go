@@ -14,6 +14,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/build"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/complete"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/manual"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/nearest"
@@ -111,8 +112,9 @@ func (p *program) printTopic(topic manual.Topic) error {
 
 // unknownCommand returns the error for an unknown command, with the nearest name as a hint.
 func unknownCommand(name string, commands []*cli.Command) error {
-	if theirs := unlike(name); theirs != nil {
-		return theirs
+	if name == "refine" {
+		return exit.Problemf(exit.Usage, "%q is a command of roborev; here a run goes on until its review passes", name).
+			WithHint("git runr run --review latest", "git runr run -h")
 	}
 	var names []string
 	for _, c := range commands {
@@ -170,13 +172,11 @@ func (p *program) manCommand() *cli.Command {
 		Name: "man", Usage: "print the manual page, for man(1)",
 		Description: `The page contains the commands and the topics of git runr help. git runr install-extras installs
 it for git runr --help and git help runr. To read it without installing it: git runr man, piped into man -l -`,
-		Action: p.action(man),
+		Action: p.action(func(s *session) error {
+			_, err := safetext.Fprintf(s.out, "%s", safetext.Block(s.manualPage()))
+			return err
+		}),
 	}
-}
-
-func man(s *session) error {
-	_, err := safetext.Fprintf(s.out, "%s", safetext.Block(s.manualPage()))
-	return err
 }
 
 // manualPage returns this program's manual page in roff. A build without a commit date gets today's date.
@@ -271,11 +271,7 @@ func (s *session) values(want complete.Want, kind string) []complete.Word {
 	case "COMMAND":
 		return complete.Commands(s.app().Commands)
 	case "TOPIC":
-		var words []complete.Word
-		for _, topic := range topics() {
-			words = append(words, complete.Word{Value: topic.Name, Means: topic.Usage})
-		}
-		return words
+		return each.Of(topics(), func(t manual.Topic) complete.Word { return complete.Word{Value: t.Name, Means: t.Usage} })
 	}
 	if fixed := want.Fixed(kind); len(fixed) > 0 {
 		return fixed

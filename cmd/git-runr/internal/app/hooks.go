@@ -37,34 +37,36 @@ configuration (2.54 and later), they are set there and no file is written.
 Exit status of status: 1 if git would not run a hook that should be installed.`,
 		Subcommands: []*cli.Command{
 			{Name: "install", Usage: "install the hooks, which review every commit in the background",
-				Action: p.action(installHooks), Flags: []cli.Flag{
+				Action: p.inRepo(installHooks), Flags: []cli.Flag{
 					&cli.BoolFlag{Name: "write", Usage: "also add the calls to the files of husky, lefthook or pre-commit"},
 				}},
-			{Name: "uninstall", Usage: "remove the hooks", Action: p.action(uninstallHooks)},
-			{Name: "status", Usage: "show whether git would run them", Action: p.action(statusOfHooks)},
+			{Name: "uninstall", Usage: "remove the hooks", Action: p.inRepo(uninstallHooks)},
+			{Name: "status", Usage: "show whether git would run them", Action: p.inRepo(statusOfHooks)},
 			{Name: "agent", Hidden: true, Usage: "what agent tools call, with their JSON on standard input",
 				ArgsUsage: "TOOL EVENT", Action: p.action(agentHook)},
 			{Name: "run", Hidden: true, Usage: "what the hooks call", ArgsUsage: "HOOK", Action: p.action(hookRun)},
 		},
-		Action: p.action(statusOfHooks),
+		Action: p.inRepo(statusOfHooks),
 	}
 }
 
-func installHooks(s *session) error {
-	return hookAction(s, func(repo *gitstore.Repo, gate bool) ([]hooks.Status, error) {
+func installHooks(s *session, store *store.Store) error {
+	return hookAction(s, store, func(repo *gitstore.Repo, gate bool) ([]hooks.Status, error) {
 		return hooks.Install(s.ctx, repo, hooks.Setup{Program: setup.Program(s.getenv("PATH")), Gate: gate,
 			Write: s.Bool("write")})
 	})
 }
 
-func uninstallHooks(s *session) error {
-	return hookAction(s, func(repo *gitstore.Repo, _ bool) ([]hooks.Status, error) { return hooks.Uninstall(s.ctx, repo) })
+func uninstallHooks(s *session, store *store.Store) error {
+	return hookAction(s, store, func(repo *gitstore.Repo, _ bool) ([]hooks.Status, error) {
+		return hooks.Uninstall(s.ctx, repo)
+	})
 }
 
 // statusOfHooks shows the hooks and returns exit status 1 if one would not run.
-func statusOfHooks(s *session) error {
+func statusOfHooks(s *session, store *store.Store) error {
 	failed := false
-	err := hookAction(s, func(repo *gitstore.Repo, gate bool) ([]hooks.Status, error) {
+	err := hookAction(s, store, func(repo *gitstore.Repo, gate bool) ([]hooks.Status, error) {
 		statuses, err := hooks.StatusOf(s.ctx, repo, gate)
 		failed = slices.ContainsFunc(statuses, func(st hooks.Status) bool { return st.Fails })
 		return statuses, err
@@ -75,22 +77,12 @@ func statusOfHooks(s *session) error {
 	return err
 }
 
-// gated reports whether the gate before pushes is on. If the configuration cannot be read it is off.
-func (s *session) gated(store *store.Store) bool {
+// hookAction does something with the hooks and prints their states. If the configuration cannot be read, the gate
+// before pushes is off.
+func hookAction(s *session, store *store.Store,
+	do func(repo *gitstore.Repo, gate bool) ([]hooks.Status, error)) error {
 	conf, err := s.configuration(store)
-	return err == nil && conf.Hooks.PrePush != "off"
-}
-
-type hooksJSON struct {
-	Hooks []hooks.Status `json:"hooks"`
-}
-
-func hookAction(s *session, do func(repo *gitstore.Repo, gate bool) ([]hooks.Status, error)) error {
-	store, err := s.open()
-	if err != nil {
-		return err
-	}
-	statuses, err := do(store.Repo, s.gated(store))
+	statuses, err := do(store.Repo, err == nil && conf.Hooks.PrePush != "off")
 	if errors.Is(err, hooks.ErrByHand) {
 		refused := exit.Problemf(exit.Conflict, "%w", err)
 		for _, st := range statuses {
@@ -103,7 +95,7 @@ func hookAction(s *session, do func(repo *gitstore.Repo, gate bool) ([]hooks.Sta
 	if err != nil {
 		return err
 	}
-	return s.print(hooksJSON{statuses}, func(w io.Writer) {
+	return s.print(map[string]any{"hooks": statuses}, func(w io.Writer) {
 		for _, st := range statuses {
 			fails := ""
 			if st.Fails {

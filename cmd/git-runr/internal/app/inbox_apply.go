@@ -33,14 +33,13 @@ branches are not touched. If a comment has several, FINDING.2 is the second. git
 
 // appliedJSON is the result of git runr inbox apply.
 type appliedJSON struct {
-	ID      string        `json:"review_id"`
-	Branch  string        `json:"branch"`
-	Base    gitstore.ID   `json:"base"`   // the code of the review
-	Commit  gitstore.ID   `json:"commit"` // tip of the branch, "" if there is none
-	Applied []appliedOne  `json:"applied"`
-	Refused []refusedOne  `json:"refused"`
-	Undo    string        `json:"undo,omitempty"`
-	review  record.Review // for the lines to type: open findings can be answered
+	ID      string       `json:"review_id"`
+	Branch  string       `json:"branch"`
+	Base    gitstore.ID  `json:"base"`   // the code of the review
+	Commit  gitstore.ID  `json:"commit"` // tip of the branch, "" if there is none
+	Applied []appliedOne `json:"applied"`
+	Refused []refusedOne `json:"refused"`
+	Undo    string       `json:"undo,omitempty"`
 }
 
 type appliedOne struct {
@@ -67,8 +66,7 @@ func inboxApply(s *session, store *store.Store) error {
 	if s.Bool("all") {
 		ids = openSuggestions(review)
 	}
-	doc := appliedJSON{ID: review.ID, Branch: s.String("onto"), Applied: []appliedOne{}, Refused: []refusedOne{},
-		review: review}
+	doc := appliedJSON{ID: review.ID, Branch: s.String("onto"), Applied: []appliedOne{}, Refused: []refusedOne{}}
 	var changes []suggest.Change
 	var problems []*exit.Problem
 	refuse := func(id string, err error) {
@@ -99,16 +97,16 @@ func inboxApply(s *session, store *store.Store) error {
 	if done.Undo.Name != "" {
 		doc.Undo = "git runr undo"
 	}
-	return s.showApplied(doc, problems)
+	return s.showApplied(review, doc, problems)
 }
 
 // showApplied shows what was applied. If nothing was, and one suggestion was refused, that is the error; otherwise it
 // prints a line for each refusal.
-func (s *session) showApplied(doc appliedJSON, problems []*exit.Problem) error {
+func (s *session) showApplied(review record.Review, doc appliedJSON, problems []*exit.Problem) error {
 	if len(problems) == 1 && len(doc.Applied) == 0 {
 		return problems[0]
 	}
-	err := s.print(doc, func(w io.Writer) { writeApplied(w, doc) })
+	err := s.print(doc, func(w io.Writer) { writeApplied(w, review, doc) })
 	worst := exit.OK
 	for _, problem := range problems {
 		s.failedLine(problem)
@@ -122,7 +120,7 @@ func (s *session) showApplied(doc appliedJSON, problems []*exit.Problem) error {
 	return err
 }
 
-func writeApplied(w io.Writer, doc appliedJSON) {
+func writeApplied(w io.Writer, review record.Review, doc appliedJSON) {
 	var next []string
 	for _, one := range doc.Applied {
 		how := "Applied"
@@ -130,7 +128,7 @@ func writeApplied(w io.Writer, doc appliedJSON) {
 			how = "There already:"
 		}
 		safetext.Fprintf(w, "%s %s to %s, %s\n", how, one.ID, one.Place, one.Commit.Short())
-		if _, answered := doc.review.AnswerTo(one.Finding); !answered {
+		if _, answered := review.AnswerTo(one.Finding); !answered {
 			next = append(next, "git runr inbox answer "+doc.ID+" "+one.Finding+" fixed --commit "+one.Commit.Short())
 		}
 	}
@@ -156,12 +154,6 @@ func openSuggestions(review record.Review) (ids []string) {
 	return ids
 }
 
-// cutNumber returns the finding of a suggestion: its id without a number behind a dot.
-func cutNumber(id string) string {
-	finding, _, _ := strings.Cut(id, ".")
-	return finding
-}
-
 // applyProblem adds to err what to type if a suggestion could not be applied.
 func applyProblem(review record.Review, id string, err error) error {
 	refused, elsewhere := new(suggest.RefusedError), new(gitstore.CheckedOutError)
@@ -171,8 +163,9 @@ func applyProblem(review record.Review, id string, err error) error {
 		if refused.Moved {
 			status = exit.Conflict
 		}
+		finding, _, _ := strings.Cut(refused.ID, ".") // without the number of the suggestion
 		return exit.Problemf(status, "%w", err).
-			WithHint("git runr run --review " + review.ID + " --finding " + cutNumber(refused.ID) + "   lets an agent do it")
+			WithHint("git runr run --review " + review.ID + " --finding " + finding + "   lets an agent do it")
 	case errors.As(err, &elsewhere):
 		problem := exit.Problemf(exit.Conflict, "%w", err)
 		if line, ok := safetext.CommandLine("git", "-C", elsewhere.Dir, "switch", "--detach"); ok {

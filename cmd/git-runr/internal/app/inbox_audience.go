@@ -8,7 +8,6 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
-	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -35,19 +34,16 @@ elected remote. The copy has its own id, and leaves out what was redacted. The p
 			if err != nil {
 				return err
 			}
-			doc := sharedJSON{shared.ID, s.Args().First(), remote}
+			doc := struct {
+				ID     string `json:"review_id"`
+				From   string `json:"from"` // as it was typed
+				Remote string `json:"remote"`
+			}{shared.ID, s.Args().First(), remote}
 			return s.print(doc, func(w io.Writer) {
 				safetext.Fprintf(w, "Shared as %s; it goes to %s with: git runr sync %s\n", doc.ID, remote, remote)
 			})
 		}),
 	}
-}
-
-// sharedJSON is the result of git runr inbox share.
-type sharedJSON struct {
-	ID     string `json:"review_id"`
-	From   string `json:"from"` // as it was typed
-	Remote string `json:"remote"`
 }
 
 func (p *program) inboxRedactCommand() *cli.Command {
@@ -72,15 +68,11 @@ in the log, and whoever has the log can read it: git runr help security.`,
 			}
 			s.project(s.ctx, store)
 			return s.print(render.NewReviewDocument(review), func(w io.Writer) {
-				safetext.Fprintf(w, "Redacted: %s.\n", redactedCount(review))
+				newest := review.Redactions[len(review.Redactions)-1]
+				safetext.Fprintf(w, "Redacted: %d texts of %s.\n", len(newest.Texts), review.ID)
 				fmt.Fprintln(w, "Other clones show it no more once they have synced: git runr sync")
 				fmt.Fprintln(w, "The log still has it: git runr help security")
 			})
 		}),
 	}
-}
-
-func redactedCount(review record.Review) string {
-	newest := review.Redactions[len(review.Redactions)-1]
-	return fmt.Sprintf("%d texts of %s", len(newest.Texts), review.ID)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
@@ -366,11 +367,7 @@ func (s *session) allReviews(store *store.Store, step inboxStep) ([]string, erro
 			return nil, err
 		}
 	}
-	ids := make([]string, len(found))
-	for i, r := range found {
-		ids[i] = r.ID
-	}
-	return ids, nil
+	return each.Of(found, func(r record.ReviewSummary) string { return r.ID }), nil
 }
 
 // agreed asks once for all reviews found whether to take the step.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -16,7 +15,6 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop/comment"
 	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
@@ -120,7 +118,7 @@ func (s *session) fileComments(store *store.Store, subject record.Subject) ([]re
 	if name == "" {
 		return nil, nil
 	}
-	data, err := s.readCommentsFile(name)
+	data, err := s.readInput(name)
 	if err != nil {
 		return nil, err
 	}
@@ -134,31 +132,6 @@ func (s *session) fileComments(store *store.Store, subject record.Subject) ([]re
 		}
 	}
 	return comments, nil
-}
-
-func (s *session) readCommentsFile(name string) ([]byte, error) {
-	in := s.in
-	if name != "-" {
-		name = s.fromStart(name)
-		info, err := os.Stat(name)
-		switch {
-		case errors.Is(err, os.ErrNotExist):
-			return nil, exit.Problemf(exit.NotFound, "there is no file %q", name)
-		case err == nil && !info.Mode().IsRegular():
-			return nil, exit.Problemf(exit.Usage, "%q is not a file", name)
-		}
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, exit.Problemf(exit.Usage, "%w", err)
-		}
-		defer file.Close()
-		in = file
-	}
-	data, err := io.ReadAll(io.LimitReader(in, comment.MaxFile+1))
-	if err != nil {
-		return nil, exit.Problemf(exit.Usage, "%q: %w", name, err)
-	}
-	return data, nil
 }
 
 func (p *program) inboxCommentCommand() *cli.Command {
@@ -278,12 +251,6 @@ func (c *console) showDraft(review record.Review, draft store.Draft, added *reco
 	})
 }
 
-// notWritten returns the error for an editor session in which the person wrote nothing.
-func notWritten() error {
-	return exit.Problemf(exit.Nothing, "nothing was written, so nothing is recorded").
-		WithHint("if your editor returns at once, make it wait: git config core.editor \"code --wait\"")
-}
-
 // editNew implements git runr review --edit. The review is requested only after the person wrote something, and then
 // submitted.
 func (s *session) editNew(records *store.Store, request record.ReviewRequest) error {
@@ -394,7 +361,8 @@ func (s *session) write(store *store.Store, file editdiff.File) (written editdif
 		return written, exit.Problemf(exit.Usage, "%w", err)
 	}
 	if written.Empty() {
-		return written, notWritten()
+		return written, exit.Problemf(exit.Nothing, "nothing was written, so nothing is recorded").
+			WithHint("if your editor returns at once, make it wait: git config core.editor \"code --wait\"")
 	}
 	return written, nil
 }

@@ -69,7 +69,8 @@ func installExtras(s *session) error {
 		return err
 	}
 	doc.Files = items
-	if changes := slices.ContainsFunc(items, isChange); changes && !s.Bool("dry-run") {
+	isChange := func(i extras.Item) bool { return i.State != extras.Present && i.State != extras.Left }
+	if slices.ContainsFunc(items, isChange) && !s.Bool("dry-run") { // an absent file is removed from the record
 		if err := s.agreeToExtras(items); err != nil {
 			return err
 		}
@@ -78,7 +79,8 @@ func installExtras(s *session) error {
 		}
 		doc.Written = true
 	}
-	return s.printLeaving(doc, leftOf(doc.Files), func(w io.Writer) { writeExtras(w, doc) })
+	left := slices.ContainsFunc(doc.Files, func(i extras.Item) bool { return i.State == extras.Left })
+	return s.printEnding(doc, left, exit.Conflict, func(w io.Writer) { writeExtras(w, doc) })
 }
 
 // askWhere asks a person for --dir, unless flags make the question unnecessary.
@@ -99,20 +101,6 @@ func (s *session) askWhere() error {
 		dir = filepath.Join(s.getenv("HOME"), below)
 	}
 	return s.Set("dir", dir)
-}
-
-// isChange reports whether the item requires an action. A file that is absent is removed from the record.
-func isChange(i extras.Item) bool {
-	return i.State == extras.Written || i.State == extras.Removed || i.State == extras.Absent
-}
-
-func leftOf(items []extras.Item) (left []string) {
-	for _, item := range items {
-		if item.State == extras.Left {
-			left = append(left, item.Path)
-		}
-	}
-	return left
 }
 
 // agreeToExtras asks whether to write or remove the files shown.

@@ -67,7 +67,7 @@ func land(s *session, store *store.Store, conf *config.Config, run record.Run) e
 	vouch := conf.Vouch(s.ctx, run)
 	run, done, err := landing.Land(s.ctx, store, run, how)
 	if err != nil {
-		return landProblem(run, how, err)
+		return exit.Classify(err).WithHint(landing.InsteadOfLand(run, how, err)...)
 	}
 	vouch(done)
 	s.project(s.ctx, store)
@@ -103,9 +103,4 @@ func writeLanded(w io.Writer, doc landedJSON) {
 		fmt.Fprintln(w, ".")
 	}
 	render.Undo(w, doc.Undo)
-}
-
-// landProblem adds to err what to type if a result did not land.
-func landProblem(run record.Run, how landing.Spec, err error) error {
-	return exit.Classify(err).WithHint(landing.InsteadOfLand(run, how, err)...)
 }

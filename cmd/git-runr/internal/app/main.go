@@ -257,13 +257,3 @@ func (a alias) rename(words []string) []string {
 	}
 	return words
 }
-
-// unlike returns the error for a roborev command that has no equivalent here, with the nearest commands as hints; nil
-// for other names.
-func unlike(name string) *exit.Problem {
-	if name != "refine" {
-		return nil
-	}
-	return exit.Problemf(exit.Usage, "%q is a command of roborev; here a run goes on until its review passes", name).
-		WithHint("git runr run --review latest", "git runr run -h")
-}

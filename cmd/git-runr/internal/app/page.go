@@ -46,9 +46,9 @@ func (s *session) mayServe(repo *gitstore.Repo) bool {
 
 // screen returns the action of a command that shows a screen: show if this program has it. Otherwise the process
 // becomes git-runr-serve, with the same command line.
-func (p *program) screen(has bool, show func(*session) error) cli.ActionFunc {
+func (p *program) screen(has bool, show cli.ActionFunc) cli.ActionFunc {
 	if has {
-		return p.action(show)
+		return show
 	}
 	return p.action(handOver)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/background"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/gitstore"
@@ -209,7 +210,7 @@ func (c *console) prove(ctx context.Context, conf *config.Config, store *store.S
 	names []string) (record.Run, error) {
 	for _, name := range names {
 		if !slices.ContainsFunc(run.Plan.Checks, func(check runplan.Check) bool { return check.Name == name }) {
-			return run, exit.Problemf(exit.NotFound, "the run has no check called %q", name).WithHint(checkNames(run)...)
+			return run, exit.Problemf(exit.NotFound, "the run has no check called %q", name).WithHint(checkNames(run))
 		}
 	}
 	run, iv, err := c.intervened(ctx, conf, store, func(runner *runner.Runner) (record.Run, record.Intervention, error) {
@@ -229,15 +230,12 @@ func (c *console) prove(ctx context.Context, conf *config.Config, store *store.S
 	return run, nil
 }
 
-func checkNames(run record.Run) []string {
-	var names []string
-	for _, c := range run.Plan.Checks {
-		names = append(names, c.Name)
-	}
+func checkNames(run record.Run) string {
+	names := each.Of(run.Plan.Checks, func(c runplan.Check) string { return c.Name })
 	if len(names) == 0 {
-		return []string{"it has none: git runr help config explains how to add checks"}
+		return "it has none: git runr help config explains how to add checks"
 	}
-	return []string{"its checks: " + strings.Join(names, ", ")}
+	return "its checks: " + strings.Join(names, ", ")
 }
 
 // sameStopsAllowed is how often a run may stop for the same reason without progress before resume --safe leaves it to
@@ -361,12 +359,8 @@ func (s *session) interventionSpec(store *store.Store, run record.Run) (runner.I
 
 func (c *console) showIntervention(run record.Run, iv record.Intervention) error {
 	doc := interventionJSON{Run: run.ID, Intervention: iv, Next: []string{"git runr resume " + run.ID}}
-	err := c.print(doc, func(w io.Writer) { render.Intervention(w, run, iv) })
 	failed := slices.ContainsFunc(iv.Commands, func(check record.CheckResult) bool { return !check.OK() })
-	if err == nil && failed {
-		return exit.With(exit.NotPassed)
-	}
-	return err
+	return c.printEnding(doc, failed, exit.NotPassed, func(w io.Writer) { render.Intervention(w, run, iv) })
 }
 
 func (p *program) abortCommand() *cli.Command {
@@ -394,7 +388,9 @@ func (p *program) abortCommand() *cli.Command {
 					safetext.Fprintf(w, " What changed in this checkout meanwhile stays as it is.")
 				}
 				safetext.Fprintf(w, "\n")
-				writeLeft(w, doc.Left)
+				if doc.Left != "" {
+					safetext.Fprintf(w, "Uncommitted work in its worktree is kept:\n  %s\n", doc.Left)
+				}
 			})
 		}),
 	}

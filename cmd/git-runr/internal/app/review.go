@@ -70,7 +70,7 @@ Exit status with --wait: 0 passed or checked, 1 did not pass, 5 nothing to revie
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "none",
 				Usage: "with --missing: only the newest `N`"},
 			&cli.StringFlag{Name: "remote", Usage: "ask people at `REMOTE` instead of the elected remote; nobody else sees it"},
-			privateFlag(),
+			&cli.BoolFlag{Name: "private", Usage: "keep it in this clone; git runr inbox share ID shares it later"},
 			&cli.BoolFlag{Name: "no-serve", Usage: "do not start the server for the page"},
 		},
 		Action: p.withConfig(review),
@@ -89,10 +89,6 @@ type requested struct {
 	Status   string   `json:"status"`
 	Hint     string   `json:"hint"`
 	Audience string   `json:"audience,omitempty"` // "private", or the remote that was named
-}
-
-func privateFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "private", Usage: "keep it in this clone; git runr inbox share ID shares it later"}
 }
 
 // asksFor sets the audience of the requests that this command records, from --remote and --private.

@@ -118,13 +118,6 @@ func run(s *session, store *store.Store, conf *config.Config) error {
 	})
 }
 
-// notRun prints the reasons why checks do not run.
-func (c *console) notRun(why []string) {
-	for _, line := range why {
-		c.say("checks not run: %s", line)
-	}
-}
-
 // readyToRun returns an error, before anything is recorded, if the run could not begin. It prints the configuration's
 // warning, if any.
 func (c *console) readyToRun(conf *config.Config, plan runplan.Plan) error {
@@ -261,7 +254,9 @@ func (s *session) plan(store *store.Store, conf *config.Config) (runplan.Plan, e
 	if plan.NoChecks = s.Bool("no-checks"); !plan.NoChecks {
 		var not []string
 		plan.Checks, not = conf.RunChecks(s.ctx, store, plan.Base)
-		s.notRun(not)
+		for _, why := range not {
+			s.say("checks not run: %s", why)
+		}
 	}
 	if plan.Target, err = store.Branch(s.ctx); err != nil {
 		return plan, err
@@ -354,23 +349,28 @@ func planReview(ctx context.Context, store *store.Store, plan *runplan.Plan, id 
 	return runner.PlanReview(plan, review, only...)
 }
 
+// maxInput is the maximum size of an input file in bytes.
+const maxInput = 4 << 20
+
 // readInput reads a file, relative to where the command was started, or standard input for "-".
 func (s *session) readInput(name string) ([]byte, error) {
-	const limit = 4 << 20
-	if name == "-" {
-		return io.ReadAll(io.LimitReader(s.in, limit))
+	in := s.in
+	if name != "-" {
+		file, err := os.Open(s.fromStart(name))
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, exit.Problemf(exit.NotFound, "there is no file %q", name)
+		}
+		if err != nil {
+			return nil, exit.Problemf(exit.Usage, "%w", err)
+		}
+		defer file.Close()
+		in = file
 	}
-	name = s.fromStart(name)
-	info, err := os.Stat(name)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil, exit.Problemf(exit.NotFound, "there is no file %q", name)
-	case err != nil:
-		return nil, exit.Problemf(exit.Usage, "%w", err)
-	case info.IsDir() || info.Size() > limit:
+	data, err := io.ReadAll(io.LimitReader(in, maxInput+1))
+	if err != nil || len(data) > maxInput {
 		return nil, exit.Problemf(exit.Usage, "%q is not a text file of at most 4 MiB", name)
 	}
-	return os.ReadFile(name)
+	return data, nil
 }
 
 // fromStart resolves path relative to the directory in which the command was started.
@@ -442,12 +442,6 @@ func (s *session) letGo(store *store.Store, id string, hold record.Hold) {
 // startWait is how long runDetached waits for its run to begin.
 const startWait = 20 * time.Second
 
-// begunJSON is the result of git runr run --detached.
-type begunJSON struct {
-	Run    string `json:"run_id"`
-	Review string `json:"review_id"`
-}
-
 // runDetached starts a run of a review in the background, waits until it has begun, and prints its id. It refuses if
 // another run of the review is live.
 func (s *session) runDetached(store *store.Store, plan runplan.Plan) error {
@@ -488,7 +482,8 @@ func (s *session) runDetached(store *store.Store, plan runplan.Plan) error {
 		}
 		for id := range runs {
 			if !before[id] {
-				return s.print(begunJSON{id, plan.FromReview}, func(w io.Writer) {
+				doc := map[string]any{"run_id": id, "review_id": plan.FromReview}
+				return s.print(doc, func(w io.Writer) {
 					safetext.Fprintf(w, "Run %s started.\n", id)
 					screen.Next(w, "git runr log --follow "+id)
 				})

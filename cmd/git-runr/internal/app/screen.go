@@ -17,7 +17,7 @@ import (
 // wrapped.
 func (c *console) columns() int {
 	terminal, width := c.terminalAt(c.out)
-	if !terminal && !c.inPager() {
+	if !terminal && c.getenv("GIT_PAGER_IN_USE") != "true" {
 		return 0
 	}
 	return width
@@ -42,9 +42,6 @@ func (t talk) Write(text []byte) (int, error) {
 	_, _ = w.Write(text) // w buffers it
 	return len(text), w.Flush()
 }
-
-// inPager reports whether git runs its pager on this program's output.
-func (c *console) inPager() bool { return c.getenv("GIT_PAGER_IN_USE") == "true" }
 
 // width returns columns, or 80 in a pipe, for text that is always laid out.
 func (c *console) width() int { return cmp.Or(c.columns(), 80) }

@@ -40,7 +40,7 @@ that.`,
 			&cli.DurationFlag{Name: "idle", Value: serveIdle, Usage: "end after this long without a request"},
 			&cli.BoolFlag{Name: "detached", Hidden: true, Usage: "print no address: what is printed goes to a log"},
 		},
-		Action: p.screen(p.shows.Page != nil, serve),
+		Action: p.screen(p.shows.Page != nil, p.withConfig(serve)),
 	}
 }
 
@@ -54,19 +54,12 @@ type served struct {
 	Running  bool   `json:"running"` // it was running before
 }
 
-func serve(s *session) error {
-	if err := s.noArguments(); err != nil {
-		return err
-	}
+func serve(s *session, store *store.Store, conf *config.Config) error {
 	if port := s.Int("port"); port < 0 || port > 65535 {
 		return exit.Problemf(exit.Usage, "port %d is not valid", port)
 	}
 	if s.Duration("idle") <= 0 {
 		return exit.Problemf(exit.Usage, "--idle must be above 0")
-	}
-	store, conf, err := s.configured()
-	if err != nil {
-		return err
 	}
 	actor, err := s.person(store)
 	if err != nil {

@@ -227,13 +227,17 @@ func (c *console) print(doc any, show func(w io.Writer)) error {
 	return w.Flush()
 }
 
+// printEnding is print for commands whose result can be bad: then the exit status is status.
+func (c *console) printEnding(doc any, bad bool, status exit.Status, show func(w io.Writer)) error {
+	if err := c.print(doc, show); err != nil || !bad {
+		return err
+	}
+	return exit.With(status)
+}
+
 // printLeaving is print for commands that may leave things alone: if left is not empty, the exit status is 3.
 func (c *console) printLeaving(doc any, left []string, show func(w io.Writer)) error {
-	err := c.print(doc, show)
-	if err == nil && len(left) > 0 {
-		return exit.With(exit.Conflict)
-	}
-	return err
+	return c.printEnding(doc, len(left) > 0, exit.Conflict, show)
 }
 
 // say prints a message for people on standard error, except with -q.
@@ -256,12 +260,6 @@ func (c *console) terminal() io.WriteCloser {
 	return tty
 }
 
-// agrees asks a person at tty and reports whether the answer is yes; any other answer is no.
-func (c *console) agrees(tty io.Writer, question string) bool {
-	answer, _ := c.question(tty, question+" [y/N] ")
-	return slices.Contains([]string{"y", "yes"}, strings.ToLower(answer))
-}
-
 // question asks a person at tty and returns the line that they type. It reads byte by byte and not beyond the line,
 // because the rest may answer the next question.
 func (c *console) question(tty io.Writer, question string) (string, error) {
@@ -280,7 +278,8 @@ func (c *console) question(tty io.Writer, question string) (string, error) {
 	}
 }
 
-// askPerson shows what a question is about and asks it. asked is false if no person is at a terminal.
+// askPerson shows what a question is about and asks it; any answer but yes is no. asked is false if no person is at a
+// terminal.
 func (c *console) askPerson(show func(io.Writer), question string) (yes, asked bool) {
 	tty := c.terminal()
 	if tty == nil {
@@ -288,7 +287,8 @@ func (c *console) askPerson(show func(io.Writer), question string) (yes, asked b
 	}
 	defer tty.Close()
 	show(tty)
-	return c.agrees(tty, question), true
+	answer, _ := c.question(tty, question+" [y/N] ")
+	return slices.Contains([]string{"y", "yes"}, strings.ToLower(answer)), true
 }
 
 // consent asks for permission to do what show describes, except with --yes. Without --json it runs show on standard
@@ -316,9 +316,6 @@ func (c *console) progress() *progress.Display {
 
 // arg returns the first argument, or other without arguments.
 func (s *session) arg(other string) string { return cmp.Or(s.Args().First(), other) }
-
-// noArguments refuses arguments. checkArguments has already done so, except for `git runr` alone.
-func (s *session) noArguments() error { return checkArguments(s.Context) }
 
 // message returns the text of -m. It reads standard input for "-", and, if piped is true, also if -m is missing and
 // standard input is not a terminal.

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/argv"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/follow"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/overview"
@@ -382,10 +383,7 @@ func (s *session) showNewest(store *store.Store, n int) error {
 
 // printEvents prints events and the records that cannot be read.
 func (s *session) printEvents(store *store.Store, docs []render.EventDocument, bad []error) error {
-	events := make([]record.Event, len(docs))
-	for i := range docs {
-		events[i] = docs[i].Event
-	}
+	events := each.Of(docs, func(d render.EventDocument) record.Event { return d.Event })
 	events, err := store.WithoutRedacted(s.ctx, events)
 	if err != nil {
 		return err
@@ -394,10 +392,7 @@ func (s *session) printEvents(store *store.Store, docs []render.EventDocument, b
 		docs[i].Event = store.Titled(s.ctx, events[i])
 		docs[i].Title = docs[i].Event.Title
 	}
-	doc := logJSON{Events: docs, Unreadable: []string{}}
-	for _, err := range bad {
-		doc.Unreadable = append(doc.Unreadable, err.Error())
-	}
+	doc := logJSON{Events: docs, Unreadable: each.Of(bad, error.Error)}
 	return s.printPaged(doc, func(w io.Writer) {
 		style := s.eventStyle()
 		for _, d := range docs {

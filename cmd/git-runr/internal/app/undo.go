@@ -339,9 +339,3 @@ func restoreLine(run string, left gitstore.ID) string {
 	}
 	return "git runr undo --to " + left.Short() + " --into ../" + run
 }
-
-func writeLeft(w io.Writer, restore string) {
-	if restore != "" {
-		safetext.Fprintf(w, "Uncommitted work in its worktree is kept:\n  %s\n", restore)
-	}
-}

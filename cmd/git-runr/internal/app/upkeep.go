@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/build"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/checkup"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
@@ -118,7 +119,7 @@ cannot work), and what to type. It calls no agent and changes nothing. It asks t
 would accept a push, without pushing, for at most 15 s; --offline leaves that out.
 Exit status: 1 if a line says fail.`,
 		Flags:  []cli.Flag{&cli.BoolFlag{Name: "offline", Usage: "do not ask the remote"}},
-		Action: p.action(doctor),
+		Action: p.inRepo(doctor),
 	}
 }
 
@@ -127,12 +128,8 @@ type doctorJSON struct {
 	Checks []checkup.Result `json:"checks"`
 }
 
-func doctor(s *session) error {
+func doctor(s *session, store *store.Store) error {
 	s.quiet = true // warnings about the configuration are lines below
-	store, err := s.open()
-	if err != nil {
-		return err
-	}
 	conf, unread := s.configuration(store)
 	terms := checkup.Terms{Version: buildNow().Name(), Now: s.now(), Offline: s.Bool("offline")}
 	if s.shows.Page == nil {
@@ -140,11 +137,7 @@ func doctor(s *session) error {
 	}
 	checks := checkup.Of(s.ctx, store, conf, unread, terms)
 	ok := !slices.ContainsFunc(checks, func(c checkup.Result) bool { return c.State == checkup.Fail })
-	err = s.print(doctorJSON{ok, checks}, func(w io.Writer) { writeDoctor(w, checks) })
-	if err == nil && !ok {
-		return exit.With(exit.NotPassed)
-	}
-	return err
+	return s.printEnding(doctorJSON{ok, checks}, !ok, exit.NotPassed, func(w io.Writer) { writeDoctor(w, checks) })
 }
 
 func writeDoctor(w io.Writer, checks []checkup.Result) {
@@ -184,10 +177,7 @@ func fsck(s *session, store *store.Store) error {
 	if err != nil {
 		return err
 	}
-	doc := fsckJSON{Events: events, Unreadable: []string{}, Rebuilt: s.Bool("rebuild")}
-	for _, err := range bad {
-		doc.Unreadable = append(doc.Unreadable, err.Error())
-	}
+	doc := fsckJSON{Events: events, Unreadable: each.Of(bad, error.Error), Rebuilt: s.Bool("rebuild")}
 	for _, remote := range store.Repo.Remotes() {
 		left, err := share.Left(s.ctx, store, remote)
 		if err != nil {
@@ -236,10 +226,8 @@ func uninstall(s *session, store *store.Store) error {
 	if err != nil {
 		return err
 	}
-	doc := uninstallJSON{Done: []string{}, Left: append([]string{}, left...), DryRun: s.Bool("dry-run")}
-	for _, r := range todo {
-		doc.Done = append(doc.Done, r.What)
-	}
+	doc := uninstallJSON{Done: each.Of(todo, func(r setup.Removal) string { return r.What }),
+		Left: append([]string{}, left...), DryRun: s.Bool("dry-run")}
 	if !doc.DryRun && len(todo) > 0 {
 		if err := s.agreeToRemove(doc); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/progress"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
@@ -130,11 +131,7 @@ func (s *session) verifiable(records *store.Store) ([]string, error) {
 		store.Filter{Status: record.WaitingStatus, ByNeed: true, Review: func(r record.ReviewSummary) bool {
 			return r.Critical+r.Warnings+r.Notes+r.Claimed > 0 && (wanted == nil || wanted(r))
 		}})
-	ids := make([]string, len(found))
-	for i, r := range found {
-		ids[i] = r.ID
-	}
-	return ids, err
+	return each.Of(found, func(r record.ReviewSummary) string { return r.ID }), err
 }
 
 func writeVerified(w io.Writer, doc verifiedJSON) {

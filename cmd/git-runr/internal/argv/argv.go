@@ -3,11 +3,13 @@
 package argv
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/nearest"
 )
@@ -20,10 +22,11 @@ import (
 // Permute returns a usage problem for a flag that no command on the way has, or that lacks its value. A flag must
 // follow the name of its command.
 func Permute(app *cli.App, args []string) ([]string, error) {
-	if len(args) < 2 || completing(app, args) {
+	if len(args) < 2 {
 		return args, nil
 	}
-	p := permuter{levels: []argLevel{appLevel(app)}, rest: slices.Clone(args[1:])}
+	top := argLevel{known: append(slices.Clone(app.Flags), cli.HelpFlag), commands: app.Commands}
+	p := permuter{levels: []argLevel{top}, rest: slices.Clone(args[1:])}
 	for len(p.rest) > 0 {
 		if err := p.next(); err != nil {
 			return nil, err
@@ -32,39 +35,13 @@ func Permute(app *cli.App, args []string) ([]string, error) {
 	return p.joined(args[0]), nil
 }
 
-// completing reports whether the shell asks for completions. Such a line is unfinished and stays as it is.
-func completing(app *cli.App, args []string) bool {
-	return app.EnableBashCompletion && args[len(args)-1] == "--generate-bash-completion"
-}
-
 // argLevel is one command on the way from the program to the innermost subcommand.
 type argLevel struct {
 	name     string
 	known    []cli.Flag
 	commands []*cli.Command
-	verbatim bool     // the command parses its flags itself
 	paths    bool     // the command's usage has a "--" before paths
 	flags    []string // flags found for it, with their values
-}
-
-func appLevel(app *cli.App) argLevel {
-	level := argLevel{known: slices.Clone(app.Flags), commands: app.Commands}
-	if !app.HideHelp && cli.HelpFlag != nil {
-		level.known = append(level.known, cli.HelpFlag)
-	}
-	if !app.HideVersion && app.Version != "" && cli.VersionFlag != nil {
-		level.known = append(level.known, cli.VersionFlag)
-	}
-	return level
-}
-
-func commandLevel(name string, c *cli.Command) argLevel {
-	level := argLevel{name: name, known: slices.Clone(c.Flags), commands: c.Subcommands, verbatim: c.SkipFlagParsing,
-		paths: strings.Contains(c.ArgsUsage, "-- ")}
-	if !c.HideHelp && cli.HelpFlag != nil {
-		level.known = append(level.known, cli.HelpFlag)
-	}
-	return level
 }
 
 type permuter struct {
@@ -78,10 +55,10 @@ type permuter struct {
 func (p *permuter) next() error {
 	token := p.rest[0]
 	switch {
-	case p.inner().verbatim, token == "--":
+	case token == "--":
 		p.positionals = append(p.positionals, p.rest...)
 		p.rest = nil
-	case isFlag(token):
+	case len(token) > 1 && token[0] == '-': // a lone dash is an argument: it means standard input
 		return p.takeFlag(token)
 	case len(p.positionals) == 0 && p.descend(token):
 		p.rest = p.rest[1:]
@@ -97,7 +74,8 @@ func (p *permuter) inner() *argLevel { return &p.levels[len(p.levels)-1] }
 func (p *permuter) descend(name string) bool {
 	for _, c := range p.inner().commands {
 		if c.HasName(name) {
-			p.levels = append(p.levels, commandLevel(name, c))
+			p.levels = append(p.levels, argLevel{name: name, known: append(slices.Clone(c.Flags), cli.HelpFlag),
+				commands: c.Subcommands, paths: strings.Contains(c.ArgsUsage, "-- ")})
 			return true
 		}
 	}
@@ -105,13 +83,13 @@ func (p *permuter) descend(name string) bool {
 }
 
 func (p *permuter) takeFlag(token string) error {
-	if n := count(token); n != "" && findFlag(p.inner().known, "n") != nil {
+	if n := count(token); n != "" && FindFlag(p.inner().known, "n") != nil {
 		token = "-n=" + n
 		p.rest[0] = token
 	}
 	name, _, inline := strings.Cut(flagName(token), "=")
 	for i := len(p.levels) - 1; i >= 0; i-- {
-		flag := findFlag(p.levels[i].known, name)
+		flag := FindFlag(p.levels[i].known, name)
 		if flag == nil {
 			continue
 		}
@@ -120,7 +98,7 @@ func (p *permuter) takeFlag(token string) error {
 			return nil
 		}
 		size := 1
-		if !inline && takesValue(flag) {
+		if !inline && TakesValue(flag) {
 			size = 2
 		}
 		if len(p.rest) < size {
@@ -130,7 +108,8 @@ func (p *permuter) takeFlag(token string) error {
 		p.rest = p.rest[size:]
 		return nil
 	}
-	unknown := p.unknownFlag(dashed(token, name))
+	typed := token[:len(token)-len(flagName(token))] + name // without its value, which may be a secret
+	unknown := p.unknownFlag(typed)
 	if !inline && strings.ContainsAny(token, "./") {
 		unknown.WithHint("put arguments that are not flags after --: … -- " + token)
 	}
@@ -146,19 +125,12 @@ func count(token string) string {
 	return n
 }
 
-// isFlag reports whether token is a flag. As in Go, a lone dash is an argument: it means standard input.
-func isFlag(token string) bool { return len(token) > 1 && token[0] == '-' }
-
 func flagName(token string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(token, "-"), "-")
 }
 
-// dashed returns the flag as typed, without its value, which may be a secret.
-func dashed(token, name string) string {
-	return token[:len(token)-len(flagName(token))] + name
-}
-
-func findFlag(flags []cli.Flag, name string) cli.Flag {
+// FindFlag returns the flag called name, or nil.
+func FindFlag(flags []cli.Flag, name string) cli.Flag {
 	for _, f := range flags {
 		if slices.Contains(f.Names(), name) {
 			return f
@@ -167,7 +139,8 @@ func findFlag(flags []cli.Flag, name string) cli.Flag {
 	return nil
 }
 
-func takesValue(f cli.Flag) bool {
+// TakesValue reports whether a flag needs a value.
+func TakesValue(f cli.Flag) bool {
 	documented, ok := f.(cli.DocGenerationFlag)
 	return ok && documented.TakesValue()
 }
@@ -177,7 +150,8 @@ func (p *permuter) unknownFlag(typed string) *exit.Problem {
 	if apart := p.separated(typed); apart != "" {
 		err = exit.Problemf(exit.Usage, "unknown flag %q; write %q", typed, apart)
 	} else if near := nearest.To(flagName(typed), p.flagNames()); near != "" {
-		err = exit.Problemf(exit.Usage, "unknown flag %q; did you mean %q?", typed, withDashes(near))
+		err = exit.Problemf(exit.Usage, "unknown flag %q; did you mean %q?", typed,
+			strings.Repeat("-", min(len(near), 2))+near)
 	}
 	return err.WithHint(p.helpCommand())
 }
@@ -209,20 +183,10 @@ func (p *permuter) flagNames() []string {
 	return names
 }
 
-func withDashes(name string) string {
-	if len(name) == 1 {
-		return "-" + name
-	}
-	return "--" + name
-}
-
 // helpCommand returns the command line for help. It uses -h, because git handles --help itself and looks for a manual
 // page.
 func (p *permuter) helpCommand() string {
-	words := []string{"git runr"}
-	for _, level := range p.levels[1:] {
-		words = append(words, level.name)
-	}
+	words := each.Of(p.levels, func(level argLevel) string { return cmp.Or(level.name, "git runr") })
 	return strings.Join(append(words, "-h"), " ")
 }
 
@@ -238,9 +202,6 @@ func (p *permuter) joined(program string) []string {
 	}
 	if p.help && (len(p.levels) > 1 || len(p.positionals) == 0) { // otherwise the command is unknown
 		return append(out, "-h")
-	}
-	if p.inner().verbatim {
-		return append(out, p.positionals...)
 	}
 	if at := slices.Index(p.positionals, "--"); at >= 0 && !p.inner().paths {
 		p.positionals = slices.Delete(p.positionals, at, at+1)

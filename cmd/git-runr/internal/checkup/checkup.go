@@ -73,7 +73,13 @@ func Of(ctx context.Context, store *store.Store, conf *config.Config, unread err
 		detail := "serve, tui and mcp need git-runr-serve: " + terms.Screens.Error()
 		all = append(all, warn("program", detail, build.InstallLine))
 	}
-	all = append(all, identity(ctx, store.Repo), configuration(conf, unread))
+	if who, err := store.Repo.Identity(ctx); err != nil {
+		all = append(all, fail("identity", "git does not know who you are: "+err.Error(),
+			"git config --global user.name \"Your Name\"", "git config --global user.email you@example.com"))
+	} else {
+		all = append(all, ok("identity", who.String()))
+	}
+	all = append(all, configuration(conf, unread))
 	if conf != nil {
 		all = append(all, trust(conf))
 	}
@@ -133,15 +139,6 @@ func room(free int64, known bool) Result {
 		return warn("disk", left, "git runr gc")
 	}
 	return ok("disk", left)
-}
-
-func identity(ctx context.Context, repo *gitstore.Repo) Result {
-	who, err := repo.Identity(ctx)
-	if err != nil {
-		return fail("identity", "git does not know who you are: "+err.Error(), "git config --global user.name \"Your Name\"",
-			"git config --global user.email you@example.com")
-	}
-	return ok("identity", who.String())
 }
 
 func configuration(conf *config.Config, unread error) Result {

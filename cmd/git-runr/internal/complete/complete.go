@@ -3,6 +3,7 @@
 package complete
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"maps"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/argv"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/register"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/gitstore"
@@ -77,7 +80,7 @@ func (r *reader) take(word string) {
 	case len(word) > 1 && word[0] == '-':
 		r.waits = nil
 		if name, _, inline := strings.Cut(strings.TrimLeft(word, "-"), "="); !inline {
-			if f := r.flag(name); f != nil && takesValue(f) {
+			if f := r.flag(name); f != nil && argv.TakesValue(f) {
 				r.waits = f
 			}
 		}
@@ -100,10 +103,8 @@ func (r *reader) descend(name string) bool {
 
 func (r *reader) flag(name string) cli.Flag {
 	for _, level := range slices.Backward(r.levels) {
-		for _, f := range level {
-			if slices.Contains(f.Names(), name) {
-				return f
-			}
+		if f := argv.FindFlag(level, name); f != nil {
+			return f
 		}
 	}
 	return nil
@@ -118,7 +119,7 @@ func (r *reader) last() {
 		r.valueOf(r.waits)
 	case dashed && inline:
 		r.Before, r.Current = r.Current[:len(r.Current)-len(value)], value
-		if f := r.flag(name); f != nil && takesValue(f) {
+		if f := r.flag(name); f != nil && argv.TakesValue(f) {
 			r.valueOf(f)
 		}
 	case dashed:
@@ -182,11 +183,6 @@ func describe(f cli.Flag) (usage, kind string) {
 		kind, usage = parts[1], strings.Join(parts, "")
 	}
 	return usage, kind
-}
-
-func takesValue(f cli.Flag) bool {
-	documented, ok := f.(cli.DocGenerationFlag)
-	return ok && documented.TakesValue()
 }
 
 // argument determines the next argument from the command's usage, such as "RUN commit|skip|stop": words in lower case
@@ -267,9 +263,12 @@ func (w Want) In(ctx context.Context, store *store.Store, getenv func(string) st
 	case "COMMIT", "REV", "A..B":
 		return slices.Concat(plain("HEAD"), refs(ctx, store.Repo, "refs/heads/"), refs(ctx, store.Repo, "refs/tags/"))
 	case "REMOTE":
-		return remotes(store.Repo)
+		return each.Of(store.Repo.Remotes(), func(name string) Word {
+			return Word{name, store.Repo.Config["remote."+name+".url"][0]}
+		})
 	case "SNAPSHOT":
-		return snapshots(ctx, store.Repo)
+		kept, _ := store.Repo.Snapshots(ctx)
+		return each.Of(kept[:min(len(kept), limit)], func(s gitstore.SnapshotInfo) Word { return Word{s.Name, s.Why} })
 	case "NAME":
 		conf, err := config.Read(ctx, store.Repo, getenv)
 		if err != nil {
@@ -280,42 +279,32 @@ func (w Want) In(ctx context.Context, store *store.Store, getenv func(string) st
 	return nil
 }
 
-func plain(values ...string) (words []Word) {
-	for _, value := range values {
-		words = append(words, Word{Value: value})
-	}
-	return words
+func plain(values ...string) []Word {
+	return each.Of(values, func(value string) Word { return Word{Value: value} })
 }
+
+// newest is the word for the newest run or review.
+func newest() []Word { return []Word{{Value: record.Latest, Means: "the newest"}} }
 
 func runs(ctx context.Context, records *store.Store, typed string) []Word {
 	all, _, _ := records.Runs(ctx, store.Filter{Limit: limit, Some: true})
-	words := []Word{{Value: record.Latest, Means: "the newest"}}
-	for _, run := range all {
-		words = append(words, Word{Value: typedID(run.ID, typed), Means: string(run.Status) + "  " + run.Entity.Title})
-	}
-	return words
+	return append(newest(), each.Of(all, func(r record.RunSummary) Word {
+		return Word{typedID(r.ID, typed), string(r.Status) + "  " + r.Entity.Title}
+	})...)
 }
 
 // reviews returns the reviews to which the command applies.
 func (w Want) reviews(ctx context.Context, records *store.Store) []Word {
-	status := ""
-	if len(w.Path) == 2 {
-		status = map[string]string{"claim": "submitted", "release": "claimed", "resolve": "inbox", "submit": "open",
-			"cancel": "open", "reopen": "resolved"}[w.Path[1]]
-	}
-	if status == "" {
-		status = "all"
-	}
-	fits, err := record.StatusFilter(status)
+	status := map[string]string{"inbox claim": "submitted", "inbox release": "claimed", "inbox resolve": "inbox",
+		"inbox submit": "open", "inbox cancel": "open", "inbox reopen": "resolved"}[strings.Join(w.Path, " ")]
+	fits, err := record.StatusFilter(cmp.Or(status, "all"))
 	if err != nil {
 		return nil
 	}
 	all, _, _ := records.Reviews(ctx, store.Filter{Status: fits, Limit: limit, Some: true, ByNeed: true})
-	words := []Word{{Value: record.Latest, Means: "the newest"}}
-	for _, review := range all {
-		words = append(words, Word{Value: typedID(review.ID, w.Current), Means: string(review.Status) + "  " + review.Title})
-	}
-	return words
+	return append(newest(), each.Of(all, func(r record.ReviewSummary) Word {
+		return Word{typedID(r.ID, w.Current), string(r.Status) + "  " + r.Title}
+	})...)
 }
 
 // typedID returns an id, or its suffix if that is what the user began to type.
@@ -327,7 +316,7 @@ func typedID(id, typed string) string {
 	return id
 }
 
-func (w Want) findings(ctx context.Context, store *store.Store) (words []Word) {
+func (w Want) findings(ctx context.Context, store *store.Store) []Word {
 	if len(w.Args) == 0 {
 		return nil
 	}
@@ -335,34 +324,14 @@ func (w Want) findings(ctx context.Context, store *store.Store) (words []Word) {
 	if err != nil {
 		return nil
 	}
-	for _, f := range render.NewReviewDocument(review).Findings {
-		words = append(words, Word{Value: f.ID, Means: f.Issue})
-	}
-	return words
+	return each.Of(review.Joined(), func(f record.Joined) Word { return Word{f.ID, f.Issue} })
 }
 
 func refs(ctx context.Context, repo *gitstore.Repo, prefix string) []Word {
 	all, _ := repo.Refs(ctx, prefix)
-	var words []Word
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		words = append(words, Word{Value: strings.TrimPrefix(name, prefix)})
-	}
-	return words
-}
-
-func remotes(repo *gitstore.Repo) (words []Word) {
-	for _, name := range repo.Remotes() {
-		words = append(words, Word{Value: name, Means: repo.Config["remote."+name+".url"][0]})
-	}
-	return words
-}
-
-func snapshots(ctx context.Context, repo *gitstore.Repo) (words []Word) {
-	kept, _ := repo.Snapshots(ctx)
-	for _, snapshot := range kept[:min(len(kept), limit)] {
-		words = append(words, Word{Value: snapshot.Name, Means: snapshot.Why})
-	}
-	return words
+	return each.Of(slices.Sorted(maps.Keys(all)), func(name string) Word {
+		return Word{Value: strings.TrimPrefix(name, prefix)}
+	})
 }
 
 // names returns names of agents or of checks.

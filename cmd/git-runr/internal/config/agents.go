@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/agent"
@@ -29,11 +30,8 @@ func (c *Config) AgentNames() []string {
 }
 
 // CheckNames returns the names of the configured checks in their order.
-func (c *Config) CheckNames() (names []string) {
-	for _, check := range c.checks {
-		names = append(names, check.Name)
-	}
-	return names
+func (c *Config) CheckNames() []string {
+	return each.Of(c.checks, func(check checkTable) string { return check.Name })
 }
 
 // Agent is an agent that can be named, with the problem that prevents it from running, if any.

@@ -153,22 +153,17 @@ func chosen(all []Value, of string) ([]Value, error) {
 }
 
 // Text returns the value in TOML syntax, or "" without one.
-func (v Value) Text() string { return tomlText(v.Value) }
-
-func tomlText(value any) string {
-	switch value := value.(type) {
-	case nil:
+func (v Value) Text() string {
+	if v.Value == nil {
 		return ""
-	case string:
-		return tomlString(value)
-	case []any:
-		texts := make([]string, len(value))
-		for i, item := range value {
-			texts[i] = tomlText(item)
-		}
-		return "[" + strings.Join(texts, ", ") + "]"
 	}
-	return fmt.Sprint(value)
+	return tomlText(v.Value)
+}
+
+// tomlText returns a string, number, truth value or list of them in TOML syntax.
+func tomlText(value any) string {
+	text, _ := toml.Marshal(map[string]any{"x": value}) // such values can be encoded
+	return strings.TrimSpace(strings.TrimPrefix(string(text), "x = "))
 }
 
 // Where describes the origin of the value for people.
@@ -195,9 +190,7 @@ func (v Value) Where() string {
 
 // Explain returns what the key means and which values it accepts.
 func (v Value) Explain() string {
-	var b strings.Builder
-	safetext.Fprintf(&b, "%s (%s)", v.means, v.wants)
-	return b.String()
+	return fmt.Sprintf("%s (%s)", v.means, v.wants)
 }
 
 // Initial returns the first .runr.toml of a repository, with these checks and worktree settings.
@@ -209,13 +202,13 @@ func Initial(checks []runplan.Check, given runplan.Worktree) string {
 		b.WriteString("\n[worktree]\n")
 	}
 	if given.Setup != "" {
-		safetext.Fprintf(&b, "setup = %s\n", tomlString(given.Setup))
+		safetext.Fprintf(&b, "setup = %s\n", tomlText(given.Setup))
 	}
 	if len(given.Copy) > 0 {
-		safetext.Fprintf(&b, "copy = [\"%s\"]\n", strings.Join(given.Copy, `", "`))
+		safetext.Fprintf(&b, "copy = %s\n", tomlText(given.Copy))
 	}
 	for _, c := range checks {
-		safetext.Fprintf(&b, "\n[checks.%s]\ncommand = %s\n", tomlKey(c.Name), tomlString(c.Command))
+		safetext.Fprintf(&b, "\n[checks.%s]\ncommand = %s\n", tomlKey(c.Name), tomlText(c.Command))
 	}
 	return b.String()
 }
@@ -225,23 +218,5 @@ func tomlKey(name string) string {
 	if name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" {
 		return name
 	}
-	return tomlString(name)
-}
-
-func tomlString(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteRune('\\')
-			b.WriteRune(r)
-		case r < 0x20 || r == 0x7f:
-			safetext.Fprintf(&b, `\u%04X`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	return tomlText(name)
 }

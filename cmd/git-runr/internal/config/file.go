@@ -50,11 +50,19 @@ func (c *Config) readFile(path string, data []byte) error {
 	}
 	var top map[string]any
 	md, err := toml.Decode(string(data), &top)
+	var parse toml.ParseError
+	if errors.As(err, &parse) {
+		return exit.Problemf(exit.Usage, "%s:%d: %s", f.path, parse.Position.Line, parse.Message)
+	}
 	if err != nil {
-		return f.syntaxError(err)
+		return exit.Problemf(exit.Usage, "%s: %s", f.path, err)
 	}
 	for _, path := range md.Keys() { // in file order: the first mistake is reported, and checks keep their order
-		if err := f.entry(path, lookUp(top, path)); err != nil {
+		table := top
+		for _, name := range path[:len(path)-1] {
+			table, _ = table[name].(map[string]any)
+		}
+		if err := f.entry(path, table[path[len(path)-1]]); err != nil {
 			return err
 		}
 	}
@@ -65,22 +73,6 @@ func (c *Config) readFile(path string, data []byte) error {
 		}
 	}
 	return nil
-}
-
-// lookUp returns the value of a key.
-func lookUp(table map[string]any, path []string) any {
-	for _, name := range path[:len(path)-1] {
-		table, _ = table[name].(map[string]any)
-	}
-	return table[path[len(path)-1]]
-}
-
-func (f *file) syntaxError(err error) error {
-	var parse toml.ParseError
-	if !errors.As(err, &parse) {
-		return exit.Problemf(exit.Usage, "%s: %s", f.path, err)
-	}
-	return exit.Problemf(exit.Usage, "%s:%d: %s", f.path, parse.Position.Line, parse.Message)
 }
 
 // formerKeys are keys of earlier versions. A file may still set them; they have no effect.
@@ -103,7 +95,11 @@ func (f *file) entry(path []string, raw any) error {
 		return f.value(path, *key, raw)
 	}
 	if table, ok := raw.(map[string]any); !ok {
-		return f.errorAt(path, "%q must be a table, not %s", strings.Join(path, "."), describeTable(raw))
+		what := describe(raw)
+		if _, ok := raw.([]map[string]any); ok {
+			what = "a list of tables: write one pair of brackets"
+		}
+		return f.errorAt(path, "%q must be a table, not %s", strings.Join(path, "."), what)
 	} else if len(table) > maxTables {
 		return f.errorAt(path, "%q has more than %d entries", strings.Join(path, "."), maxTables)
 	}
@@ -123,23 +119,16 @@ func (f *file) value(path []string, key key, raw any) error {
 	f.set(strings.Join(path, "."), f.layer, raw)
 	switch {
 	case key.executable && !key.named():
-		f.noteKey(path, raw)
+		if f.repository && f.executed[path[0]] == nil {
+			f.executed[path[0]] = map[string]any{}
+		}
+		if f.repository { // trust covers it
+			f.executed[path[0]][strings.Join(path[1:], ".")] = raw
+		}
 	case key.executable || key.shapes:
 		f.runs[strings.Join(path[2:], ".")] = raw
 	}
 	return nil
-}
-
-// noteKey records for trust what a key of the repository's file runs, if it is not in a table that the user names.
-func (f *file) noteKey(path []string, raw any) {
-	if !f.repository {
-		return
-	}
-	section := path[0]
-	if f.executed[section] == nil {
-		f.executed[section] = map[string]any{}
-	}
-	f.executed[section][strings.Join(path[1:], ".")] = raw
 }
 
 // beginTable starts a table such as [agents.mine] at its first key in the file. It replaces the whole table of a
@@ -302,13 +291,6 @@ func suggestKey(path []string) string {
 		}
 	}
 	return cmp.Or(nearest.To(last, siblings), elsewhere)
-}
-
-func describeTable(raw any) string {
-	if _, ok := raw.([]map[string]any); ok {
-		return "a list of tables: write one pair of brackets"
-	}
-	return describe(raw)
 }
 
 func (f *file) errorAt(path []string, format string, args ...any) error {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/lineage"
@@ -175,11 +176,7 @@ func (c *Config) ownersOf(ctx context.Context, subject record.Subject) ([]owners
 		return nil, err
 	}
 	changes, err := c.repo.Changed(ctx, subject.Base, subject.Tree)
-	paths := make([]string, len(changes))
-	for i, change := range changes {
-		paths[i] = change.Path
-	}
-	return rules.OfAll(paths), err
+	return rules.OfAll(each.Of(changes, func(c gitstore.Change) string { return c.Path })), err
 }
 
 // PeopleTexts returns people as "Name <address>", without duplicates.

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/lineage"
@@ -33,7 +34,7 @@ var (
 	commandKind   = valueKind[string]{"a command line for sh, or a list of words", parseCommand, textLast}
 	modelKind     = stringKind("the name of a model", isModel)
 	remoteKind    = stringKind("the name of a configured remote", isRemote)
-	peopleKind    = listKind("addresses or names of teams", isPersonOrTeam)
+	peopleKind    = listKind("addresses or names of teams", isLine)
 	agentsKind    = fewKind("names of agents", isName)
 	dollarsKind   = valueKind[float64]{"an amount of US dollars such as 2.50, below a million", parseDollars, textLast}
 	tokensKind    = numberKind(0, 1_000_000_000_000)
@@ -124,10 +125,7 @@ func (c *Config) at(ctx context.Context, commit gitstore.ID) (*Config, error) {
 }
 
 func oneOf(allowed ...string) valueKind[string] {
-	quoted := make([]string, len(allowed))
-	for i, a := range allowed {
-		quoted[i] = strconv.Quote(a)
-	}
+	quoted := each.Of(allowed, strconv.Quote)
 	last := len(quoted) - 1
 	wants := strings.TrimPrefix(strings.Join(quoted[:last], ", ")+" or ", " or ") + quoted[last]
 	return stringKind(wants, func(s string) bool { return slices.Contains(allowed, s) })
@@ -232,11 +230,7 @@ func stringList(raw any) ([]string, bool) {
 func textLast(values []string) any { return values[len(values)-1] }
 
 func textList(values []string) any {
-	out := make([]any, len(values))
-	for i, v := range values {
-		out[i] = v
-	}
-	return out
+	return each.Of(values, func(v string) any { return v })
 }
 
 // textTruth parses a truth value as git does.
@@ -264,8 +258,8 @@ func isText(s string) bool {
 	return strings.TrimSpace(s) != "" && !strings.Contains(s, "\x00")
 }
 
-// isPersonOrTeam reports whether s is one line of printable text.
-func isPersonOrTeam(s string) bool { return isText(s) && s == safetext.Line(s) }
+// isLine reports whether s is one line of printable text.
+func isLine(s string) bool { return isText(s) && s == safetext.Line(s) }
 
 // isPlace reports whether s is a pattern of paths below the top and outside of .git.
 func isPlace(s string) bool {

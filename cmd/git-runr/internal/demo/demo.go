@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -70,7 +71,11 @@ func Run(ctx context.Context, out io.Writer, keep bool) error {
 		return err
 	}
 	if keep {
-		defer func() { lookAround(out, filepath.Join(root, "repo")) }()
+		defer func() {
+			if line, ok := safetext.CommandLine("cd", filepath.Join(root, "repo")); ok {
+				safetext.Fprintf(out, "\nLook around:\n  %s\n", line)
+			}
+		}()
 	} else {
 		defer os.RemoveAll(root)
 	}
@@ -79,13 +84,6 @@ func Run(ctx context.Context, out io.Writer, keep bool) error {
 		return err
 	}
 	return d.tell(ctx)
-}
-
-// lookAround prints how to get to the repository that was kept.
-func lookAround(w io.Writer, dir string) {
-	if line, ok := safetext.CommandLine("cd", dir); ok {
-		safetext.Fprintf(w, "\nLook around:\n  %s\n", line)
-	}
 }
 
 func (d *scratch) make(ctx context.Context) error {
@@ -98,9 +96,7 @@ func (d *scratch) make(ctx context.Context) error {
 	}
 	err = errors.Join(d.repo.SetConfig(ctx, "user.name", "Demo"), d.repo.SetConfig(ctx, "user.email", "demo@example.com"))
 	files := map[string]string{"README.md": "# demo\n", config.FileName: configuration(d.self)}
-	for name, text := range tasks {
-		files[name] = text
-	}
+	maps.Copy(files, tasks)
 	for name, text := range files {
 		err = errors.Join(err, os.WriteFile(filepath.Join(d.dir, name), []byte(text), 0o666))
 	}

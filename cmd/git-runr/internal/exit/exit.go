@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/record"
@@ -171,7 +172,11 @@ func Classify(err error) *Problem {
 	var altered *gitstore.AlteredError
 	switch {
 	case errors.As(err, &known):
-		return &Problem{Status: known.Status, Msg: fullMessage(err, known), Hint: known.Hint}
+		whole := &Problem{Status: known.Status, Hint: known.Hint}
+		if known.Msg != "" { // err may wrap known
+			whole.Msg = err.Error()
+		}
+		return whole
 	case errors.As(err, &altered):
 		return Problemf(Stopped, "%w", err).WithHint(checking.GuardLines()...)
 	case errors.As(err, &state):
@@ -254,11 +259,7 @@ func stateProblem(err error, state *record.StateError) *Problem {
 	if state.Holder != "" {
 		return Problemf(Claimed, "%w", err)
 	}
-	refused := Problemf(State, "%w", err)
-	if line := state.Reopen(); line != "" {
-		refused.WithHint(line)
-	}
-	return refused
+	return Problemf(State, "%w", err).WithHint(state.Reopen())
 }
 
 // BegunLines are commands for an operation of git that began while an agent worked: show it, move it aside, accept
@@ -279,14 +280,6 @@ func Refused(refused *gitstore.RefusedError) *Problem {
 	return Problemf(State, "%w", refused).WithHint(
 		"nothing is lost: what was recorded stays in this clone",
 		"when the remote accepts and shows refs/runr/* and refs/notes/runr: git runr sync "+refused.Remote)
-}
-
-// fullMessage returns the message of err, which may wrap known, or "" if known has no message.
-func fullMessage(err error, known *Problem) string {
-	if known.Msg == "" {
-		return ""
-	}
-	return err.Error()
 }
 
 // Report prints err and returns its exit status; nil is 0 and prints nothing. Text goes to stderr. With jsonOut the
@@ -315,24 +308,18 @@ func writeProblemText(w io.Writer, p *Problem) {
 	w.Write([]byte(b.String())) // in one write, so that no other writer's line comes between
 }
 
-// problemJSON is an error in --json output.
-type problemJSON struct {
-	V     int `json:"v"`
-	Error struct {
-		Status  Status   `json:"status"`
-		Message string   `json:"message"`
-		Hint    []string `json:"hint"` // never null
-	} `json:"error"`
-}
-
+// writeProblemJSON writes an error in --json output.
 func writeProblemJSON(w io.Writer, p *Problem) {
-	out := problemJSON{V: 1}
-	out.Error.Status = p.Status
-	out.Error.Message = safetext.Line(p.Msg)
-	out.Error.Hint = []string{}
-	for _, line := range p.Hint {
-		out.Error.Hint = append(out.Error.Hint, strings.TrimSpace(safetext.Line(line)))
+	var out struct {
+		V     int `json:"v"`
+		Error struct {
+			Status  Status   `json:"status"`
+			Message string   `json:"message"`
+			Hint    []string `json:"hint"` // never null
+		} `json:"error"`
 	}
+	out.V, out.Error.Status, out.Error.Message = 1, p.Status, safetext.Line(p.Msg)
+	out.Error.Hint = each.Of(p.Hint, func(line string) string { return strings.TrimSpace(safetext.Line(line)) })
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.Encode(out)

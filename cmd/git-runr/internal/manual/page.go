@@ -120,22 +120,18 @@ func cut(line string) int {
 }
 
 // text writes a topic's blocks.
-func (r *roff) text(text string) { r.blocks(parse(text)) }
-
-func (r *roff) blocks(blocks []block) {
+func (r *roff) text(text string) {
+	blocks := parse(text)
 	for i, b := range blocks {
+		if i > 0 && blocks[i-1].kind != heading && (b.kind == paragraph || b.kind == literal) {
+			r.line(".PP")
+		}
 		switch b.kind {
 		case heading:
 			r.request("SS", b.lines[0])
 		case paragraph:
-			if i > 0 && blocks[i-1].kind != heading {
-				r.line(".PP")
-			}
 			r.fill(strings.Join(b.lines, " "))
 		case literal:
-			if i > 0 && blocks[i-1].kind != heading {
-				r.line(".PP")
-			}
 			r.verbatim(b.lines)
 		case definition:
 			r.definition(b.term, b.body)
@@ -176,7 +172,7 @@ func (r *roff) command(before string, c *cli.Command, top bool) {
 		r.line(strings.TrimRight(`\fB`+escape(name)+`\fR `+escape(c.ArgsUsage), " "))
 		r.line(".br")
 	}
-	r.fill(sentence(c.Usage))
+	r.fill(strings.ToUpper(c.Usage[:1]) + c.Usage[1:] + ".")
 	if c.Description != "" {
 		r.line(".PP")
 		r.text(paragraphs(c.Description))
@@ -212,16 +208,9 @@ func paragraphs(description string) string {
 	return b.String()
 }
 
-// sentence turns a command's summary, which has no capital and no full stop, into a sentence.
-func sentence(usage string) string {
-	if usage == "" {
-		return ""
-	}
-	return strings.ToUpper(usage[:1]) + strings.TrimRight(usage[1:], ".") + "."
-}
-
 // escape returns text in roff. It names characters beyond ASCII, because the reader may not know the encoding.
 func escape(text string) string {
+	signs := map[rune]string{'…': "...", '✗': "x", '●': "*"} // printer fonts lack them
 	var b strings.Builder
 	for _, c := range text {
 		switch {
@@ -233,8 +222,8 @@ func escape(text string) string {
 			b.WriteString(`\(ha`)
 		case c == '~':
 			b.WriteString(`\(ti`)
-		case signs(c) != "":
-			b.WriteString(signs(c))
+		case signs[c] != "":
+			b.WriteString(signs[c])
 		case c < ' ':
 			b.WriteByte(' ')
 		case c < 0x7f:
@@ -244,19 +233,6 @@ func escape(text string) string {
 		}
 	}
 	return b.String()
-}
-
-// signs returns ASCII for characters that printer fonts lack.
-func signs(c rune) string {
-	switch c {
-	case '…':
-		return "..."
-	case '✗':
-		return "x"
-	case '●':
-		return "*"
-	}
-	return ""
 }
 
 // bold makes text between backquotes bold.

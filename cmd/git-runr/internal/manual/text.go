@@ -20,6 +20,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
@@ -47,14 +48,12 @@ func Written() []Topic {
 		{Name: "examples", Usage: "a first review, a first run, a team, a pipeline"},
 	}
 	for i := range topics {
-		topics[i].Text = func() string { return read(topics[i].Name) }
+		topics[i].Text = func() string {
+			text, _ := files.ReadFile("topics/" + topics[i].Name + ".md") // a test reads them all
+			return string(text)
+		}
 	}
 	return topics
-}
-
-func read(name string) string {
-	text, _ := files.ReadFile("topics/" + name + ".md") // a test reads them all
-	return string(text)
 }
 
 type kind int
@@ -97,14 +96,11 @@ func nextBlock(lines []string) (block, []string) {
 	case isHeading:
 		return block{kind: heading, lines: []string{title}}, lines[1:]
 	case indented(first):
-		n := untilBlock(lines, indented)
+		n := indentedLines(lines)
 		return block{kind: literal, lines: lines[:n]}, lines[n:]
 	case len(lines) > 1 && indented(lines[1]):
-		n := 1 + untilBlock(lines[1:], indented)
-		body := make([]string, 0, n)
-		for _, line := range lines[1:n] {
-			body = append(body, strings.TrimPrefix(line, "    "))
-		}
+		n := 1 + indentedLines(lines[1:])
+		body := each.Of(lines[1:n], func(line string) string { return strings.TrimPrefix(line, "    ") })
 		return block{kind: definition, term: first, body: parse(strings.Join(body, "\n"))}, lines[n:]
 	}
 	n := 1
@@ -119,12 +115,11 @@ func nextBlock(lines []string) (block, []string) {
 
 func indented(line string) bool { return strings.HasPrefix(line, " ") }
 
-// untilBlock returns the number of lines that belong together: those for which belongs is true, and empty lines between
-// them.
-func untilBlock(lines []string, belongs func(string) bool) int {
+// indentedLines returns the number of lines that are indented, and of empty lines between them.
+func indentedLines(lines []string) int {
 	end := 0
 	for i, line := range lines {
-		if belongs(line) {
+		if indented(line) {
 			end = i + 1
 		} else if line != "" {
 			break
@@ -229,19 +224,12 @@ func All(w io.Writer, app *cli.App, topics []Topic, columns int) {
 		commands = commands[n:]
 	}
 	helpOptions(w, "GLOBAL OPTIONS", app.VisibleFlags(), columns)
-	rows := make([][2]string, len(topics))
-	for i, topic := range topics {
-		rows[i] = [2]string{topic.Name, topic.Usage}
-	}
+	rows := each.Of(topics, func(t Topic) [2]string { return [2]string{t.Name, t.Usage} })
 	List(w, "TOPICS, of git runr help TOPIC", rows, columns)
 }
 
 func usages(commands []*cli.Command) [][2]string {
-	rows := make([][2]string, len(commands))
-	for i, c := range commands {
-		rows[i] = [2]string{c.Name, c.Usage}
-	}
-	return rows
+	return each.Of(commands, func(c *cli.Command) [2]string { return [2]string{c.Name, c.Usage} })
 }
 
 func helpOn(w io.Writer, summary, usage, description string, columns int) {

@@ -11,24 +11,27 @@ import (
 
 // renew renews every claim once, and forgets those that are no longer ours.
 func (s *Server) renew(ctx context.Context) {
-	held := s.claims.all()
-	if len(held) == 0 {
-		return
-	}
-	project, err := s.Open(ctx)
-	if err != nil {
-		s.Log("claims are not renewed: %v", err)
-		return
-	}
-	defer project.Close()
-	for review, by := range held {
-		err := s.renewOne(ctx, project, review, by)
+	var project *screens.Project
+	s.claims.Range(func(key, value any) bool {
+		review := key.(string)
+		if project == nil {
+			var err error
+			if project, err = s.Open(ctx); err != nil {
+				s.Log("claims are not renewed: %v", err)
+				return false
+			}
+		}
+		err := s.renewOne(ctx, project, review, value.(record.Hold))
 		if errors.As(err, new(*record.StateError)) || errors.Is(err, gitstore.ErrNotFound) {
-			s.claims.drop(review)
+			s.claims.Delete(review)
 		}
 		if err != nil && ctx.Err() == nil {
 			s.Log("the claim of review %s is not renewed: %v", review, err)
 		}
+		return true
+	})
+	if project != nil {
+		project.Close()
 	}
 }
 

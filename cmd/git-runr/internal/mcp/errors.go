@@ -53,7 +53,11 @@ func explanation(err error) string {
 		return stateRefused(state)
 	}
 	if nothing := new(intake.NothingError); errors.As(err, &nothing) {
-		return nothingThere(nothing)
+		text := fmt.Sprintf("Error: %v.", nothing)
+		for _, step := range nothing.Try {
+			text += fmt.Sprintf(" For %s: %s.", step.What, step.Command)
+		}
+		return text
 	}
 	if object := new(gitstore.MissingError); errors.As(err, &object) && object.Try != "" {
 		return fmt.Sprintf("Error: %v: the user can type: %s.", err, object.Try)
@@ -67,14 +71,6 @@ func explanation(err error) string {
 		}
 	}
 	return fmt.Sprintf("Error: %v.", err)
-}
-
-func nothingThere(e *intake.NothingError) string {
-	text := fmt.Sprintf("Error: %v.", e)
-	for _, step := range e.Try {
-		text += fmt.Sprintf(" For %s: %s.", step.What, step.Command)
-	}
-	return text
 }
 
 func notFound(e *record.NotFoundError) string {

@@ -2,44 +2,14 @@ package mcp
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
-
-// places returns, by comment id, where comments that have moved are at HEAD.
-func (c call) places(ctx context.Context, comments []record.Comment) (map[string]string, error) {
-	head, err := c.Store.Repo.Head(ctx)
-	if errors.Is(err, gitstore.ErrUnborn) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	placed, err := locate.Places(ctx, c.Store, comments, head)
-	if err != nil {
-		return nil, err
-	}
-	now := map[string]string{}
-	for i, p := range placed {
-		switch {
-		case comments[i].File == "" || comments[i].Side == record.SideOld: // HEAD is the new side
-		case p.Outdated:
-			now[comments[i].ID] = "outdated: " + p.Why
-		case p.Moved:
-			now[comments[i].ID] = "now at " + record.Comment{File: p.File, StartLine: p.StartLine, EndLine: p.EndLine}.Place()
-		}
-	}
-	return now, nil
-}
 
 // writeFacts writes what was requested, and the state of the review.
 func (c call) writeFacts(b *strings.Builder, r record.Review) {

@@ -143,7 +143,7 @@ func (s *Server) claim(ctx context.Context, c call, in claimArgs) (outcome, erro
 	if err != nil {
 		return outcome{}, err
 	}
-	s.claims.add(review.ID, record.Hold{Actor: c.actor, Lease: s.Lease, Claim: review.Claim.ID})
+	s.claims.Store(review.ID, record.Hold{Actor: c.actor, Lease: s.Lease, Claim: review.Claim.ID})
 	text := fmt.Sprintf("Claimed review %s (%s).\nclaimed by: %s", review.ID, review.Status, c.actor)
 	if until := review.Claim.Until; !until.IsZero() {
 		text += fmt.Sprintf(", until %s and for as long as this conversation lives", isoTime(until))
@@ -166,7 +166,7 @@ func (s *Server) letGo(ctx context.Context, c call, in which, force bool,
 	if err != nil {
 		return review, err
 	}
-	s.claims.drop(review.ID)
+	s.claims.Delete(review.ID)
 	return review, nil
 }
 
@@ -233,7 +233,7 @@ func (s *Server) answer(ctx context.Context, c call, in answerArgs) (outcome, er
 	}
 	fmt.Fprintf(&text, "%s left.", prose.Count(len(review.Unanswered()), "finding"))
 	if review.Status == record.ReviewResolved {
-		s.claims.drop(review.ID)
+		s.claims.Delete(review.ID)
 		fmt.Fprintf(&text, "\nResolved review %s: %s.", review.ID, review.Note)
 	}
 	return outcome{text: text.String(), doc: changedDocument(review)}, nil

@@ -273,9 +273,10 @@ func TestRenewLeavesWhatWasTaken(t *testing.T) {
 			if after := p.review(r.ID); after.Status != before.Status || !after.UpdatedAt.Equal(before.UpdatedAt) {
 				t.Errorf("%s became %s", before.Status, after.Status)
 			}
-			if held := c.server.claims.all(); len(held) != 0 {
+			c.server.claims.Range(func(held, _ any) bool {
 				t.Errorf("still held: %v", held)
-			}
+				return true
+			})
 		})
 	}
 }
@@ -313,9 +314,10 @@ func TestReleasedClaimIsNotRenewed(t *testing.T) {
 		r := p.submitted()
 		c.call("review_inbox", args{"action": "claim", "id": r.ID})
 		c.call("review_inbox", args{"action": action, "id": r.ID})
-		if held := c.server.claims.all(); len(held) != 0 {
+		c.server.claims.Range(func(held, _ any) bool {
 			t.Errorf("%s: still held: %v", action, held)
-		}
+			return true
+		})
 	}
 	if p.elsewhere.Load() != 2 || p.closed.Load() != 1 {
 		t.Errorf("%d claims given back elsewhere, %d reviews closed", p.elsewhere.Load(), p.closed.Load())

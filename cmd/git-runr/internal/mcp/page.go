@@ -8,9 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/comment"
+	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
@@ -93,7 +95,7 @@ func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 	for _, comment := range all {
 		comments[comment.ID] = comment
 	}
-	places, err := c.places(ctx, all)
+	now, err := shown.AtHead(ctx, c.Store, all)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +117,7 @@ func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 		e := entry{key: f.ID, finding: &f, doc: found{
 			ID: f.ID, Severity: f.Severity, File: safetext.Line(f.File), Line: f.Line, EndLine: f.EndLine,
 			Fix:    clip(safetext.Text(f.Fix), maxString),
-			SaidBy: lines(f.SaidBy), Now: line(places[f.ID], 500),
+			SaidBy: lines(f.SaidBy),
 		}}
 		if comment, ok := comments[f.ID]; ok {
 			comment.SelectedText = clip(safetext.Text(comment.SelectedText), maxQuoted)
@@ -126,22 +128,27 @@ func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 		}
 		var extra strings.Builder
 		writeSayers(&extra, f)
-		if e.doc.Now != "" {
-			fmt.Fprintf(&extra, "  %s\n", e.doc.Now)
-		}
-		e.open = r.IsOpen(f.Finding)
-		if a, ok := r.AnswerTo(f.ID); ok {
-			e.doc.Answer = answered(a)
-			fmt.Fprintf(&extra, "  %s\n", e.doc.Answer)
-		}
-		for _, p := range r.RepliesTo(f.ID) {
-			e.doc.Replies = append(e.doc.Replies, replied(p))
-			fmt.Fprintf(&extra, "  %s\n", replied(p))
-		}
-		e.extra = extra.String()
+		e.open, e.extra = r.IsOpen(f.Finding), extra.String()
+		answer, isAnswered := r.AnswerTo(f.ID)
+		e.thread(shown.Later(now[f.ID]), answer, isAnswered, r.RepliesTo(f.ID))
 		entries = append(entries, e)
 	}
 	return entries, nil
+}
+
+// thread adds where the lines of a finding are now, its newest answer, and the replies.
+func (e *entry) thread(now string, answer record.Answer, isAnswered bool, replies []record.Reply) {
+	if e.doc.Now = line(now, 500); now != "" {
+		e.extra += "  " + e.doc.Now + "\n"
+	}
+	if isAnswered {
+		e.doc.Answer = answered(answer)
+		e.extra += "  " + e.doc.Answer + "\n"
+	}
+	for _, p := range replies {
+		e.doc.Replies = append(e.doc.Replies, replied(p))
+		e.extra += "  " + replied(p) + "\n"
+	}
 }
 
 // carried are what is carried into a review from earlier rounds, and fills in what doc and facts say of the rounds.
@@ -160,26 +167,15 @@ func (c call) carried(ctx context.Context, r record.Review, doc *gotten, facts *
 	}
 	remarks, err := shown.Carried(ctx, c.Store, rounds, at)
 	for _, m := range remarks {
-		extra := fmt.Sprintf("  from round %d, by %s; answer it here\n", m.Round, line(m.Author, 200))
 		e := entry{key: m.ID, text: safetext.Text(m.Text), open: true, doc: found{
 			ID: m.ID, Severity: m.Severity, File: safetext.Line(m.File), Line: m.Start, EndLine: m.End,
 			SaidBy: lines([]string{m.Author}), Round: m.Round,
 		}}
+		e.extra = fmt.Sprintf("  from round %d, by %s; answer it here\n", m.Round, line(m.Author, 200))
 		e.finding = &record.Joined{Finding: reply.Finding{ID: m.ID, Severity: m.Severity, File: m.File, Line: m.Start,
 			EndLine: m.End, Issue: m.Text}}
-		if m.Outdated {
-			e.doc.Now = "outdated: " + m.Why
-			extra += "  " + line(e.doc.Now, 500) + "\n"
-		}
-		if last, ok := m.Last(); ok {
-			e.doc.Answer = answered(last)
-			extra += "  " + e.doc.Answer + "\n"
-		}
-		for _, p := range m.Replies {
-			e.doc.Replies = append(e.doc.Replies, replied(p))
-			extra += "  " + replied(p) + "\n"
-		}
-		e.extra = extra
+		last, isAnswered := m.Last()
+		e.thread(shown.Later(&locate.Placed{Outdated: m.Outdated, Why: m.Why}), last, isAnswered, m.Replies)
 		entries = append(entries, e)
 	}
 	return entries, gitstore.IgnoreNotFound(err)
@@ -394,11 +390,7 @@ func (c call) facts(r record.Review, first bool) (doc gotten, text string) {
 
 // lines makes foreign names safe, each on one line; the result is not nil.
 func lines(names []string) []string {
-	safe := []string{}
-	for _, name := range names {
-		safe = append(safe, line(name, 200))
-	}
-	return safe
+	return each.Of(names, func(name string) string { return line(name, 200) })
 }
 
 // pageText returns a page as text: overall statements, the comments of people in the form that agents know, then every

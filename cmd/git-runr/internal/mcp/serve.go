@@ -10,7 +10,6 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 	"github.com/git-runr/git-runr/loop/queue"
-	"github.com/git-runr/git-runr/loop/record"
 )
 
 // instructions tell the agent what the tools are for, all in one place.
@@ -22,7 +21,7 @@ const readOnly = `Reviews of this git repository, by people and by agents, to be
 // New is a server with all its tools, or those that read.
 func New(c screens.Tools) *Server {
 	s := &Server{Tools: c, actor: onceNamed()}
-	s.claims.held, s.schemas = map[string]record.Hold{}, map[string]*jsonschema.Schema{}
+	s.schemas = map[string]*jsonschema.Schema{}
 	options := &sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{
 		Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{},
 	}}

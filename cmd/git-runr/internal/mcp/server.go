@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"maps"
 	"os"
 	"strings"
 	"sync"
@@ -110,36 +109,14 @@ func onceNamed() func(client string) string {
 	}
 }
 
-// claims are the reviews that this process has claimed, each with its actor and claim.
-type claims struct {
-	mu   sync.Mutex
-	held map[string]record.Hold
-}
-
-func (c *claims) add(review string, by record.Hold) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.held[review] = by
-}
+// claims are the reviews that this process has claimed: id to record.Hold, with actor and claim.
+type claims struct{ sync.Map }
 
 // under returns the claim under which actor acts here, or "".
 func (c *claims) under(review, actor string) gitstore.ID {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if by := c.held[review]; by.Actor == actor {
+	held, _ := c.Load(review)
+	if by, ok := held.(record.Hold); ok && by.Actor == actor {
 		return by.Claim
 	}
 	return ""
-}
-
-func (c *claims) drop(review string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.held, review)
-}
-
-func (c *claims) all() map[string]record.Hold {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return maps.Clone(c.held)
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
@@ -77,16 +79,13 @@ func (c call) anchored(ctx context.Context, review record.Review, r remark) (rec
 }
 
 // changedPaths returns the paths of files in the change under review, on both sides.
-func (c call) changedPaths(ctx context.Context, subject record.Subject) (paths []string, err error) {
+func (c call) changedPaths(ctx context.Context, subject record.Subject) ([]string, error) {
 	from, err := c.Store.ComparedWith(ctx, subject)
 	if err != nil {
 		return nil, err
 	}
 	changes, err := c.Store.Repo.Changed(ctx, from, subject.Tree)
-	for _, change := range changes {
-		paths = append(paths, change.Path)
-	}
-	return paths, err
+	return each.Of(changes, func(change gitstore.Change) string { return change.Path }), err
 }
 
 // submit submits a review as an agent: the draft's comments and those of the call. The review still waits for a person

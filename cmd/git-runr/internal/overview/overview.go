@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
@@ -20,6 +21,7 @@ import (
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/landing"
 	"github.com/git-runr/git-runr/loop/lineage"
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/queue"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
@@ -111,15 +113,6 @@ func Of(ctx context.Context, records *store.Store, given Given) (Overview, error
 	return doc, nil
 }
 
-// landLine returns the command that brings a result to the current branch: git merge if land would refuse it because
-// of conflicts.
-func landLine(ctx context.Context, store *store.Store, run record.RunSummary) string {
-	if landing.Conflicts(ctx, store, run.ID) {
-		return "git merge " + run.Branch
-	}
-	return "git runr land " + run.ID
-}
-
 // nextShown is the maximum number of commands to suggest.
 const nextShown = 3
 
@@ -149,8 +142,10 @@ func (d Overview) next(ctx context.Context, store *store.Store) []string {
 		switch {
 		case slices.ContainsFunc(d.Cut, func(op string) bool { return strings.Contains(op, r.ID) }):
 		case r.Status == record.RunCompleted && !r.Landed && !r.InPlace:
-			if !busy {
-				lines = append(lines, landLine(ctx, store, r))
+			if !busy && landing.Conflicts(ctx, store, r.ID) { // land would refuse it
+				lines = append(lines, "git merge "+r.Branch)
+			} else if !busy {
+				lines = append(lines, "git runr land "+r.ID)
 			}
 		case r.Status == record.RunReviewing, r.Status == record.RunStopped:
 			lines = append(lines, "git runr diagnose "+r.ID)
@@ -264,4 +259,69 @@ func Next(run record.Run, live bool, cut []string) string {
 		return "git runr land " + run.ID
 	}
 	return ""
+}
+
+// Critical returns one line about unanswered critical findings on this branch, or "". The hook calls it, so it reads
+// only the cache.
+func Critical(ctx context.Context, store *store.Store) string {
+	branch, err := store.Branch(ctx)
+	if err != nil {
+		return ""
+	}
+	reviews := store.Critical(branch)
+	if len(reviews) == 0 {
+		return ""
+	}
+	count, newest := 0, reviews[0]
+	for _, r := range reviews {
+		count += r.Critical
+	}
+	line := prose.Count(count, "critical finding")
+	if len(reviews) > 1 {
+		line += fmt.Sprintf(" in %d reviews, the newest", len(reviews))
+	}
+	if newest.Commit != "" {
+		line += " on " + newest.At().Short()
+	}
+	line = fmt.Sprintf("%s \"%s\"", line, prose.CutColumns(safetext.Line(newest.Title), 60))
+	if newest.Claimed > 0 {
+		line += fmt.Sprintf(" (%d claimed fixed)", newest.Claimed)
+	}
+	return line + ": git runr show " + screen.Suffix(newest.ID)
+}
+
+// queueShown is the maximum number of waiting agents listed.
+const queueShown = 5
+
+func (d Overview) writeQueue(w io.Writer) {
+	if len(d.Queue) == 0 {
+		return
+	}
+	safetext.Fprintf(w, "\n%s\n", screen.Strong.Of(fmt.Sprintf("Queue (%d):", len(d.Queue))))
+	for _, t := range d.Queue[:min(len(d.Queue), queueShown)] {
+		safetext.Fprintf(w, "%s  %s: %s\n", t.Of(), t.Reviewer, turnWords(t))
+	}
+	render.More(w, "", len(d.Queue)-queueShown)
+	if d.idle() {
+		fmt.Fprintln(w, "No worker is running; type: git runr work")
+	}
+}
+
+// turnWords describes the state of an agent in the queue.
+func turnWords(t queue.Entry) string {
+	at := func(t time.Time) string { return t.UTC().Format(time.DateTime + "Z") }
+	switch t.State {
+	case queue.StateRunning:
+		return strings.TrimSuffix(fmt.Sprintf("at work for %s: %s", time.Duration(t.Elapsed).Truncate(time.Second), t.Line),
+			": ")
+	case queue.StateElsewhere:
+		return fmt.Sprintf("at work in the clone of %s, until %s or longer", t.By, at(t.Until))
+	case queue.StateDue:
+		return "waits for a worker"
+	}
+	why := prose.OneLine(cmp.Or(t.Failure.Detail, t.Failure.Reason))
+	if t.State == queue.StateLater && !t.Wants() {
+		return fmt.Sprintf("waits until %s: %s", at(t.Until), why)
+	}
+	return fmt.Sprintf("left alone: %s; type: %s", why, strings.Join(t.Failure.Next().Commands, ", then "))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/when"
@@ -56,10 +57,16 @@ func (w Wish) Test(ctx context.Context, store *store.Store) (func(record.ReviewS
 	branch, author := strings.TrimPrefix(w.Branch, "refs/heads/"), strings.ToLower(w.Author)
 	want(w.Reviewer != "", func(r record.ReviewSummary) bool {
 		return r.Reviewer == w.Reviewer || slices.Contains(r.Others, w.Reviewer) ||
-			slices.ContainsFunc(r.People, func(p string) bool { return isPerson(p, w.Reviewer) })
+			slices.ContainsFunc(r.People, func(p string) bool {
+				who := gitstore.ParseIdentity(p)
+				return slices.ContainsFunc([]string{p, who.Name, who.Email}, func(name string) bool {
+					return strings.EqualFold(name, w.Reviewer)
+				})
+			})
 	})
 	want(w.ClaimedBy != "", func(r record.ReviewSummary) bool {
-		return isActor(r.ClaimedBy, w.ClaimedBy) || record.SameActor(r.ClaimedBy, w.ClaimedBy)
+		return r.ClaimedBy == w.ClaimedBy || strings.HasPrefix(r.ClaimedBy, w.ClaimedBy+" ") || // an address or terminal
+			record.SameActor(r.ClaimedBy, w.ClaimedBy)
 	})
 	want(w.Mine != nil, func(r record.ReviewSummary) bool {
 		if len(r.BackTo) > 0 {
@@ -85,17 +92,6 @@ func (w Wish) Test(ctx context.Context, store *store.Store) (func(record.ReviewS
 	return func(r record.ReviewSummary) bool {
 		return !slices.ContainsFunc(tests, func(t test) bool { return !t(r) })
 	}, nil
-}
-
-// isPerson reports whether person, "Name <address>", has this name or address.
-func isPerson(person, name string) bool {
-	who := gitstore.ParseIdentity(person)
-	return strings.EqualFold(person, name) || strings.EqualFold(who.Name, name) || strings.EqualFold(who.Email, name)
-}
-
-// isActor reports whether actor is name, or name followed by an address or terminal.
-func isActor(actor, name string) bool {
-	return actor == name || strings.HasPrefix(actor, name+" ")
 }
 
 func (w Wish) ofVerdict() (test, error) {
@@ -134,9 +130,5 @@ func changedFiles(ctx context.Context, store *store.Store, r record.ReviewSummar
 	if err != nil {
 		return r.Files
 	}
-	paths := make([]string, len(changes))
-	for i, c := range changes {
-		paths[i] = c.Path
-	}
-	return paths
+	return each.Of(changes, func(c gitstore.Change) string { return c.Path })
 }

@@ -2,6 +2,7 @@ package register
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -95,14 +96,22 @@ func planned(place Place, all []part, removing bool) (*Plan, error) {
 // file plans the changes for all parts of one file, or for none if there is an error.
 func (p *Plan) file(path string, parts []part, removing bool) {
 	var states []string
-	f, err := p.read(path)
-	switch {
-	case err == nil && !removing:
-		states, err = f.add(parts)
-	case err == nil:
-		states, err = f.remove(parts)
+	var f *change
+	data, existed, err := p.content(path)
+	if err == nil && len(data) > maxFile {
+		err = errors.New("it is too large")
 	}
-	if err != nil && removing && !p.concerns(path, f) {
+	if err == nil {
+		f = &change{path: path, before: data, after: data, existed: existed, made: p.made.Files[path]}
+		step := f.add
+		if removing {
+			step = f.remove
+		}
+		states, err = step(parts)
+	}
+	_, known := p.made.Files[path]
+	ours := known || f != nil && bytes.Contains(f.before, []byte("runr")) // it may contain something of ours
+	if err != nil && removing && !ours {
 		f, states, err = nil, slices.Repeat([]string{Absent}, len(parts)), nil
 	}
 	for i, part := range parts {
@@ -117,12 +126,6 @@ func (p *Plan) file(path string, parts []part, removing bool) {
 	if err == nil && f != nil {
 		p.files = append(p.files, f)
 	}
-}
-
-// concerns reports whether a file that cannot be edited may contain something of ours.
-func (p *Plan) concerns(path string, f *change) bool {
-	_, known := p.made.Files[path]
-	return known || f != nil && bytes.Contains(f.before, []byte("runr"))
 }
 
 // tell adds an item, or merges it with the item for the same thing in the same file. Of several hooks, one that changes
@@ -144,17 +147,6 @@ func (p *Plan) tell(item Item) {
 
 // maxFile is the maximum size in bytes of a file that is edited.
 const maxFile = 1 << 20
-
-func (p *Plan) read(path string) (*change, error) {
-	data, existed, err := p.content(path)
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > maxFile {
-		return nil, errors.New("it is too large")
-	}
-	return &change{path: path, before: data, after: data, existed: existed, made: p.made.Files[path]}, nil
-}
 
 // content reads a file inside the repository.
 func (p *Plan) content(path string) (data []byte, existed bool, err error) {
@@ -246,14 +238,9 @@ func (f *change) remove(parts []part) (states []string, err error) {
 		states = append(states, Removed)
 	}
 	slices.Reverse(states)
-	f.gone = f.changes() && (f.made.New || f.made.Before == nil) && isBlank(f.after)
+	text := strings.TrimSpace(strings.TrimPrefix(string(f.after), byteOrderMark))
+	f.gone = f.changes() && (f.made.New || f.made.Before == nil) && (text == "" || text == "{}")
 	return states, nil
-}
-
-// isBlank reports whether a file has no content.
-func isBlank(data []byte) bool {
-	text := strings.TrimSpace(strings.TrimPrefix(string(data), byteOrderMark))
-	return text == "" || text == "{}"
 }
 
 // changes reports whether the file must be written.
@@ -314,29 +301,22 @@ func (p *Plan) write(f *change) error {
 	if existed != f.existed || !bytes.Equal(now, f.before) {
 		return errors.New("it was just changed; try again")
 	}
-	switch {
-	case f.gone:
+	if f.gone {
 		return p.delete(f.path)
-	case !f.changes():
-		p.made.set(f)
-		return nil
-	default:
-		p.made.set(f)
-		p.made.noteDirs(p.place.Top, f.path)
-		if err := p.made.save(p.place.GitDir); err != nil { // first, because a kill can come at any moment
-			return fmt.Errorf("record what is written: %w", err)
-		}
-		return replace(p.abs(f.path), f.after)
 	}
-}
-
-// replace writes a whole file and keeps its permissions.
-func replace(path string, data []byte) error {
+	if p.made.set(f); !f.changes() {
+		return nil
+	}
+	p.made.noteDirs(p.place.Top, f.path)
+	if err := p.made.save(p.place.GitDir); err != nil { // first, because a kill can come at any moment
+		return fmt.Errorf("record what is written: %w", err)
+	}
+	path := p.abs(f.path)
 	info, err := os.Stat(path)
 	if err != nil {
-		return plainError(safefile.WriteFile(path, data, 0o666))
+		return plainError(safefile.WriteFile(path, f.after, 0o666))
 	}
-	return plainError(safefile.WriteExact(path, data, info.Mode().Perm()))
+	return plainError(safefile.WriteExact(path, f.after, info.Mode().Perm()))
 }
 
 // delete removes a file, and the directories that were made for it if they are empty.
@@ -356,4 +336,97 @@ func (p *Plan) delete(path string) error {
 		p.made.Dirs = slices.DeleteFunc(p.made.Dirs, func(d string) bool { return d == dir })
 	}
 	return nil
+}
+
+// record lists what was written in a checkout, so that its removal is exact. Without it, for example in another clone,
+// our entries are still found, but not whether an empty object around them existed before.
+type record struct {
+	Files map[string]madeFile `json:"files"`
+	Dirs  []string            `json:"dirs,omitempty"` // directories that were made
+}
+
+// madeFile is a file that contains something of ours.
+type madeFile struct {
+	Tools  []string `json:"tools"`         // the tools that read it
+	New    bool     `json:"new,omitempty"` // it did not exist before
+	Before []byte   `json:"before"`        // its content before; nil if unknown
+	Sum    string   `json:"sum,omitempty"` // SHA-256 of our version; "" once somebody else has edited it
+}
+
+func recordPath(gitDir string) string { return filepath.Join(gitDir, "runr", "agents.json") }
+
+func readRecord(gitDir string) (*record, error) {
+	r := &record{Files: map[string]madeFile{}}
+	data, err := os.ReadFile(recordPath(gitDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what was written for agent tools: %w", err)
+	}
+	if json.Unmarshal(data, r) != nil || r.Files == nil { // treat it as missing
+		return &record{Files: map[string]madeFile{}}, nil
+	}
+	return r, nil
+}
+
+// save writes the record, readable by its owner only: settings of agents may contain secrets.
+func (r *record) save(gitDir string) error {
+	if len(r.Files) == 0 {
+		err := os.Remove(recordPath(gitDir))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	data, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	return safefile.WriteExact(recordPath(gitDir), append(data, '\n'), 0o600)
+}
+
+// set records a file, or removes it from the record if it has nothing of ours.
+func (r *record) set(f *change) {
+	if len(f.made.Tools) == 0 {
+		delete(r.Files, f.path)
+		return
+	}
+	r.Files[f.path] = f.made
+}
+
+// noteDirs records the directories that must be made for a file.
+func (r *record) noteDirs(top, path string) {
+	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
+		if isThere(filepath.Join(top, dir)) {
+			return
+		}
+		if !slices.Contains(r.Dirs, dir) {
+			r.Dirs = append(r.Dirs, dir)
+		}
+	}
+}
+
+// undo returns the file's earlier content, if that is known and data is our version.
+func (m madeFile) undo(data []byte) (before []byte, ok bool) {
+	return m.Before, m.Sum != "" && m.Sum == safefile.Hash(data) && (m.New || m.Before != nil)
+}
+
+// begin prepares the record for additions to a file with content before.
+func (m *madeFile) begin(before []byte, existed bool) {
+	if _, ok := m.undo(before); ok {
+		return
+	}
+	if existed && len(before) > 0 && len(m.Tools) > 0 { // somebody edited it, or it came from another clone
+		m.Sum = ""
+		return
+	}
+	*m = madeFile{New: !existed || m.New && len(before) == 0, Before: append([]byte{}, before...), Sum: "to come"}
+}
+
+// tell records that a tool reads the file.
+func (m *madeFile) tell(tool string) {
+	if !slices.Contains(m.Tools, tool) {
+		m.Tools = append(slices.Clone(m.Tools), tool)
+	}
 }

@@ -12,6 +12,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 )
 
 // Kinds of entries in a tool's files.
@@ -75,11 +77,7 @@ var tools = []tool{
 
 // Names returns the names of the supported tools.
 func Names() []string {
-	var names []string
-	for _, t := range tools {
-		names = append(names, t.name)
-	}
-	return names
+	return each.Of(tools, func(t tool) string { return t.name })
 }
 
 // Notes returns what these tools require in addition, or lack.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -36,14 +37,7 @@ func Inbox(w io.Writer, reviews []record.ReviewSummary, total int, style ListSty
 		fmt.Fprintln(w, "No reviews found.")
 		return
 	}
-	short := map[string]string{}
-	if style.Short != nil {
-		ids := make([]string, len(reviews))
-		for i, r := range reviews {
-			ids[i] = r.ID
-		}
-		short = style.Short(ids)
-	}
+	short := shortIDs(style, reviews, func(r record.ReviewSummary) string { return r.ID })
 	rows := make([][]screen.Cell, len(reviews))
 	for i, r := range reviews {
 		id := cmp.Or(short[r.ID], r.ID)
@@ -56,6 +50,14 @@ func Inbox(w io.Writer, reviews []record.ReviewSummary, total int, style ListSty
 	if total > len(reviews) {
 		safetext.Fprintf(w, "… and %d more (--limit 0 shows all)\n", total-len(reviews))
 	}
+}
+
+// shortIDs returns the short forms of the ids of a list.
+func shortIDs[T any](style ListStyle, list []T, id func(T) string) map[string]string {
+	if style.Short == nil {
+		return nil
+	}
+	return style.Short(each.Of(list, id))
 }
 
 // cells returns the columns of a review's line. The last one is its title.
@@ -156,7 +158,11 @@ func (l ListStyle) besideTitle(r record.ReviewSummary) string {
 		parts = append(parts, "claimed by "+r.ClaimedBy)
 	}
 	if len(r.BackTo) > 0 {
-		return fmt.Sprintf("(back to %s: %d answered)", l.backTo(r), r.Back)
+		to := strings.Join(r.BackTo, ", ")
+		if r.IsBackTo(l.Me) {
+			to = "you"
+		}
+		return fmt.Sprintf("(back to %s: %d answered)", to, r.Back)
 	}
 	if r.Claimed > 0 {
 		parts = append(parts, fmt.Sprintf("%d claimed fixed", r.Claimed))
@@ -170,10 +176,40 @@ func (l ListStyle) besideTitle(r record.ReviewSummary) string {
 	return "(" + strings.Join(parts, "; ") + ")"
 }
 
-// backTo returns the names of those who have to look at a review again.
-func (l ListStyle) backTo(r record.ReviewSummary) string {
-	if r.IsBackTo(l.Me) {
-		return "you"
+// EventStyle is the format of a log's lines.
+type EventStyle struct {
+	Now     time.Time
+	Columns int  // width of the terminal; 0 for a pipe or file
+	OneLine bool // event id, run or review, and title, cut to Columns
+}
+
+// Event prints an event in one line.
+func Event(w io.Writer, e record.Event, style EventStyle) error {
+	at, about := e.Timestamp.UTC().Format(time.DateTime), cmp.Or(e.Run, e.Review)
+	age := duration.Age(style.Now.Sub(e.Timestamp))
+	title := screen.Plain.Of(e.Title)
+	switch e.Type {
+	case record.EventRunStopped.Name, record.EventReviewLoopDetected.Name:
+		title.Meaning = screen.Critical
+	case record.EventRunLanded.Name, record.EventReviewResolved.Name:
+		title.Meaning = screen.Good
 	}
-	return strings.Join(r.BackTo, ", ")
+	var err error
+	switch {
+	case style.OneLine:
+		short := about
+		if style.Columns > 0 { // the screen shortens ids
+			short = screen.Suffix(about)
+			title.Text = prose.CutColumns(safetext.Line(title.Text), max(style.Columns-len(e.ID.Short())-len(short)-2, 1))
+		}
+		_, err = safetext.Fprintf(w, "%s %s %s\n", screen.Name.Of(e.ID.Short()), about, title)
+	case style.Columns == 0:
+		_, err = safetext.Fprintf(w, "%s  %s  %s\n", at, about, title)
+	case style.Columns < narrowList:
+		_, err = safetext.Fprintf(w, "%s  %s  %s\n", screen.Faint.Of(age), screen.Name.Of(about), title)
+	default:
+		_, err = safetext.Fprintf(w, "%s  %3s  %s  %s\n", screen.Faint.Of(at), screen.Faint.Of(age), screen.Name.Of(about),
+			title)
+	}
+	return err
 }

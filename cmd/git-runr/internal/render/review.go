@@ -92,16 +92,9 @@ func NewReviewDocument(r record.Review) ReviewDocument {
 
 // Place sets where the comments of people are at HEAD.
 func (doc *ReviewDocument) Place(ctx context.Context, store *store.Store) error {
-	var at []int
-	var made []record.Comment
+	now, err := shown.AtHead(ctx, store, doc.Review.Comments())
 	for i, c := range doc.Comments {
-		if c.File != "" && c.Side != record.SideOld { // HEAD has only the new side
-			at, made = append(at, i), append(made, c.Comment)
-		}
-	}
-	placed, err := shown.AtHead(ctx, store, made)
-	for i := range placed {
-		doc.Comments[at[i]].Now = &placed[i]
+		doc.Comments[i].Now = now[c.ID]
 	}
 	return err
 }
@@ -313,13 +306,6 @@ func Audience(name string) string {
 	return "for people at " + name
 }
 
-// redactedLine describes who redacted what in a review.
-func redactedLine(p record.Redaction) string {
-	what := map[string]string{"": "the whole review", "text": "all texts with a given text"}[p.What]
-	return fmt.Sprintf("%s redacted %s %s", p.Actor, cmp.Or(what, "the thread of "+p.What),
-		p.At.UTC().Format("2006-01-02 15:04:05Z"))
-}
-
 // writeReviewHead prints the subject and the state of the review.
 func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	subject := doc.Request.Subject
@@ -331,7 +317,9 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 		safetext.Fprintf(w, "%s\n", Audience(doc.Audience))
 	}
 	for _, p := range doc.Redactions {
-		safetext.Fprintf(w, "%s\n", redactedLine(p))
+		what := map[string]string{"": "the whole review", "text": "all texts with a given text"}[p.What]
+		safetext.Fprintf(w, "%s redacted %s %s\n", p.Actor, cmp.Or(what, "the thread of "+p.What),
+			p.At.UTC().Format("2006-01-02 15:04:05Z"))
 	}
 	writeMessages(w, subject)
 	if kind := doc.Request.Kind; kind != "" {
@@ -422,8 +410,12 @@ func writeComments(w io.Writer, doc ReviewDocument) {
 	}
 	safetext.Fprintf(w, "\n%s\n\n", safetext.Block(doc.Markdown))
 	for _, c := range doc.Comments {
+		later := shown.Later(c.Now)
+		if later != "" {
+			later = "  (" + later + ")"
+		}
 		safetext.Fprintf(w, "%s  %s  by %s%s\n", c.ID,
-			screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, c.Reviewer, nowAt(c))
+			screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, c.Reviewer, later)
 		if c.Answer != nil {
 			safetext.Fprintf(w, "  %s\n", answerLine(*c.Answer))
 		}
@@ -437,14 +429,6 @@ func writeReplies(w io.Writer, indent string, replies []record.Reply) {
 		text := "> " + strings.ReplaceAll(safetext.Text(string(Indented(r.Text))), "\n", "\n"+indent+"> ")
 		safetext.Fprintf(w, "%s> %s, %s:\n%s%s\n", indent, r.Actor, screen.Time(r.At), indent, safetext.Block(text))
 	}
-}
-
-// nowAt describes where a comment is now, if it has moved.
-func nowAt(c CommentDocument) string {
-	if later := shown.Later(c.Now); later != "" {
-		return "  (" + later + ")"
-	}
-	return ""
 }
 
 func answerLine(a record.Answer) string {
@@ -568,4 +552,98 @@ func ChecksMissing(review record.Review) string {
 		return "none ran, see [checks.NAME] in git runr help config"
 	}
 	return ""
+}
+
+// writePanel prints the common verdict of several reviewers, and the verdict of each.
+func writePanel(w io.Writer, r record.Review) {
+	opinions := r.Opinions()
+	absent := r.Absent()
+	if len(opinions) < 2 && len(absent) == 0 && len(r.Judgements) == 0 || len(opinions) == 0 {
+		return
+	}
+	of := prose.Count(len(opinions), "reviewer")
+	if q := r.Quorum(); q > 1 {
+		of += fmt.Sprintf(" with a quorum of %d", q)
+	}
+	verdict := r.Verdict()
+	safetext.Fprintf(w, "\nTogether: %s, of %s\n", orOutcome(verdict, r.Outcome()), of)
+	for _, o := range opinions {
+		line := fmt.Sprintf("%s: %s", o.Reviewer, orOutcome(o.Verdict, o.Outcome))
+		if o.Stated != "" {
+			line += fmt.Sprintf(" (%s before the judge)", o.Stated)
+		}
+		safetext.Fprintf(w, "  %s\n", line)
+	}
+	for _, name := range absent {
+		safetext.Fprintf(w, "  %s: did not answer\n", name)
+	}
+	switch {
+	case r.Outvoted():
+		safetext.Fprintf(w, "They disagree: fewer than %d fail it for the same reason. Their findings are disputed.\n",
+			r.Quorum())
+	case r.Disagree():
+		safetext.Fprintf(w, "They disagree whether it passes.\n")
+	}
+	if requests := r.Requests(); len(requests) > 0 && len(opinions) > 1 {
+		fmt.Fprintln(w, "Also requested:")
+		for _, j := range requests {
+			safetext.Fprintf(w, "  - %s (%s)\n", prose.OneLine(j.Text), strings.Join(j.SaidBy, ", "))
+		}
+	}
+	for _, j := range r.Judgements {
+		safetext.Fprintf(w, "Judged by %s: %s\n", j.By, j.Count())
+	}
+}
+
+// orOutcome returns the verdict, or the outcome if there is none.
+func orOutcome(v reply.Verdict, o record.Outcome) string {
+	if v != "" {
+		return string(v)
+	}
+	return strings.ReplaceAll(string(o), "_", " ")
+}
+
+// writeJoined prints the findings that a reviewer reported first. Those that the judge refuted get one line each at
+// the end.
+func writeJoined(w io.Writer, r record.Review, findings []record.Joined) {
+	var refuted []record.Joined
+	for _, j := range findings {
+		if j.Judged != nil && j.Judged.Kind == record.Refuted {
+			refuted = append(refuted, j)
+			continue
+		}
+		Findings(w, []reply.Finding{j.Finding}, r.Request.Subject.Tree)
+		safetext.Fprintf(w, "            %s%s", j.ID, besideFinding(j))
+		if answer, ok := r.AnswerTo(j.ID); ok {
+			safetext.Fprintf(w, ": %s", answerLine(answer))
+		}
+		fmt.Fprintln(w)
+		writeReplies(w, "            ", r.RepliesTo(j.ID))
+		if j.Judged != nil && j.Judged.Kind == record.Confirmed {
+			safetext.Fprintf(w, "            confirmed by %s: %s\n", r.Request.Judge, j.Judged.Reason)
+		}
+	}
+	if len(refuted) == 0 {
+		return
+	}
+	safetext.Fprintf(w, "\n  %d refuted by %s, not counted:\n", len(refuted), r.Request.Judge)
+	for _, j := range refuted {
+		safetext.Fprintf(w, "    %s%s  %s\n      why: %s\n", j.ID, besideFinding(j),
+			strings.TrimSpace(j.Place()+"  "+prose.OneLine(j.Issue)), j.Judged.Reason)
+	}
+}
+
+// besideFinding describes who else reported a finding, what is similar, and whether it is disputed.
+func besideFinding(j record.Joined) string {
+	text := ""
+	if len(j.SaidBy) > 1 {
+		text += ", reported by " + strings.Join(j.SaidBy, ", ")
+	}
+	if len(j.Similar) > 0 {
+		text += ", similar to " + strings.Join(j.Similar, ", ")
+	}
+	if j.Disputed {
+		text += ", disputed"
+	}
+	return text
 }

@@ -65,14 +65,8 @@ func censusLine(c record.Census) string {
 
 // Runs prints one line for each run. live reports whether a process is executing the run with this id.
 func Runs(w io.Writer, runs []record.RunSummary, live func(string) bool, style ListStyle) {
-	rows, short := make([][]screen.Cell, len(runs)), map[string]string{}
-	if style.Short != nil {
-		ids := make([]string, len(runs))
-		for i, r := range runs {
-			ids[i] = r.ID
-		}
-		short = style.Short(ids)
-	}
+	rows := make([][]screen.Cell, len(runs))
+	short := shortIDs(style, runs, func(r record.RunSummary) string { return r.ID })
 	for i, r := range runs {
 		state := RunState(r, r.Status == record.RunRunning && live(r.ID))
 		if style.narrow() {

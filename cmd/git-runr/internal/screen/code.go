@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/safetext"
@@ -63,9 +64,5 @@ func withoutMargin(lines []string) []string {
 			margin = margin[:len(margin)-1]
 		}
 	}
-	bare := make([]string, len(lines))
-	for i, line := range lines {
-		bare[i] = strings.TrimPrefix(line, margin)
-	}
-	return bare
+	return each.Of(lines, func(line string) string { return strings.TrimPrefix(line, margin) })
 }

@@ -129,3 +129,23 @@ func (w *Writer) show(n int) error {
 	_, err := io.WriteString(w.Out, text)
 	return err
 }
+
+// Time is a point in time for display.
+type Time time.Time
+
+func (t Time) String() string { return time.Time(t).UTC().Format("2006-01-02 15:04Z") }
+
+// Diff returns a difference in git's colours. It shows a line that contains other control sequences in escaped form and
+// without colours.
+func Diff(plain, coloured string) string {
+	lines, shown := strings.SplitAfter(plain, "\n"), strings.SplitAfter(coloured, "\n")
+	if len(lines) != len(shown) {
+		return safetext.Text(plain)
+	}
+	for i, line := range lines {
+		if body := strings.TrimRight(line, "\r\n"); safetext.Text(body) != body {
+			shown[i] = safetext.Text(line)
+		}
+	}
+	return strings.Join(shown, "")
+}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
@@ -13,11 +14,7 @@ type Cell []Text
 
 // Cells returns one cell for each text.
 func Cells(texts ...Text) []Cell {
-	cells := make([]Cell, len(texts))
-	for i, t := range texts {
-		cells[i] = Cell{t}
-	}
-	return cells
+	return each.Of(texts, func(t Text) Cell { return Cell{t} })
 }
 
 func (c Cell) columns() int {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/record"
@@ -198,11 +199,11 @@ func (v *Review) Settle(ctx context.Context, store *store.Store) error {
 
 // Carried returns the remarks that are carried into round at of a conversation, at their place in that round's change:
 // see Settle.
-func Carried(ctx context.Context, store *store.Store, rounds record.Conversation, at int) ([]*Remark, error) {
+func Carried(ctx context.Context, records *store.Store, rounds record.Conversation, at int) ([]*Remark, error) {
 	var carried []*Remark
 	for _, t := range rounds.Carried(at) {
 		remark := &Remark{Author: strings.Join(t.Finding.SaidBy, ", "), Text: t.Finding.Issue, Open: true}
-		for _, r := range newReview(rounds[t.Round-1]).Remarks {
+		for _, r := range New(rounds[t.Round-1], store.Draft{}).Remarks {
 			if r.ID == t.Finding.ID && r.ID != "" {
 				remark = r
 			}
@@ -210,10 +211,8 @@ func Carried(ctx context.Context, store *store.Store, rounds record.Conversation
 		remark.Round, remark.Refuses = t.Round, t.Refuses
 		carried = append(carried, remark)
 	}
-	return carried, settle(ctx, store, carried, rounds[at].Request.Subject)
+	return carried, settle(ctx, records, carried, rounds[at].Request.Subject)
 }
-
-func newReview(r record.Review) *Review { return New(r, store.Draft{}) }
 
 func settle(ctx context.Context, store *store.Store, remarks []*Remark, subject record.Subject) error {
 	for _, r := range remarks {
@@ -244,24 +243,22 @@ func settle(ctx context.Context, store *store.Store, remarks []*Remark, subject 
 // maxPlaced is the maximum number of remarks to look for at HEAD.
 const maxPlaced = 200
 
-// AtHead finds where the remarks are at HEAD. Remarks on the old side, or without a file, have no place there.
+// AtHead finds where the remarks are at HEAD.
 func (v *Review) AtHead(ctx context.Context, store *store.Store) error {
-	var wanted []*Remark
-	var made []record.Comment
+	made := each.Of(v.Remarks, func(r *Remark) record.Comment { return r.Made })
+	now, err := AtHead(ctx, store, made[:min(len(made), maxPlaced)])
 	for _, r := range v.Remarks {
-		if r.File != "" && r.Side == record.SideNew && len(wanted) < maxPlaced {
-			wanted, made = append(wanted, r), append(made, r.Made)
-		}
-	}
-	placed, err := AtHead(ctx, store, made)
-	for i := range placed {
-		wanted[i].Now = &placed[i]
+		r.Now = now[r.Made.ID]
 	}
 	return err
 }
 
-// AtHead returns where comments on the new side are at HEAD, in their order; nil while HEAD is unborn.
-func AtHead(ctx context.Context, store *store.Store, made []record.Comment) ([]locate.Placed, error) {
+// AtHead returns where comments are at HEAD, by id. Comments on the old side, or without a file, have no place there,
+// and none has one while HEAD is unborn.
+func AtHead(ctx context.Context, store *store.Store, made []record.Comment) (map[string]*locate.Placed, error) {
+	made = slices.DeleteFunc(slices.Clone(made), func(c record.Comment) bool {
+		return c.File == "" || c.Side == record.SideOld
+	})
 	head, err := store.Repo.Head(ctx)
 	if errors.Is(err, gitstore.ErrUnborn) || len(made) == 0 {
 		return nil, nil
@@ -269,7 +266,12 @@ func AtHead(ctx context.Context, store *store.Store, made []record.Comment) ([]l
 	if err != nil {
 		return nil, err
 	}
-	return locate.Places(ctx, store, made, head)
+	placed, err := locate.Places(ctx, store, made, head)
+	now := map[string]*locate.Placed{}
+	for i := range placed {
+		now[made[i].ID] = &placed[i]
+	}
+	return now, err
 }
 
 // Later says where something is at HEAD if it moved: "now at FILE:LINE" or "outdated: WHY"; else "".

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -15,6 +16,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
+	"github.com/git-runr/git-runr/loop/syntax"
 	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
@@ -137,7 +139,11 @@ func (d *diff) fileRows(at, width int, said remarks) []row {
 	if said != nil {
 		rows = append(rows, said.at(at+1, "", 0, width)...)
 	}
-	digits := lineDigits(*f)
+	most := 99
+	for _, h := range f.Hunks {
+		most = max(most, h.NewStart+h.NewCount, h.OldStart+h.OldCount)
+	}
+	digits := len(fmt.Sprint(most)) // of line numbers
 	for h, hunk := range f.Hunks {
 		title := fmt.Sprintf("@@ %d,%d @@ %s", hunk.NewStart, hunk.NewCount, hunk.Section)
 		rows = append(rows, row{text: styled(cyan, title), id: fmt.Sprintf("hunk %s %d", name, h), file: at + 1, hunk: true})
@@ -170,15 +176,6 @@ func remarksOn(index int, l unidiff.Line, width int, said remarks) []row {
 		rows = append(rows, said.at(index, record.SideOld, l.Old, width)...)
 	}
 	return rows
-}
-
-// lineDigits returns the width of a file's line numbers.
-func lineDigits(f unidiff.File) int {
-	most := 99
-	for _, h := range f.Hunks {
-		most = max(most, h.NewStart+h.NewCount, h.OldStart+h.OldCount)
-	}
-	return len(fmt.Sprint(most))
 }
 
 func kindColour(kind byte) string {
@@ -322,4 +319,82 @@ func (d *diff) fold(m *model, p *page, name string, folded bool) {
 		}
 	}
 	m.fill(p)
+}
+
+// maxCode is the maximum length in bytes of a shown line of code.
+const maxCode = 1 << 14
+
+// shade says how to colour a line of a hunk: its tokens, and the byte ranges that differ from the line that it
+// replaced.
+type shade struct {
+	tokens []syntax.Token
+	marks  [][2]int
+}
+
+// shades returns the colours of a hunk's lines, by index. They are computed when the first line is drawn. A hunk may
+// begin inside a comment, which shades cannot know.
+func shades(name string, h unidiff.Hunk) func(line int) shade {
+	all := sync.OnceValue(func() []shade {
+		language, marks := syntax.Coloured(name), worddiff.Marks(h)
+		before, after := syntax.NewScanner(language), syntax.NewScanner(language)
+		before.Parts, after.Parts = true, true
+		made := make([]shade, len(h.Lines))
+		for i, l := range h.Lines {
+			text := prose.Cut(l.Text, maxCode)
+			if l.Kind != '+' {
+				made[i].tokens = slices.Clone(before.Line(text))
+			}
+			if l.Kind != '-' {
+				made[i].tokens = slices.Clone(after.Line(text))
+			}
+			made[i].marks = marks[i]
+		}
+		return made
+	})
+	return func(line int) shade { return all()[line] }
+}
+
+// code returns a line for display. An added or removed line keeps its colour, whatever it contains.
+func code(l unidiff.Line, s shade) string {
+	text := prose.Cut(l.Text, maxCode)
+	var b strings.Builder
+	from, at, with := 0, 0, kindColour(l.Kind)
+	for _, t := range append(slices.Clip(s.tokens), syntax.Token{End: len(text)}) {
+		for end := min(t.End, len(text)); at < end; {
+			next, marked := worddiff.Piece(s.marks, at, end)
+			attributes := kindColour(l.Kind) + kindStyle(t.Kind, l.Kind == ' ')
+			if marked {
+				attributes += reverse
+			}
+			if attributes != with {
+				b.WriteString(styled(with, text[from:at]))
+				from, with = at, attributes
+			}
+			at = next
+		}
+	}
+	b.WriteString(styled(with, text[from:]))
+	if l.NoEOL {
+		b.WriteString(styled(faint, " (no line feed at the end)"))
+	}
+	return b.String()
+}
+
+// kindStyle styles words, strings and comments: with colours only if the line has no colour for its change.
+func kindStyle(kind syntax.Kind, colours bool) string {
+	switch {
+	case kind == syntax.Comment:
+		return faint
+	case kind == syntax.Keyword && !colours, kind == syntax.Heading:
+		return bold
+	case !colours:
+		return ""
+	case kind == syntax.Keyword:
+		return magenta
+	case kind == syntax.String:
+		return yellow
+	case kind == syntax.Number || kind == syntax.Builtin || kind == syntax.Key:
+		return cyan
+	}
+	return ""
 }

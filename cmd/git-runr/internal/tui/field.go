@@ -256,17 +256,14 @@ func (f *field) lineView(width int) (string, int) {
 
 // lines returns the lines of the text on a screen of width columns.
 func (f *field) lines(width int) []string {
-	return strings.Split(ansi.Hardwrap(shownText(f.text), max(width-1, 4), true), "\n")
-}
-
-func shownText(text []rune) string {
-	return safetext.Text(strings.ReplaceAll(string(text), "\t", "    "))
+	text := safetext.Text(strings.ReplaceAll(string(f.text), "\t", "    "))
+	return strings.Split(ansi.Hardwrap(text, max(width-1, 4), true), "\n")
 }
 
 // view returns the part of the text around the cursor with a line of keys below, height lines in all, and the cursor's
 // position in it.
 func (f *field) view(width, height int) (lines []string, x, y int) {
-	before := strings.Split(ansi.Hardwrap(shownText(f.text[:f.at]), max(width-1, 4), true), "\n")
+	before := (&field{text: f.text[:f.at]}).lines(width)
 	x, y = ansi.StringWidth(before[len(before)-1]), len(before)-1
 	lines = f.lines(width)
 	if room := height - 1; len(lines) > room {

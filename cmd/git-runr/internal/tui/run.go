@@ -103,7 +103,10 @@ func runKeys(run record.Run, live bool) []key {
 	if run.Stop != nil || run.Status == record.RunRunning && !live {
 		keys = append(keys, key{"r", "r resume", "resume it", choose("git runr resume "+id,
 			key{"y", "y resume it", "", func(m *model, _ *page) tea.Cmd {
-				return m.do(m.say("It goes on; the output of its agents is below"), "resume", id, "--detached")
+				return m.do(func(m *model) tea.Cmd {
+					m.flash = "It goes on; the output of its agents is below"
+					return nil
+				}, "resume", id, "--detached")
 			}})})
 	}
 	if run.Status == record.RunReviewing || run.Status == record.RunStopped {
@@ -127,14 +130,6 @@ func runKeys(run record.Run, live bool) []key {
 		}})
 	}
 	return append(keys, lineKeys()...)
-}
-
-// say returns a function that shows a message.
-func (m *model) say(text string) func(*model) tea.Cmd {
-	return func(m *model) tea.Cmd {
-		m.flash = text
-		return nil
-	}
 }
 
 // forget returns a function that removes the file of a submitted text.

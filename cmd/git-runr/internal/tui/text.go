@@ -7,16 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// textPage shows a command's output. The commands in it can be copied and run.
-func (m *model) textPage(title, text string) *page {
-	return &page{
-		title: title,
-		load:  nothing,
-		build: func(width int) []row { return textRows(text, width) },
-		keys:  lineKeys(),
-	}
-}
-
 // commandPage shows the output of one of this program's command lines, and updates it after every event.
 func (m *model) commandPage(title string, args ...string) *page {
 	var text string

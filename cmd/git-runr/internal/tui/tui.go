@@ -232,7 +232,9 @@ func (m *model) fill(p *page) {
 		p.cur = max(0, slices.IndexFunc(p.rows, func(r row) bool { return r.open != "" && r.about == "" }))
 	}
 	if p.filter != "" {
-		p.rows = filtered(p.rows, p.filter)
+		p.rows = slices.DeleteFunc(p.rows, func(r row) bool {
+			return !strings.Contains(strings.ToLower(r.plain()), strings.ToLower(p.filter))
+		})
 	}
 	if p.cur >= len(p.rows) || !p.rows[p.cur].same(was) {
 		if i := slices.IndexFunc(p.rows, was.same); i >= 0 {
@@ -254,7 +256,8 @@ func (m *model) done(d doneMsg) tea.Cmd {
 	cmds := []tea.Cmd{m.reload(m.page())}
 	switch {
 	case d.status != 0 && rest != "":
-		cmds = append(cmds, m.push(m.textPage("git runr "+d.args[0], out)))
+		rows := func(width int) []row { return textRows(out, width) }
+		cmds = append(cmds, m.push(&page{title: "git runr " + d.args[0], load: nothing, build: rows, keys: lineKeys()}))
 	case d.status == 0 && d.then != nil:
 		cmds = append(cmds, d.then(m))
 	}

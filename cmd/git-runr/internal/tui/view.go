@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
@@ -46,12 +47,6 @@ func (r row) same(other row) bool {
 		return r.id == other.id
 	}
 	return r.old+r.new > 0 && r.file == other.file && r.old == other.old && r.new == other.new
-}
-
-func filtered(rows []row, words string) []row {
-	return slices.DeleteFunc(slices.Clone(rows), func(r row) bool {
-		return !strings.Contains(strings.ToLower(r.plain()), strings.ToLower(words))
-	})
 }
 
 // Attributes by meaning. Bubble Tea omits colours if the terminal or the user wants none; a sign or a word always says
@@ -110,12 +105,10 @@ func (p *page) jump(step int, height int, fits func(row) bool) {
 func (m *model) body() int { return max(1, m.height-2-m.footHeight()) }
 
 func (m *model) footHeight() int {
-	switch {
-	case m.field != nil && !m.field.line:
-		return min(len(m.field.lines(m.width))+1, max(3, m.height/2))
-	default:
+	if m.field == nil || m.field.line {
 		return 1
 	}
+	return min(len(m.field.lines(m.width))+1, max(3, m.height/2))
 }
 
 // View implements tea.Model.
@@ -209,10 +202,7 @@ func (m *model) footer(p *page) (lines []string, cursor *tea.Cursor) {
 		}
 		return append([]string{styled(bold, m.field.prompt)}, shown...), tea.NewCursor(x, y+1)
 	case m.ask != nil:
-		var labels []string
-		for _, c := range m.ask.choices {
-			labels = append(labels, c.label)
-		}
+		labels := each.Of(m.ask.choices, func(c key) string { return c.label })
 		return []string{styled(bold, m.ask.text), strings.Join(append(labels, "esc no"), "   ")}, nil
 	}
 	labels := "? help   q back"

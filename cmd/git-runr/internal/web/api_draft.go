@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/record"
@@ -57,12 +58,8 @@ type draftJSON struct {
 }
 
 func draft(d store.Draft) draftJSON {
-	doc := draftJSON{Reviewer: d.Actor, Comments: []commentJSON{}, Message: d.Message,
+	return draftJSON{Reviewer: d.Actor, Comments: each.Of(d.Comments, comment), Message: d.Message,
 		Viewed: append([]string{}, d.Viewed...)}
-	for _, c := range d.Comments {
-		doc.Comments = append(doc.Comments, comment(c))
-	}
-	return doc
 }
 
 func (s *Server) getDraft(r *http.Request) (any, error) {

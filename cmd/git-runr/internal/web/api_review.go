@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop"
@@ -27,14 +28,6 @@ type sessionJSON struct {
 	Cancelled bool `json:"cancelled"`
 }
 
-type createdJSON struct {
-	ID       string `json:"id"`
-	Token    string `json:"token"` // opens only this review
-	URL      string `json:"url"`
-	Status   string `json:"status"`
-	Reviewer string `json:"reviewer"`
-}
-
 // createSession requests a review and returns at once.
 func (s *Server) createSession(r *http.Request, in struct {
 	Files    []string `json:"files"`
@@ -47,7 +40,11 @@ func (s *Server) createSession(r *http.Request, in struct {
 	if err != nil {
 		return nil, err
 	}
-	request, err := s.Ask(r.Context(), named(in.Reviewer), in.Kind, subject)
+	var reviewers []string
+	if in.Reviewer != "" {
+		reviewers = []string{in.Reviewer}
+	}
+	request, err := s.Ask(r.Context(), reviewers, in.Kind, subject)
 	if err != nil {
 		return nil, badRequest("%v", err)
 	}
@@ -62,16 +59,9 @@ func (s *Server) createSession(r *http.Request, in struct {
 		}
 	}
 	address := screens.Address{Port: s.Port}
-	return createdJSON{made.ID, s.Secret.Review(made.ID), address.ReviewURL(s.Secret, made.ID), string(made.Status),
-		request.Reviewer}, nil
-}
-
-// named returns a list with the name, or nil for "".
-func named(reviewer string) []string {
-	if reviewer == "" {
-		return nil
-	}
-	return []string{reviewer}
+	return map[string]any{"id": made.ID, "status": made.Status, "reviewer": request.Reviewer,
+		"token": s.Secret.Review(made.ID), // opens only this review
+		"url":   address.ReviewURL(s.Secret, made.ID)}, nil
 }
 
 // subject returns what to review: a revision, or some files of it, or without a revision, files of the working tree.
@@ -136,11 +126,7 @@ func (s *Server) listSessions(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []sessionJSON{}
-	for _, review := range open {
-		list = append(list, sessionJSON{summaryJSON: summary(review)})
-	}
-	return list, nil
+	return each.Of(open, func(r record.ReviewSummary) sessionJSON { return sessionJSON{summaryJSON: summary(r)} }), nil
 }
 
 // maxListed is the maximum number of reviews in one answer; existing clients rely on it.
@@ -173,11 +159,7 @@ func (s *Server) listSubmissions(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []summaryJSON{}
-	for _, review := range reviews {
-		list = append(list, summary(review))
-	}
-	return counted{list, total}, nil
+	return counted{each.Of(reviews, summary), total}, nil
 }
 
 // recordJSON is one review with all its details.
@@ -185,8 +167,8 @@ type recordJSON struct {
 	summaryJSON
 	CancelledAt   *int64          `json:"cancelledAt"`
 	Request       requestJSON     `json:"request"`
-	Submission    *submissionJSON `json:"submission"` // null until somebody has answered
-	ResultSummary resultJSON      `json:"resultSummary"`
+	Submission    map[string]any  `json:"submission"` // null until somebody has answered
+	ResultSummary map[string]int  `json:"resultSummary"`
 	Submissions   []personsAnswer `json:"submissions"`
 	Answers       []record.Answer `json:"answers"`
 	Note          string          `json:"note,omitempty"`
@@ -201,14 +183,6 @@ type requestJSON struct {
 	Commit         string   `json:"commit,omitempty"`
 	Source         string   `json:"source"`
 	OtherReviewers []string `json:"otherReviewers,omitempty"`
-}
-
-type submissionJSON struct {
-	Comments []commentJSON `json:"comments"`
-}
-
-type resultJSON struct {
-	CommentCount int `json:"commentCount"`
 }
 
 // personsAnswer is one reviewer's answer; agents have no decision.
@@ -237,21 +211,20 @@ func reviewRecord(r record.Review) recordJSON {
 			Branch: r.Request.Subject.Branch, Commit: string(r.Request.Subject.Commit), Source: r.Source,
 			OtherReviewers: r.Request.Others,
 		},
-		Submissions: []personsAnswer{},
+		Submissions: each.Of(r.Submissions, func(sub record.Submission) personsAnswer {
+			return personsAnswer{
+				Reviewer: sub.Reviewer, Decision: string(sub.Decision), Outcome: string(sub.Outcome),
+				Verdict: string(sub.Report.Effective), Message: sub.Report.Summary, At: millis(sub.At),
+			}
+		}),
 	}
 	if r.Status == record.ReviewCancelled {
 		doc.CancelledAt = millis(r.UpdatedAt)
 	}
-	for _, sub := range r.Submissions {
-		doc.Submissions = append(doc.Submissions, personsAnswer{
-			Reviewer: sub.Reviewer, Decision: string(sub.Decision), Outcome: string(sub.Outcome),
-			Verdict: string(sub.Report.Effective), Message: sub.Report.Summary, At: millis(sub.At),
-		})
-	}
 	if len(r.Submissions) > 0 {
-		doc.Submission = &submissionJSON{Comments: allComments(r)}
+		doc.Submission = map[string]any{"comments": allComments(r)}
 	}
-	doc.ResultSummary.CommentCount = doc.CommentCount
+	doc.ResultSummary = map[string]int{"commentCount": doc.CommentCount}
 	return doc
 }
 
@@ -262,9 +235,7 @@ func allComments(r record.Review) []commentJSON {
 		for _, j := range r.SaidFirst(i) {
 			all = append(all, findingComment(j.Finding))
 		}
-		for _, c := range sub.Comments {
-			all = append(all, comment(c))
-		}
+		all = append(all, each.Of(sub.Comments, comment)...)
 	}
 	return all
 }

@@ -108,14 +108,6 @@ func (p *pages) gapLines(w http.ResponseWriter, r *http.Request, c comparison, l
 	return p.show(w, http.StatusOK, "rows", diffView{common, v})
 }
 
-func (p *pages) reviewLines(w http.ResponseWriter, r *http.Request, review record.Review) error {
-	o, err := p.open(r, review)
-	if err != nil {
-		return err
-	}
-	return p.gapLines(w, r, o.change, o.files, o.options(o.files, o.remarks), o.page)
-}
-
 func (p *pages) runLines(w http.ResponseWriter, r *http.Request) error {
 	c, list, err := p.compared(r.Context(), r)
 	if err != nil {

@@ -54,7 +54,9 @@ func (bareLinks) Transform(doc *ast.Document, reader mdtext.Reader, pc parser.Co
 		case ast.KindLink, ast.KindImage, ast.KindCodeSpan, ast.KindAutoLink:
 			return ast.WalkSkipChildren, nil
 		case ast.KindText:
-			if text := n.(*ast.Text); entering && !isContinued(text) {
+			text := n.(*ast.Text)
+			before, ok := text.PreviousSibling().(*ast.Text)
+			if entering && (!ok || !goesOn(before, text)) {
 				joinTexts(text)
 				texts = append(texts, text)
 			}
@@ -68,12 +70,7 @@ func (bareLinks) Transform(doc *ast.Document, reader mdtext.Reader, pc parser.Co
 	}
 }
 
-// isContinued reports whether text directly continues the node before it.
-func isContinued(text *ast.Text) bool {
-	before, ok := text.PreviousSibling().(*ast.Text)
-	return ok && goesOn(before, text)
-}
-
+// goesOn reports whether b directly continues a.
 func goesOn(a, b *ast.Text) bool {
 	return a.Segment.Stop == b.Segment.Start && !a.SoftLineBreak() && !a.HardLineBreak() && a.Segment.Padding == 0 &&
 		b.Segment.Padding == 0

@@ -21,7 +21,8 @@ func (tables) Transform(node *ast.Paragraph, reader mdtext.Reader, _ parser.Cont
 	source, lines := reader.Source(), node.Lines()
 	for i := 0; i+1 < lines.Len(); i++ {
 		header := rowCells(source, lines.At(i))
-		alignments := alignmentsOf(string(lineAt(source, lines, i+1)))
+		below := lines.At(i + 1)
+		alignments := alignmentsOf(string(below.Value(source)))
 		if len(alignments) == 0 || len(header) != len(alignments) {
 			continue
 		}
@@ -33,11 +34,6 @@ func (tables) Transform(node *ast.Paragraph, reader mdtext.Reader, _ parser.Cont
 		}
 		return
 	}
-}
-
-func lineAt(source []byte, lines *mdtext.Segments, i int) []byte {
-	line := lines.At(i)
-	return line.Value(source)
 }
 
 // newTable makes a table of the lines from index at on: header, delimiters and rows.

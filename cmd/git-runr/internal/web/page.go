@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"cmp"
+	"crypto/rand"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -225,7 +226,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"lower": strings.ToLower,
 		"share": share, "add": func(a, b int) int { return a + b }, "join": func(a, b string) string { return a + b },
 		"icon": icon, "outcome": outcomeClass, "typed": func(line string) []string { return strings.SplitN(line, "   ", 2) },
-		"fileKey": fileKey, "newKey": newKey, "entryClass": entryClass,
+		"fileKey": fileKey, "newKey": rand.Text, "entryClass": entryClass,
 		"inPage":   func(v paged, f fileView) diffView { return diffView{v.common(), f} },
 		"gapOf":    func(g *gapView, rest string, f fileView) gapIn { return gapIn{*g, rest, f.Columns(), f.All, f.gapsURL} },
 		"blameOf":  func(b *blameView, v paged) blameIn { return blameIn{v.common(), b} },

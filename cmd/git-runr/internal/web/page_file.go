@@ -25,15 +25,6 @@ type wholeView struct {
 	Lines   int
 }
 
-// reviewFile shows a whole file of the change.
-func (p *pages) reviewFile(w http.ResponseWriter, r *http.Request, review record.Review) error {
-	o, err := p.open(r, review)
-	if err != nil {
-		return err
-	}
-	return p.showWhole(w, r, o.change, o.files, o.options(o.files, o.remarks), o.page)
-}
-
 // showWhole shows the file and side named in the request.
 func (p *pages) showWhole(w http.ResponseWriter, r *http.Request, c comparison, list *fileList, o viewOptions,
 	common page) error {

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"crypto/rand"
 	"net/http"
 	"net/url"
 	"path"
@@ -43,7 +42,11 @@ func (p *pages) commentForm(w http.ResponseWriter, r *http.Request, review recor
 		v.Side = record.SideOld
 	}
 	if id := r.FormValue("edit"); id != "" {
-		c, err := p.draftComment(review, id)
+		d, err := p.Store.Draft(review, p.Actor)
+		if err != nil {
+			return err
+		}
+		c, err := d.Comment(id)
 		if err != nil {
 			return err
 		}
@@ -61,14 +64,6 @@ func reviewURL(id, file string) string {
 		u.Fragment = fileKey(file)
 	}
 	return u.String()
-}
-
-func (p *pages) draftComment(review record.Review, id string) (*record.Comment, error) {
-	d, err := p.Store.Draft(review, p.Actor)
-	if err != nil {
-		return nil, err
-	}
-	return d.Comment(id)
 }
 
 // postComment adds a comment to the draft, or changes or removes the one with the given id.
@@ -195,9 +190,6 @@ func (p *pages) postSubmit(w http.ResponseWriter, r *http.Request, review record
 	http.Redirect(w, r, (&url.URL{Path: "/review/" + review.ID, RawQuery: "sent=1"}).String(), http.StatusSeeOther)
 	return nil
 }
-
-// newKey returns a key by which a form that is sent twice counts once.
-func newKey() string { return rand.Text() }
 
 // postViewed marks a file as viewed, or removes the mark.
 func (p *pages) postViewed(w http.ResponseWriter, r *http.Request, review record.Review) error {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/git-runr/git-runr/diagnose"
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
@@ -179,4 +180,28 @@ func (p *pages) runs(w http.ResponseWriter, r *http.Request) error {
 	v.Prev, v.Next = neighbours("/runs", "", url.Values{}, number, total)
 	v.short = p.Store.ShortIDs(ids)
 	return p.show(w, http.StatusOK, "runs.html", v)
+}
+
+// metricsDays is how far back the page of metrics looks.
+const metricsDays = 30
+
+func (p *pages) metrics(w http.ResponseWriter, r *http.Request) error {
+	m, err := p.Measure(r.Context(), p.Now().AddDate(0, 0, -metricsDays))
+	if err != nil {
+		return err
+	}
+	return p.show(w, http.StatusOK, "metrics.html", struct {
+		page
+		Days int
+		diagnose.Metrics
+	}{p.page(r, "Metrics", "metrics"), metricsDays, m})
+}
+
+// share returns the count of a row in percent of the highest of its group, for the width of a bar.
+func share(of diagnose.MetricGroup, row diagnose.MetricRow) int {
+	most := 1
+	for _, r := range of.Rows {
+		most = max(most, r.Count)
+	}
+	return 100 * row.Count / most
 }

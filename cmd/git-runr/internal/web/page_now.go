@@ -10,9 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runner"
+	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
@@ -55,10 +57,7 @@ func (p *pages) nowOf(common page, run record.Run) *nowView {
 		v.What, v.By = fmt.Sprintf("Review, round %d", step.Number), cmp.Or(step.Work.Agent, run.Plan.Reviewer)
 		log = fmt.Sprintf("review-%d.log", step.Number)
 	case runner.DoChecks:
-		var names []string
-		for _, c := range run.Plan.Checks {
-			names = append(names, c.Name)
-		}
+		names := each.Of(run.Plan.Checks, func(c runplan.Check) string { return c.Name })
 		v.What = strings.TrimSuffix("Checks: "+strings.Join(names, ", "), ": ")
 	case runner.DoRevert:
 		v.What = fmt.Sprintf("Reverting attempt %d", step.Number)

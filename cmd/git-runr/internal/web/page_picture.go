@@ -1,6 +1,7 @@
 package web
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -171,7 +172,10 @@ func entryClass(e diagnose.ReportEntry) string {
 	case e.Kind == "attempt" || e.Kind == "intervention":
 		return "work"
 	case e.Kind == "checks":
-		return checksClass(e.Checks)
+		if slices.ContainsFunc(e.Checks, record.CheckResult.Fails) {
+			return "bad"
+		}
+		return "good"
 	case e.Review != nil && e.Review.Report.Effective == reply.Checked:
 		return "quiet"
 	case e.Review != nil && e.Review.Report.Effective.Passed():
@@ -180,15 +184,6 @@ func entryClass(e diagnose.ReportEntry) string {
 		return "bad"
 	}
 	return "quiet"
-}
-
-func checksClass(checks []record.CheckResult) string {
-	for _, c := range checks {
-		if c.Fails() {
-			return "bad"
-		}
-	}
-	return "good"
 }
 
 // entryLabel returns the label of an entry's bar.

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"strings"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
@@ -32,11 +33,10 @@ type replyView struct {
 }
 
 // replies returns the replies in the thread of a finding, or for "" those to the review as a whole.
-func (p *pages) replies(ctx context.Context, review record.Review, finding string) (views []replyView) {
-	for _, said := range review.RepliesTo(finding) {
-		views = append(views, replyView{said, markdownHTML(said.Text, quotedLines{commit: p.commits(ctx)})})
-	}
-	return views
+func (p *pages) replies(ctx context.Context, review record.Review, finding string) []replyView {
+	return each.Of(review.RepliesTo(finding), func(said record.Reply) replyView {
+		return replyView{said, markdownHTML(said.Text, quotedLines{commit: p.commits(ctx)})}
+	})
 }
 
 // Version returns a text that changes whenever the remark's thread does.

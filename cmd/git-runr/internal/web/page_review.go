@@ -328,13 +328,16 @@ func (p *pages) open(r *http.Request, review record.Review) (o opened, err error
 	return o, err
 }
 
-// reviewDiff serves the diff of one file: as a part of the page for scripts, else as a page of its own.
-func (p *pages) reviewDiff(w http.ResponseWriter, r *http.Request, review record.Review) error {
-	o, err := p.open(r, review)
-	if err != nil {
-		return err
-	}
-	return p.showDiff(w, r, o.change, o.files, o.options(o.files, o.remarks), o.page)
+// ofFiles returns a handler that calls show with the change under the review that is named in the request.
+func (p *pages) ofFiles(show func(http.ResponseWriter, *http.Request, comparison, *fileList, viewOptions, page) error,
+) func(http.ResponseWriter, *http.Request) error {
+	return p.ofReview(func(w http.ResponseWriter, r *http.Request, review record.Review) error {
+		o, err := p.open(r, review)
+		if err != nil {
+			return err
+		}
+		return show(w, r, o.change, o.files, o.options(o.files, o.remarks), o.page)
+	})
 }
 
 // diffView is the page of one file's diff.
@@ -343,7 +346,8 @@ type diffView struct {
 	File fileView
 }
 
-// showDiff shows the diff of the file named in the request.
+// showDiff shows the diff of the file named in the request: as a part of the page for scripts, else as a page of its
+// own.
 func (p *pages) showDiff(w http.ResponseWriter, r *http.Request, c comparison, list *fileList, o viewOptions,
 	common page) error {
 	f, known := list.find(r.FormValue("path"))
@@ -372,4 +376,52 @@ func (p *pages) reviewRaw(w http.ResponseWriter, r *http.Request, review record.
 		return err
 	}
 	return p.raw(w, r, c)
+}
+
+// treeNode is a line in the tree of files: a file, or a directory with its items. A directory that contains only
+// another directory shares its line.
+type treeNode struct {
+	Name     string
+	File     *changedFile // nil for a directory
+	Viewed   bool
+	Comments int
+	Items    []*treeNode
+}
+
+// Tree returns the files as a tree, in their order, each directory once.
+func (v reviewView) Tree() []*treeNode {
+	root := &treeNode{}
+	dirs := map[string]*treeNode{"": root}
+	for i := range v.Files {
+		f := &v.Files[i]
+		parent := dirNode(dirs, f.Dir())
+		parent.Items = append(parent.Items, &treeNode{Name: f.Base(), File: f, Viewed: v.Viewed[f.Path],
+			Comments: v.PerFile[f.Path]})
+	}
+	root.join()
+	return root.Items
+}
+
+// dirNode returns the node of a directory, such as "a/b/", and creates it if it is missing.
+func dirNode(dirs map[string]*treeNode, dir string) *treeNode {
+	if node := dirs[dir]; node != nil {
+		return node
+	}
+	above := dir[:strings.LastIndexByte(dir[:len(dir)-1], '/')+1]
+	parent := dirNode(dirs, above)
+	node := &treeNode{Name: dir[len(above):]}
+	dirs[dir] = node
+	parent.Items = append(parent.Items, node)
+	return node
+}
+
+// join merges each directory with the directory that is its only item.
+func (n *treeNode) join() {
+	for i, item := range n.Items {
+		for item.File == nil && len(item.Items) == 1 && item.Items[0].File == nil {
+			item = &treeNode{Name: item.Name + item.Items[0].Name, Items: item.Items[0].Items}
+		}
+		n.Items[i] = item
+		item.join()
+	}
 }
