@@ -117,7 +117,7 @@ func (p *pages) reviewLines(w http.ResponseWriter, r *http.Request, review recor
 }
 
 func (p *pages) runLines(w http.ResponseWriter, r *http.Request) error {
-	c, list, err := p.compared(r.Context(), r)
+	_, c, list, err := p.compared(r.Context(), r)
 	if err != nil {
 		return err
 	}
