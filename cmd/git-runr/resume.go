@@ -278,8 +278,8 @@ func needsPerson(store *store.Store, run record.Run) error {
 func (p *program) interveneCommand() *cli.Command {
 	return &cli.Command{
 		Name: "intervene", Usage: "record what you did for a run, which is stopped first", ArgsUsage: "RUN [PLACE]",
-		Description: "With PLACE, a file or FILE:LINE or FILE:LINE-END of the run's work, the note is a comment there: the\n" +
-			"next attempt is asked to act on it, and reads those lines with it.\n" +
+		Description: "With PLACE, FILE:LINE or FILE:LINE-END or a file of the run's work, the note is a comment there:\n" +
+			"the next attempt is asked to act on it, and reads those lines with it.\n" +
 			"What you changed in the run's working tree becomes a commit on its branch, the commands are run\n" +
 			"there and kept as evidence, and the next prompts say what you noted. So is the output of checks that\n" +
 			"you left as git runr diagnose suggests (COMMAND 2>&1 | tee FILE). Then: git runr resume RUN.\n" +

@@ -337,8 +337,8 @@ func TestCopiedCloneIsNoticed(t *testing.T) {
 	}
 }
 
-// What somebody else pushed to a clone's own log is not adopted there, whether it continues the log, has left it, or has
-// nothing in common with it. Others adopt it.
+// What somebody else pushed to a clone's own log is not adopted there, whether it continues the log, has left it, or
+// has nothing in common with it. Others adopt it.
 func TestPushedByAnother(t *testing.T) {
 	for name, forge := range map[string]string{"continued": "2", "left": "1", "unrelated": "0"} {
 		t.Run(name, func(t *testing.T) {

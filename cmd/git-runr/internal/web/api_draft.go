@@ -77,7 +77,7 @@ func (s *Server) getDraft(r *http.Request) (any, error) {
 	return draft(d), nil
 }
 
-// addDraftComment adds a comment to the draft. A browser chooses the comment's id, so that a request that it sends again
+// addDraftComment adds a comment to the draft. A browser chooses the comment's id, so that a request that is sent again
 // changes the comment that is there: the answer to the first may be lost, and a page that is left sends what it has
 // while the next page sends the same.
 func (s *Server) addDraftComment(r *http.Request, in struct {

@@ -170,7 +170,8 @@ func TestRunComments(t *testing.T) {
 	checkHTML(t, page)
 	shows(t, page, `data-run="`+run.ID+`"`, `id="editor"`, "for the next attempt")
 	hides(t, page, "/viewed")
-	comment := []string{"file", "a.txt", "side", "new", "start", "1", "end", "1", "from", "0", "to", "1", "comment", "--less\r\n<b>"}
+	comment := []string{"file", "a.txt", "side", "new", "start", "1", "end", "1", "from", "0", "to", "1",
+		"comment", "--less\r\n<b>"}
 	s.form(at+"/comment", append(slices.Clone(comment), "start", "99", "end", "99")...).want(400)
 	s.form(at+"/comment", append(slices.Clone(comment), "comment", " ")...).want(400)
 	s.ask("POST", at+"/comment", "", s.asPerson(), formBody).want(403)
