@@ -29,6 +29,8 @@
 //	refs/runr-local/pins            a chain of commits whose second parents are pinned;
 //	                                refs below runr-local are never pushed
 //	refs/runr-local/log/<writer>    where this clone's own log was some entries ago
+//	refs/runr-local/closed/<writer> where a former log of this clone ended, because somebody
+//	                                else pushed to it; nothing more of it is accepted
 //	refs/runr-local/snapshots/...   recorded states of working trees; see Snapshot
 //	refs/runr-local/undo/...        changes to working trees and branches that can be
 //	                                undone; see Operation

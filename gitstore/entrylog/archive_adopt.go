@@ -83,7 +83,7 @@ func (s *Store) checkArchived(ctx context.Context, t *takeover, own string, chec
 	var logs []adoption
 	for _, writer := range slices.Sorted(maps.Keys(t.theirs)) {
 		a := adoption{writer: writer, new: t.theirs[writer], old: here[writer], ref: t.live[writer]}
-		if a.new != a.old && writer != own { // AdoptLogs handles our own log
+		if a.new != a.old && writer != own && !s.Owns(writer) { // AdoptLogs handles our own logs
 			logs = append(logs, a)
 		}
 	}

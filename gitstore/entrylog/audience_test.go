@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // twoRemotes returns a clone of the remote company with a second remote, customer, and one clone of each by a
@@ -192,5 +194,24 @@ func TestAudienceNamed(t *testing.T) {
 	checkLogs(t, "named", there["customer"], named)
 	if mine.Audience(private) != (Audience{Private: true}) || logTips(t, mine)[private] == "" {
 		t.Error("the private log is not known as that")
+	}
+}
+
+// An archive at one remote does not add to this clone's own log for another one.
+func TestArchiveAddsNothingToOurLogs(t *testing.T) {
+	mine, colleague, _, _ := twoRemotes(t)
+	writeFor(t, mine, Audience{}, "for us")
+	named := writeFor(t, mine, Audience{Remote: "customer"}, "for the customer")
+	exchangeWith(t, mine, "origin")
+	tip := logTips(t, mine)[named]
+	dir := colleague.dir.WorkTree
+	testGit(t, dir, "fetch", "-q", mine.dir.WorkTree, logPrefix+named)
+	tree := testGit(t, dir, "rev-parse", string(tip)+"^{tree}")
+	forged := odb.ID(testGit(t, dir, "commit-tree", "-p", string(tip), "-m", "forged", tree))
+	foreignArchive(t, colleague, archiveTitle+": logs\n\n"+archiveVersion+"1\n"+archiveNewest+"2026-03-04T05:06:07Z\n"+
+		archiveLog+named+" "+string(forged)+"\n", forged)
+	exchangeWith(t, mine, "origin")
+	if got := logTips(t, mine)[named]; got != tip {
+		t.Errorf("the log ends at %s instead of %s", got, tip)
 	}
 }

@@ -172,7 +172,7 @@ func (s *Store) newWriter(ctx context.Context, a Audience) (string, error) {
 		return "", fmt.Errorf("set %s: %w", a.key(), gitdir.ReadOnly(err))
 	}
 	s.writers.Store(a, id)
-	return id, nil
+	return id, s.notePlace(true)
 }
 
 // signs reports whether to sign entries: runr.sign if set, else commit.gpgSign.

@@ -19,8 +19,8 @@ type Adopted struct {
 	Writers  []string    // whose logs moved forward here
 	Events   int         // number of new entries
 	Rejected []Rejection // logs left unchanged
-	// Diverged means that the remote has entries under our own writer's id that are not here:
-	// one clone is a copy of the other, or was restored from a backup. RenewWriter solves it.
+	// Diverged means that the remote has entries under our own writer's id that are not here: one clone is a copy of
+	// the other, was restored from a backup, or somebody pushed to our log. RenewWriter solves it.
 	Diverged bool
 }
 
@@ -61,6 +61,11 @@ func (s *Store) AdoptLogs(ctx context.Context, remote string, check func(Entry) 
 	}
 	if err := s.ownLog(ctx, remote, own, check, &adopted); err != nil {
 		return adopted, fmt.Errorf("take over log %s: %w", own, err)
+	}
+	if own != "" && !adopted.Diverged {
+		if err := s.notePlace(false); err != nil {
+			return adopted, err
+		}
 	}
 	forward, err := s.checkAll(ctx, logs, check, &adopted)
 	if err != nil {
@@ -176,6 +181,10 @@ func (s *Store) checkAll(ctx context.Context, logs []adoption, check func(Entry)
 		tips[a.writer], known[a.writer] = a.new, a.old
 	}
 	events, refused := map[string]int{}, map[string]error{}
+	closed, err := s.refs.Refs(ctx, closedPrefix)
+	if err != nil {
+		return nil, err
+	}
 	together := s.WalkAll(ctx, tips, known, func(e Entry) error {
 		events[e.Writer]++
 		if err := check(e); err != nil { // the oldest, visited last, is kept
@@ -187,8 +196,8 @@ func (s *Store) checkAll(ctx context.Context, logs []adoption, check func(Entry)
 		switch {
 		case ctx.Err() != nil:
 			return nil, fmt.Errorf("take over log %s: %w", a.writer, context.Cause(ctx))
-		case !together || !isWriter(a.writer):
-			if s.checkAdoption(ctx, &a, check, adopted) {
+		case !together || !isWriter(a.writer) || closed[closedPrefix+a.writer] != "":
+			if s.checkAdoption(ctx, &a, check, closed[closedPrefix+a.writer] != "", adopted) {
 				good = append(good, a)
 			}
 		case refused[a.writer] != nil:
@@ -201,11 +210,16 @@ func (s *Store) checkAll(ctx context.Context, logs []adoption, check func(Entry)
 	return good, nil
 }
 
-// checkAdoption reports whether a log may move forward.
-func (s *Store) checkAdoption(ctx context.Context, a *adoption, check func(Entry) error, adopted *Adopted) bool {
+// checkAdoption reports whether a log may move forward. A closed log may not: see closedPrefix.
+func (s *Store) checkAdoption(ctx context.Context, a *adoption, check func(Entry) error, closed bool,
+	adopted *Adopted) bool {
 	err := errors.New("its name is not a writer's")
 	if isWriter(a.writer) {
 		a.events, err = s.checkLog(ctx, a.writer, a.new, a.old, check)
+	}
+	if err == nil && closed {
+		err = errors.New("it is this clone's own log, which ended here, and another writer pushed to it; if that was a " +
+			"copy or a backup of this clone: git runr sync --copied")
 	}
 	if err != nil && ctx.Err() == nil && !errors.Is(err, errOlder) {
 		adopted.reject(a.writer, err)
@@ -280,33 +294,38 @@ func (s *Store) walkCounted(ctx context.Context, writer string, tip, known odb.I
 }
 
 // RenewWriter gives this clone a new writer id after AdoptLogs found that another clone writes under the same one. The
-// new writer has no log yet; the old log is the remote's from now on. Entries that only this clone had are kept under
-// refs/runr-local/diverged/, for the caller to record again: an entry names its writer, so it cannot be moved to
+// new writer has no log yet. If this clone is a copy, the old log is the remote's from now on. Otherwise somebody else
+// pushed to our log: it ends where this clone wrote last, and is closed. Entries that the remote does not have are kept
+// under refs/runr-local/diverged/, for the caller to record again: an entry names its writer, so it cannot be moved to
 // another log. A writer with a given name shares its log on purpose: it keeps its id and continues from the remote's
-// log. RenewWriter returns the id.
-func (s *Store) RenewWriter(ctx context.Context, remote string) (string, error) {
+// log. RenewWriter returns the id, and whether it closed the old log.
+func (s *Store) RenewWriter(ctx context.Context, remote string) (id string, closed bool, err error) {
 	unlock, err := s.dir.Lock(ctx, "log")
 	if err != nil {
-		return "", fmt.Errorf("renew writer: %w", err)
+		return "", false, fmt.Errorf("renew writer: %w", err)
 	}
 	defer unlock()
 	to := s.AudienceOf(remote)
 	old, err := s.storedWriter(ctx, to)
+	named, _ := s.named(to)
+	closed = named == "" && !s.isCopy()
 	if err == nil {
-		err = s.leaveLog(ctx, remote, old)
+		err = s.leaveLog(ctx, remote, old, closed)
 	}
 	if err != nil {
-		return "", fmt.Errorf("renew writer %s: %w", old, err)
+		return "", false, fmt.Errorf("renew writer %s: %w", old, err)
 	}
-	if named, _ := s.named(to); named != "" {
-		return named, nil
+	if named != "" {
+		return named, false, nil
 	}
-	return s.newWriter(ctx, to)
+	id, err = s.newWriter(ctx, to)
+	return id, closed, err
 }
 
-// leaveLog saves our log and moves its ref to the remote's. It runs before the new id is made: if the process is
-// killed in between, nothing is lost, and the next sync finds the same situation. It returns ErrNotFound if old is "".
-func (s *Store) leaveLog(ctx context.Context, remote, old string) error {
+// leaveLog saves our log and moves its ref to the remote's, or, to close it, to the last entry that both have. It runs
+// before the new id is made: if the process is killed in between, nothing is lost, and the next sync finds the same
+// situation. It returns ErrNotFound if old is "".
+func (s *Store) leaveLog(ctx context.Context, remote, old string, closed bool) error {
 	if old == "" {
 		return fmt.Errorf("this clone has not written yet: %w", gitdir.ErrNotFound)
 	}
@@ -318,10 +337,21 @@ func (s *Store) leaveLog(ctx context.Context, remote, old string) error {
 	if err != nil || theirs == "" || ours == theirs {
 		return err
 	}
-	if ours != "" {
-		contained, err := s.refs.IsAncestor(ctx, ours, theirs)
-		if err != nil {
+	if closed && ours != "" {
+		if err := s.refs.Keep(ctx, closedPrefix+old, ours); err != nil {
 			return err
+		}
+		theirs, err = s.refs.MergeBase(ctx, ours, theirs)
+		if err != nil && !errors.Is(err, gitdir.ErrNotFound) {
+			return err
+		}
+	}
+	if ours != "" {
+		contained := ours == theirs
+		if !contained && theirs != "" {
+			if contained, err = s.refs.IsAncestor(ctx, ours, theirs); err != nil {
+				return err
+			}
 		}
 		if !contained {
 			if err := s.refs.Keep(ctx, divergedPrefix+old+"/"+string(ours), ours); err != nil {

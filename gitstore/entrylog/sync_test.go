@@ -313,8 +313,8 @@ func TestCopiedCloneIsNoticed(t *testing.T) {
 	if pushed := pushLogs(t, b); !errors.Is(pushed.Log, gitdir.ErrLostRace) {
 		t.Errorf("pushed all the same: %v", pushed.Log)
 	}
-	id, err := b.RenewWriter(ctx, "origin")
-	if err != nil || id == shared || b.Writer() != id || openTestRepo(t, b.dir.WorkTree).Writer() != id {
+	id, closed, err := b.RenewWriter(ctx, "origin")
+	if err != nil || closed || id == shared || b.Writer() != id || openTestRepo(t, b.dir.WorkTree).Writer() != id {
 		t.Fatalf("writer %q, %v", id, err)
 	}
 	if tips := logTips(t, b); len(tips) != 1 || tips[shared] != logTips(t, a)[shared] {
@@ -337,6 +337,66 @@ func TestCopiedCloneIsNoticed(t *testing.T) {
 	}
 }
 
+// What somebody else pushed to a clone's own log is not adopted there, whether it continues the log, has left it, or
+// has nothing in common with it. Others adopt it.
+func TestPushedByAnother(t *testing.T) {
+	for name, forge := range map[string]string{"continued": "2", "left": "1", "unrelated": "0"} {
+		t.Run(name, func(t *testing.T) {
+			bare, clones := newRemote(t, 2)
+			a, ctx := clones[0], t.Context()
+			write(t, a, "one")
+			syncLogs(t, a)
+			if forge == "2" {
+				write(t, a, "two")
+				syncLogs(t, a)
+			}
+			own, only := a.Writer(), odb.ID("")
+			common := logTips(t, a)[own]
+			if forge != "2" {
+				only = write(t, a, "only here")
+			}
+			parent := "-p " + string(common)
+			if forge == "0" {
+				parent, common = "", ""
+			}
+			shell(t, bare, "git update-ref refs/runr/log/"+own+" $(git -c user.name=m -c user.email=m commit-tree "+parent+
+				" -m forged $(git mktree </dev/null))")
+			fetchLogs(t, a)
+			adopted, err := a.AdoptLogs(ctx, "origin", accept)
+			if err != nil || !adopted.Diverged {
+				t.Fatalf("%+v, %v", adopted, err)
+			}
+			id, closed, err := a.RenewWriter(ctx, "origin")
+			if err != nil || !closed || id == own {
+				t.Fatalf("writer %q, closed %v, %v", id, closed, err)
+			}
+			if tip := logTips(t, a)[own]; tip != common {
+				t.Errorf("the log ends at %q instead of %q", tip, common)
+			}
+			kept, err := a.refs.Refs(ctx, divergedPrefix)
+			if err != nil || only != "" && kept[divergedPrefix+own+"/"+string(only)] != only {
+				t.Errorf("kept %v, %v", kept, err)
+			}
+			write(t, a, "in the new log")
+			for range 2 {
+				got := syncLogs(t, a)
+				if got.Diverged || len(got.Rejected) != 1 || got.Rejected[0].Writer != own || logTips(t, a)[own] != common {
+					t.Errorf("synced: %+v", got)
+				}
+			}
+			if got := syncLogs(t, clones[1]); got.Events == 0 || logTips(t, clones[1])[own] == common {
+				t.Errorf("in another clone: %+v", got)
+			}
+			if err := a.AcceptCopy(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if got := syncLogs(t, a); len(got.Rejected) != 0 || logTips(t, a)[own] != logTips(t, clones[1])[own] {
+				t.Errorf("accepted: %+v", got)
+			}
+		})
+	}
+}
+
 // A clone that was restored from a backup is behind its own log, and gets a new writer id.
 func TestRestoredClone(t *testing.T) {
 	_, clones := newRemote(t, 1)
@@ -354,7 +414,7 @@ func TestRestoredClone(t *testing.T) {
 	if adopted, err = backup.AdoptLogs(ctx, "origin", accept); err != nil || !adopted.Diverged {
 		t.Fatalf("%+v, %v", adopted, err)
 	}
-	if _, err := backup.RenewWriter(ctx, "origin"); err != nil {
+	if _, _, err := backup.RenewWriter(ctx, "origin"); err != nil {
 		t.Fatal(err)
 	}
 	if !maps.Equal(logTips(t, backup), logTips(t, a)) {

@@ -4,5 +4,5 @@ package refdb
 
 import "io/fs"
 
-// inode returns "unknown": there are no inode numbers here.
-func inode(fs.FileInfo) string { return "unknown" }
+// Inode returns "unknown": there are no inode numbers here.
+func Inode(fs.FileInfo) string { return "unknown" }

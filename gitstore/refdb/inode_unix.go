@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// inode returns a file's inode number, which tells it from a later file of the same name, or "unknown".
-func inode(info fs.FileInfo) string {
+// Inode returns a file's inode number, which tells it from a later file of the same name, or "unknown".
+func Inode(info fs.FileInfo) string {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return "unknown"

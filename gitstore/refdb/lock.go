@@ -47,7 +47,7 @@ func (s *Store) lockRef(ctx context.Context, name string) (lock *os.File, releas
 // the ref lock file.
 func noteLock(held, lock *os.File) {
 	if info, err := lock.Stat(); err == nil {
-		_, _ = held.WriteAt([]byte(inode(info)+" "+lock.Name()), 0)
+		_, _ = held.WriteAt([]byte(Inode(info)+" "+lock.Name()), 0)
 	}
 }
 
@@ -89,7 +89,7 @@ func (s *Store) dropLeftLock(held *os.File) {
 	}
 	number, path, _ := strings.Cut(string(note), " ")
 	info, err := os.Lstat(path)
-	if err == nil && inode(info) == number && strings.HasPrefix(path, s.Path("refs")+"/") &&
+	if err == nil && Inode(info) == number && strings.HasPrefix(path, s.Path("refs")+"/") &&
 		strings.HasSuffix(path, ".lock") {
 		os.Remove(path)
 	}

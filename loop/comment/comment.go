@@ -40,6 +40,14 @@ func (c Comment) Place() string {
 	return reply.Finding{File: c.File, Line: c.StartLine, EndLine: c.EndLine}.Place()
 }
 
+// Where is Place, and says which side it is on if that is the old one.
+func (c Comment) Where() string {
+	if c.Side == Old {
+		return c.Place() + " before the change"
+	}
+	return c.Place()
+}
+
 // FillIn gives a comment an id that is not in taken, unless it has one that is not,
 // and makes its lines a range. What a log says may be anything.
 func (c *Comment) FillIn(actor string, taken map[string]bool) {

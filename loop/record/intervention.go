@@ -19,6 +19,11 @@ type InterventionPayload struct {
 // words returns what the next prompt says about the intervention, one item per line.
 func (iv Intervention) words() []string {
 	lines := []string{fmt.Sprintf("%s (%s): %s", prose.OneLine(iv.By), iv.Reason, strings.TrimSpace(iv.Note))}
+	if iv.Lines != nil && iv.Lines.StartLine > 0 {
+		for line := range strings.SplitSeq(iv.Lines.SelectedText, "\n") {
+			lines = append(lines, "> "+line)
+		}
+	}
 	if len(iv.Files) > 0 {
 		lines = append(lines, "they changed: "+prose.Names(iv.Files))
 	}
@@ -93,6 +98,7 @@ type Intervention struct {
 	Number   int           `json:"intervention"` // from 1
 	Reason   string        `json:"reason"`       // one of InterventionReasons
 	Note     string        `json:"note"`
+	Lines    *Comment      `json:"lines,omitempty"` // what the note asks to change; the note begins with their place
 	By       string        `json:"by"`
 	Attempts int           `json:"attempts"`         // the number of attempts before it
 	Since    gitstore.ID   `json:"base_sha"`         // where the range of commits begins, exclusive

@@ -200,6 +200,9 @@ func (s *story) intervened(flags []string) {
 		iv.Commit, iv.Tree = "by-ada", "tree-ada"
 		s.tree = iv.Tree
 	}
+	if slices.Contains(flags, "lines") {
+		iv.Lines = &record.Comment{File: "a.go", StartLine: 1, EndLine: 1}
+	}
 	for _, flag := range flags {
 		if exit, known := map[string]int{"ok": 0, "fail": 1}[flag]; known {
 			iv.Commands = append(iv.Commands, record.CheckResult{Command: "make test", ExitCode: exit})

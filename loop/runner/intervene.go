@@ -17,13 +17,14 @@ import (
 
 // InterventionSpec is a person's description of an intervention.
 type InterventionSpec struct {
-	Reason   string      // one of InterventionReasons
-	Note     string      // taken literally: nothing in it is expanded
-	Commands []string    // run by sh -c in the run's working tree, in this order
-	Since    gitstore.ID // parent of the person's first commit; "": the newest intervention, else the run's base
-	Evidence bool        // it is about evidence: if none of it counts and nothing was done, nothing is recorded
-	Message  string      // for the commit of the person's changes in the run's working tree; "": made from the note
-	Proof    bool        // only its commands count: what a killed attempt left stays unclaimed
+	Reason   string          // one of InterventionReasons; "": as the run's stop has it
+	Note     string          // taken literally: nothing in it is expanded
+	Lines    *record.Comment // of the run's work, without a text: the note asks the next attempt to change them
+	Commands []string        // run by sh -c in the run's working tree, in this order
+	Since    gitstore.ID     // parent of the person's first commit; "": the newest intervention, else the run's base
+	Evidence bool            // it is about evidence: if none of it counts and nothing was done, nothing is recorded
+	Message  string          // for the commit of the person's changes in the run's working tree; "": made from the note
+	Proof    bool            // only its commands count: what a killed attempt left stays unclaimed
 }
 
 // Intervene records what a person did for a run. It first stops a process on this machine that executes the run.
@@ -49,8 +50,11 @@ func (r *Runner) Intervene(ctx context.Context, run record.Run,
 		return run, iv, err
 	}
 	defer release()
-	iv = record.Intervention{Number: len(run.Interventions) + 1, Reason: spec.Reason, Note: spec.Note,
-		Attempts: len(run.Attempts), Files: []string{}}
+	iv = record.Intervention{Number: len(run.Interventions) + 1, Reason: cmp.Or(spec.Reason, interventionReason(run)),
+		Note: spec.Note, Lines: spec.Lines, Attempts: len(run.Attempts), Files: []string{}}
+	if spec.Lines != nil {
+		iv.Note = spec.Lines.Where() + ": " + spec.Note
+	}
 	if err := t.findCommits(&iv, spec.Since); err != nil {
 		return run, iv, fmt.Errorf("list commits: %w", err)
 	}

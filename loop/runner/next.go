@@ -402,18 +402,21 @@ func afterResume(run record.Run, policy runplan.Policy) Step {
 	return onward(run, policy)
 }
 
-// afterPeople returns the step after an intervention: a person's work, or commands that all passed, lead to checks and
-// review before an implementer is called again.
+// afterPeople returns the step after an intervention. A comment on lines of the work leads to an attempt. Else a
+// person's work, or commands that all passed, lead to checks and review before an implementer is called again.
 func afterPeople(run record.Run, policy runplan.Policy) (Step, bool) {
-	worked, proved := false, false
+	worked, proved, asked := false, false, false
 	for _, iv := range run.News() {
-		worked = worked || iv.Commit != ""
+		worked, asked = worked || iv.Commit != "", asked || iv.Lines != nil
 		if shown, good := iv.Proof(); shown { // a note alone does not cancel a proof
 			proved = good
 		}
 	}
 	a := run.LastAttempt()
 	unfinished := a != nil && a.Failed()
+	if at := policy.FixStep(run.Position); asked && !unfinished && at >= 0 && run.Plan.Implementer != "" {
+		return backToWork(run, policy, at), true
+	}
 	if !worked && (!proved || a == nil || unfinished || run.Head() == run.Plan.Base) {
 		return Step{}, false
 	}

@@ -254,11 +254,13 @@ func (x *exchange) take(ctx context.Context) error {
 	x.done.Rejected = append(append([]gitstore.Rejection{}, fetched.Refused...), adopted.Rejected...)
 	if adopted.Diverged {
 		shared := x.Repo.WriterFor(x.audience)
-		own, err := x.Repo.RenewWriter(ctx, x.done.Remote)
+		own, closed, err := x.Repo.RenewWriter(ctx, x.done.Remote)
 		if err != nil {
 			return fmt.Errorf("take a new writer id: %w", err)
 		}
-		x.done.Renewed = own != shared
+		if x.done.Renewed = own != shared; closed {
+			return x.take(ctx) // names the log that is closed now
+		}
 	}
 	return x.recordDiverged(ctx)
 }
@@ -433,7 +435,10 @@ func (x *exchange) recordOnlyHere(ctx context.Context, shared string, tip gitsto
 	if err != nil {
 		return err
 	}
-	from, err := x.Repo.MergeBase(ctx, tip, tips[shared])
+	from := gitstore.ID("")
+	if tips[shared] != "" {
+		from, err = x.Repo.MergeBase(ctx, tip, tips[shared])
+	}
 	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
 		return err
 	}

@@ -109,6 +109,23 @@ export async function runs(browser, open, clean) {
   await page.click("#between button");
   await page.waitForURL(/from=1/);
   check((await page.locator("#between tr.a").count()) === 1, "any two attempts are compared");
+
+  // A comment on a line is for the next attempt, in the editor of reviews. It is there after a reload.
+  await page.locator("#between tr.a td.ln:nth-child(2)").click();
+  check(await page.locator(".editor select").isHidden(), "a comment on a run has no weight");
+  await page.fill(".editor textarea", "Say **less** here.");
+  await page.reload();
+  await page.waitForSelector(".editor textarea");
+  check((await page.inputValue(".editor textarea")) === "Say **less** here.", "what is being written is kept by the browser");
+  await page.click(".editor button.go");
+  await page.waitForSelector("#between .remark .md strong");
+  check((await page.locator("#between .remark details.respond, #between .remark [data-do=copy-agent]").count()) === 0, "and offers nothing that only a review has");
+  await page.reload();
+  check((await page.textContent("#between tr.a + tr.notes .remark")).includes("Say less here."), "it is shown at its line");
+  check(/work\.txt:\d: Say \*\*less\*\* here\./.test(await page.textContent("#course")), "and in the timeline");
+  check(JSON.stringify(told(asked)).includes('"selected_text":"more"'), "and its lines are recorded");
+  await clean(page, "a comment on a run");
+
   await page.click("text=Intervene …");
   await page.fill('[name="note"]', "I wrote it\nby hand.");
   writeFileSync(join(dir, "a.txt"), "three\n");
@@ -118,6 +135,7 @@ export async function runs(browser, open, clean) {
   await page.click('form.act[action$="/resume"] button');
   await pill("completed");
   flag("content", false);
+  check((await page.textContent("#course")).includes("attempt 3"), "the comment led to another attempt");
   check((await page.locator("[role=status]", { hasText: "taken up" }).count()) === 0, "a run that was taken up is not said to be waiting for it");
 
   await visit(made.asking("--max-retries", "0"));

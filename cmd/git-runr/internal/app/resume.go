@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runner"
 	"github.com/git-runr/git-runr/loop/runplan"
@@ -273,8 +275,10 @@ func needsPerson(store *store.Store, run record.Run) error {
 
 func (p *program) interveneCommand() *cli.Command {
 	return &cli.Command{
-		Name: "intervene", Usage: "record what you did for a run, which is stopped first", ArgsUsage: "RUN",
-		Description: "What you changed in the run's working tree becomes a commit on its branch, the commands are run\n" +
+		Name: "intervene", Usage: "record what you did for a run, which is stopped first", ArgsUsage: "RUN [PLACE]",
+		Description: "With PLACE, FILE:LINE or FILE:LINE-END or a file of the run's work, the note is a comment there:\n" +
+			"the next attempt is asked to act on it, and reads those lines with it.\n" +
+			"What you changed in the run's working tree becomes a commit on its branch, the commands are run\n" +
 			"there and kept as evidence, and the next prompts say what you noted. So is the output of checks that\n" +
 			"you left as git runr diagnose suggests (COMMAND 2>&1 | tee FILE). Then: git runr resume RUN.\n" +
 			"Reasons: " + strings.Join(record.InterventionReasons(), ", ") +
@@ -284,6 +288,7 @@ func (p *program) interveneCommand() *cli.Command {
 			&cli.StringFlag{Name: "note", Usage: "what you did, in your words; taken literally"},
 			&cli.StringSliceFlag{Name: "cmd", Usage: "`COMMAND` to run as evidence; may be given again"},
 			&cli.StringFlag{Name: "commit", Usage: "`MESSAGE` for the commit of your changes in the run's working tree"},
+			&cli.StringFlag{Name: "lines", Hidden: true, Usage: "PLACE as `JSON`, from a page that has found its lines"},
 			&cli.StringFlag{Name: "since",
 				Usage: "commits of this checkout after `REV` are yours (default: where the run began)"},
 		},
@@ -334,12 +339,17 @@ func (c *console) intervened(ctx context.Context, conf *config.Config, store *st
 func (s *session) interventionSpec(store *store.Store, run record.Run) (runner.InterventionSpec, error) {
 	spec := runner.InterventionSpec{Reason: s.String("reason"), Note: s.String("note"), Commands: s.StringSlice("cmd"),
 		Message: s.String("commit")}
+	lines, err := s.commented(store, run)
+	if err != nil {
+		return spec, err
+	}
+	spec.Lines = lines
 	known := record.InterventionReasons()
 	hint := "git runr intervene " + run.ID + " --reason " + known[0] + ` --note "what you did"`
 	switch {
-	case spec.Reason == "":
+	case spec.Reason == "" && lines == nil:
 		return spec, exit.Problemf(exit.Usage, "missing --reason: %s", strings.Join(known, ", ")).WithHint(hint)
-	case !slices.Contains(known, spec.Reason):
+	case spec.Reason != "" && !slices.Contains(known, spec.Reason):
 		return spec, exit.Problemf(exit.Usage, "unknown reason %q: use %s", spec.Reason, strings.Join(known, ", ")).
 			WithHint(hint)
 	case strings.TrimSpace(spec.Note) == "":
@@ -350,11 +360,28 @@ func (s *session) interventionSpec(store *store.Store, run record.Run) (runner.I
 	case slices.ContainsFunc(spec.Commands, func(c string) bool { return strings.TrimSpace(c) == "" }):
 		return spec, exit.Problemf(exit.Usage, "--cmd needs a command")
 	}
-	var err error
 	if rev := s.String("since"); rev != "" {
 		spec.Since, err = store.Repo.Resolve(s.ctx, rev)
 	}
 	return spec, err
+}
+
+// commented returns the lines of the run's work that the note is about, or nil.
+func (s *session) commented(store *store.Store, run record.Run) (*record.Comment, error) {
+	var lines record.Comment
+	if text := s.String("lines"); text != "" {
+		if err := json.Unmarshal([]byte(text), &lines); err != nil {
+			return nil, exit.Problemf(exit.Usage, "--lines: %w", err)
+		}
+		return &lines, nil
+	}
+	place := s.Args().Get(1)
+	if place == "" {
+		return nil, nil
+	}
+	work := record.Subject{Base: run.Plan.Base, Tree: run.Head()}
+	lines, err := locate.AnchorTyped(s.ctx, store, work, lines, place)
+	return &lines, err
 }
 
 func (c *console) showIntervention(run record.Run, iv record.Intervention) error {

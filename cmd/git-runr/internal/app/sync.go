@@ -23,7 +23,9 @@ func (p *program) syncCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "retire",
 				Usage: "put the logs of writers that are long gone into the archive now, however few they are (sync.retire says " +
-					"how long)"}},
+					"how long)"},
+			&cli.BoolFlag{Name: "copied",
+				Usage: "this clone was copied, or restored from a backup: also accept what was pushed to its own log"}},
 		Description: "Fetches the logs of others, takes over what only moved forward, and pushes this clone's log and\n" +
 			"the notes. Nothing else is fetched or pushed. What git or this program refuses of a log is named, the\n" +
 			"rest is taken; what a log has lost in this clone is brought again. Ends with 11 when the remote does\n" +
@@ -39,6 +41,11 @@ func syncWith(s *session, store *store.Store, conf *config.Config) error {
 	remote, err := store.Repo.ElectRemote(cmp.Or(s.arg(""), conf.Sync.Remote))
 	if err != nil {
 		return err
+	}
+	if s.Bool("copied") {
+		if err := store.Repo.AcceptCopy(s.ctx); err != nil {
+			return err
+		}
 	}
 	remotes := []string{remote}
 	if s.arg("") == "" {
@@ -163,6 +170,6 @@ func writeSynced(w io.Writer, done share.Synced) {
 			store.NotesRef, done.Replaced.Short())
 	}
 	if done.Renewed {
-		fmt.Fprintln(w, "This clone was copied with its configuration: it writes under a new id from now on.")
+		fmt.Fprintln(w, "Another clone writes under the id of this one: this one writes under a new id from now on.")
 	}
 }

@@ -279,6 +279,9 @@ func CutShort(w io.Writer, cut []string) {
 // Intervention prints what a person did for a run, and what to type next.
 func Intervention(w io.Writer, run record.Run, iv record.Intervention) {
 	safetext.Fprintf(w, "Intervention %d in %s (%s)\n", iv.Number, run.ID, iv.Reason)
+	if iv.Lines != nil {
+		safetext.Fprintf(w, "  on %s\n", iv.Lines.Where())
+	}
 	if iv.Commit != "" {
 		safetext.Fprintf(w, "  what changed since is %s on %s\n", iv.Commit.Short(), run.Plan.Branch)
 	}

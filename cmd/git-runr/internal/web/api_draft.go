@@ -85,7 +85,7 @@ func (s *Server) addDraftComment(r *http.Request, in struct {
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.place(r.Context(), review, in.commentJSON)
+	c, err := s.place(r.Context(), review.Request.Subject, in.commentJSON)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func (s *Server) editDraft(r *http.Request, edit func(*store.Draft) error) (any,
 }
 
 // place makes a comment from a request. It checks that the lines exist, and takes their text from the code.
-func (s *Server) place(ctx context.Context, review record.Review, in commentJSON) (record.Comment, error) {
+func (s *Server) place(ctx context.Context, subject record.Subject, in commentJSON) (record.Comment, error) {
 	severity := reply.Severity(in.Severity)
 	switch {
 	case strings.TrimSpace(in.Comment) == "":
@@ -190,7 +190,7 @@ func (s *Server) place(ctx context.Context, review record.Review, in commentJSON
 	case in.File == "" && in.StartLine != 0:
 		return record.Comment{}, badRequest("lines need a file")
 	}
-	c, err := locate.AnchorComment(ctx, s.Store, review.Request.Subject, record.Comment{
+	c, err := locate.AnchorComment(ctx, s.Store, subject, record.Comment{
 		File: in.File, Side: record.Side(in.Side), StartLine: in.StartLine, EndLine: in.EndLine,
 		SelectedText: in.SelectedText, Comment: in.Comment, Severity: severity,
 	})
@@ -251,7 +251,7 @@ func (s *Server) person(ctx context.Context, review record.Review, in submitJSON
 		if sent.ID != "" && slices.ContainsFunc(p.Comments, func(c record.Comment) bool { return c.ID == sent.ID }) {
 			continue
 		}
-		c, err := s.place(ctx, review, sent)
+		c, err := s.place(ctx, review.Request.Subject, sent)
 		if err != nil {
 			return p, err
 		}

@@ -109,7 +109,7 @@ func (p *pages) gapLines(w http.ResponseWriter, r *http.Request, c comparison, l
 }
 
 func (p *pages) runLines(w http.ResponseWriter, r *http.Request) error {
-	c, list, err := p.compared(r.Context(), r)
+	_, c, list, err := p.compared(r.Context(), r)
 	if err != nil {
 		return err
 	}

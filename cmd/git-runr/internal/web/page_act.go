@@ -132,8 +132,7 @@ func (p *pages) postAct(w http.ResponseWriter, r *http.Request) error {
 	}
 	i := slices.IndexFunc(acts, func(act *runAct) bool { return act.Name == name })
 	if i < 0 {
-		return &requestError{status: http.StatusConflict, message: "run " + run.ID + " does not allow that now",
-			hint: []string{"git runr show " + run.ID}}
+		return noAct(run)
 	}
 	target := url.URL{Path: "/run/" + run.ID}
 	args := acts[i].args
@@ -156,6 +155,11 @@ func (p *pages) postAct(w http.ResponseWriter, r *http.Request) error {
 	}
 	http.Redirect(w, r, target.String(), http.StatusSeeOther)
 	return nil
+}
+
+func noAct(run record.Run) error {
+	return &requestError{status: http.StatusConflict, message: "run " + run.ID + " does not allow that now",
+		hint: []string{"git runr show " + run.ID}}
 }
 
 // postSync syncs with the remote and returns to the page that asked for it.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"net/url"
 	"slices"
 	"strings"
@@ -144,4 +145,52 @@ func TestLiveActs(t *testing.T) {
 	if !looked {
 		t.Error("nobody looked")
 	}
+}
+
+// A comment on a line of a run's diff is recorded by intervene, with the lines it is on, and shown there as long as
+// these lines are compared.
+func TestRunComments(t *testing.T) {
+	s := newSite(t)
+	run := s.stopped()
+	at, ctx := "/run/"+run.ID, t.Context()
+	var did []string
+	s.Do = func(ctx context.Context, args ...string) (string, int) {
+		did = args
+		var spec runner.InterventionSpec
+		if i := slices.Index(args, "--lines"); i < 0 || json.Unmarshal([]byte(args[i+1]), &spec.Lines) != nil {
+			t.Fatalf("%q", args)
+		}
+		spec.Note = args[len(args)-1]
+		if _, _, err := (&runner.Runner{Store: s.Store, Progress: &stubborn{}}).Intervene(ctx, run, spec); err != nil {
+			t.Fatal(err)
+		}
+		return "", 0
+	}
+	page := s.page(at)
+	checkHTML(t, page)
+	shows(t, page, `data-run="`+run.ID+`"`, `id="editor"`, "for the next attempt")
+	hides(t, page, "/viewed")
+	comment := []string{"file", "a.txt", "side", "new", "start", "1", "end", "1", "from", "0", "to", "1",
+		"comment", "--less\r\n<b>"}
+	s.form(at+"/comment", append(slices.Clone(comment), "start", "99", "end", "99")...).want(400)
+	s.form(at+"/comment", append(slices.Clone(comment), "comment", " ")...).want(400)
+	s.ask("POST", at+"/comment", "", s.asPerson(), formBody).want(403)
+	if did != nil {
+		t.Fatalf("%q", did)
+	}
+	shown := s.form(at+"/comment?fragment=1", comment...).want(200).text
+	shows(t, shown, `data-start="1"`, "--less")
+	hides(t, shown, "<html", "Reply", "Answer", "copy-agent")
+	shows(t, s.page(at+"?from=0&to=1"), "a.txt:1: --less", `id="intervention-1"`)
+	shows(t, s.page(at+"/diff?from=0&to=1&path=a.txt&fragment=1"), `id="intervention-1"`)
+	run, err := s.Store.Run(ctx, run.ID)
+	if err != nil || len(run.Interventions) != 1 || run.Interventions[0].Lines.SelectedText == "" {
+		t.Fatalf("%+v, %v", run.Interventions, err)
+	}
+	hides(t, s.page(at+"?from=0&to=0"), `id="intervention-1"`)
+	if _, _, err := runner.AnswerRun(ctx, s.Store, run, runplan.ChoiceCommit); err != nil {
+		t.Fatal(err)
+	}
+	hides(t, s.page(at), "data-run=")
+	s.form(at+"/comment", comment...).want(409)
 }

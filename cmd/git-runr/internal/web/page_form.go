@@ -99,7 +99,7 @@ func (p *pages) addComment(r *http.Request, review record.Review) error {
 	if err != nil {
 		return err
 	}
-	c, err := p.place(r.Context(), review, in)
+	c, err := p.place(r.Context(), review.Request.Subject, in)
 	if err != nil {
 		return err
 	}

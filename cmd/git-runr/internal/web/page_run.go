@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html/template"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/diagnose"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/duration"
@@ -46,7 +48,9 @@ type runView struct {
 	Total     int
 	Added     int
 	Deleted   int
-	acts      []*runAct
+	// CanComment means that its lines take comments for the next attempt.
+	CanComment bool
+	acts       []*runAct
 }
 
 // entryView is a line of the timeline, with links to the attachments of its event.
@@ -231,9 +235,80 @@ func (p *pages) interdiff(r *http.Request, v *runView) error {
 		return err
 	}
 	v.Total, v.Added, v.Deleted = len(list.files), list.added, list.deleted
-	shown, _ := list.page("")
-	v.Views, err = p.fileViews(r.Context(), c, shown, v.look)
+	first, _ := list.page("")
+	v.look.remarks = runRemarks(v.Run, c, list)
+	v.CanComment = intervening(v.acts)
+	v.Views, err = p.fileViews(r.Context(), c, first, v.look)
 	return err
+}
+
+// intervening reports whether the run takes comments now. One that is executing would be stopped by them.
+func intervening(acts []*runAct) bool {
+	return slices.ContainsFunc(acts, func(act *runAct) bool { return act.Name == "intervene" && !act.Stops })
+}
+
+// runRemarks returns the comments on lines that the comparison shows.
+func runRemarks(run record.Run, c comparison, list *fileList) map[int]remarksAt {
+	var remarks []*remark
+	for _, iv := range run.Interventions {
+		if iv.Lines == nil {
+			continue
+		}
+		at, side := iv.Lines.Commit, iv.Lines.Side
+		if side == record.SideOld && at == c.from || side == record.SideNew && (at == c.to || at == c.at) {
+			remarks = append(remarks, runRemark(iv))
+		}
+	}
+	return shown.ByFile(remarks, list.index)
+}
+
+func runRemark(iv record.Intervention) *remark {
+	c, text := iv.Lines, strings.TrimPrefix(iv.Note, iv.Lines.Where()+": ")
+	said := &shown.Remark{ID: fmt.Sprintf("intervention-%d", iv.Number), Author: iv.By, At: iv.At, File: c.File,
+		Side: c.Side, Start: c.StartLine, End: c.EndLine, Text: text, Quote: shown.QuoteOf(*c), Made: *c}
+	return newRemark(record.Review{}, said, nil)
+}
+
+// postRunComment records a comment on lines of the shown comparison, on which the next attempt is asked to act.
+func (p *pages) postRunComment(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	run, c, _, err := p.compared(ctx, r)
+	if err != nil {
+		return err
+	}
+	acts, err := p.actsOf(ctx, run)
+	if err != nil {
+		return err
+	}
+	if !intervening(acts) {
+		return noAct(run)
+	}
+	in, err := commentFields(r)
+	if err != nil {
+		return err
+	}
+	placed, err := p.place(ctx, record.Subject{Base: c.from, Tree: c.to}, in)
+	if err != nil {
+		return err
+	}
+	placed.Comment = ""
+	lines, err := json.Marshal(placed)
+	if err != nil {
+		return err
+	}
+	err = refusal(p.Do(ctx, "-q", "intervene", run.ID, "--lines", string(lines), "--note", in.Comment))
+	if err != nil {
+		return err
+	}
+	if run, err = p.Store.Run(ctx, run.ID); err != nil {
+		return err
+	}
+	if r.FormValue("fragment") != "" && len(run.Interventions) > 0 {
+		last := run.Interventions[len(run.Interventions)-1]
+		return p.show(w, http.StatusOK, "remark", remarkView{runRemark(last), p.page(r, "", "runs"), ""})
+	}
+	http.Redirect(w, r, c.url(""), http.StatusSeeOther)
+	return nil
 }
 
 // gone reports whether err means that objects are not here.
@@ -259,31 +334,32 @@ func runComparison(r *http.Request, run record.Run, steps []stepTree) (c compari
 }
 
 // compared returns the comparison for a part of a run's page.
-func (p *pages) compared(ctx context.Context, r *http.Request) (comparison, *fileList, error) {
+func (p *pages) compared(ctx context.Context, r *http.Request) (record.Run, comparison, *fileList, error) {
 	run, err := p.Store.Run(ctx, r.PathValue("id"))
 	if err != nil {
-		return comparison{}, nil, err
+		return run, comparison{}, nil, err
 	}
 	steps := stepTrees(run)
 	if len(steps) < 2 || run.Plan.Base == "" {
-		return comparison{}, nil, badRequest("run %s has nothing to compare", run.ID)
+		return run, comparison{}, nil, badRequest("run %s has nothing to compare", run.ID)
 	}
 	c, _, _ := runComparison(r, run, steps)
 	list, err := p.list(ctx, c)
-	return c, list, err
+	return run, c, list, err
 }
 
 func (p *pages) runDiff(w http.ResponseWriter, r *http.Request) error {
-	c, list, err := p.compared(r.Context(), r)
+	run, c, list, err := p.compared(r.Context(), r)
 	if err != nil {
 		return err
 	}
 	common := p.page(r, "Run", "runs")
+	common.look.remarks = runRemarks(run, c, list)
 	return p.showDiff(w, r, c, list, common.look, common)
 }
 
 func (p *pages) runFile(w http.ResponseWriter, r *http.Request) error {
-	c, list, err := p.compared(r.Context(), r)
+	_, c, list, err := p.compared(r.Context(), r)
 	if err != nil {
 		return err
 	}
@@ -291,7 +367,7 @@ func (p *pages) runFile(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *pages) runRaw(w http.ResponseWriter, r *http.Request) error {
-	c, _, err := p.compared(r.Context(), r)
+	_, c, _, err := p.compared(r.Context(), r)
 	if err != nil {
 		return err
 	}

@@ -101,6 +101,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 		"GET /runs":                  p.runs,
 		"GET /run/{id}":              p.run,
 		"POST /run/{id}/do/{act}":    p.postAct,
+		"POST /run/{id}/comment":     p.postRunComment,
 		"GET /run/{id}/now":          p.runNow,
 		"GET /run/{id}/diff":         p.runDiff,
 		"GET /run/{id}/lines":        p.runLines,

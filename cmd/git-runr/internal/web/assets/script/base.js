@@ -4,6 +4,8 @@ const root = document.documentElement;
 const token = document.body.dataset.token;
 const watched = document.body.dataset.watched;
 const reviewID = document.querySelector("[data-review]")?.dataset.review;
+const compared = document.querySelector("[data-run]")?.dataset; // of a run, whose lines take comments
+const commented = reviewID ?? (compared && `${compared.run} ${compared.from}-${compared.to}`);
 const news = document.getElementById("news");
 const said = document.getElementById("said");
 

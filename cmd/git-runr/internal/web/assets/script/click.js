@@ -92,7 +92,7 @@ function complain(err) {
 
 document.addEventListener("click", (event) => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-  const number = reviewID && event.target.closest("td.ln");
+  const number = commented && event.target.closest("td.ln");
   if (number) return chooseByClick(number, event.shiftKey);
   const code = event.target.closest(".diff td.code, .diff td.mk");
   if (code && !event.target.closest("a, button, summary")) return cursorByClick(code);

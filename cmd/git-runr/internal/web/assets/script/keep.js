@@ -4,7 +4,7 @@
 // Each tab keeps under a name of its own, and holds a lock of that name while it lives. Whoever gets the lock of
 // another tab knows that it is gone, and takes over what it kept: at once, or when the tab ends.
 
-const keptPrefix = `runr-draft ${reviewID} `;
+const keptPrefix = `runr-draft ${commented} `;
 const messagePrefix = `runr-message ${reviewID}`;
 const tab = crypto.randomUUID();
 const messageKey = `${messagePrefix} ${tab}`;
@@ -28,7 +28,7 @@ function joined(there, was, text) {
 
 // tabOf is the tab that kept something under a name, undefined where the name is of something else.
 function tabOf(name) {
-  if (!reviewID || !(name?.startsWith(keptPrefix) || name?.startsWith(messagePrefix))) return undefined;
+  if (!commented || !(name?.startsWith(keptPrefix) || name?.startsWith(messagePrefix))) return undefined;
   return name.slice(name.startsWith(keptPrefix) ? keptPrefix.length : messagePrefix.length + 1).split(" ")[0];
 }
 
@@ -133,7 +133,7 @@ async function openAt(at) {
   if (section && toLoad(section)) await load(section);
   if (section && !at.start) return writeOn(section);
   const rows = rowsOf(section, at);
-  if (!rows.length) return openIn(document.getElementById("general"), at);
+  if (!rows.length) return openIn(document.getElementById("general") ?? notesOn(section ?? $(".file")), at);
   choose(at.side, rows[0], rows.at(-1));
   return write();
 }

@@ -13,7 +13,7 @@ const fileKeys = {
   s: () => $('.views [data-do="split"]') && showAs("view", splitNow() ? "unified" : "split"),
   W: () => showAs("space", root.dataset.space ? "" : "ignore"),
   c() {
-    if (!reviewID) return;
+    if (!commented) return;
     if (!cursor?.isConnected) {
       cursorTo(firstSeen());
       return complain(new Error("No line was chosen. The cursor is on the first line in sight now: press c again to comment there."));

@@ -83,7 +83,7 @@ let drag = null;
 
 document.addEventListener("pointerdown", (event) => {
   drag = null;
-  const cell = reviewID && event.button === 0 && event.pointerType !== "touch" && event.target.closest("td.ln");
+  const cell = commented && event.button === 0 && event.pointerType !== "touch" && event.target.closest("td.ln");
   if (!cell || !lineOf(cell).line || event.shiftKey) return;
   drag = { row: cell.parentElement, side: lineOf(cell).side, far: false };
 });

@@ -45,7 +45,7 @@ async function refreshRun() {
   for (const part of $$("[data-part]")) {
     const then = fresh.getElementById(part.id);
     if (then && part.textContent === then.textContent) continue;
-    if (part.contains(document.activeElement) || part.contains(cursor) || $("details:is(.act, .kept)[open]", part)) left = true;
+    if (part.contains(document.activeElement) || part.contains(cursor) || $("details:is(.act, .kept)[open], .editor", part)) left = true;
     else if (then) part.replaceChildren(...document.adoptNode(then).childNodes);
   }
   for (const part of $$("[data-part]", fresh)) if (!document.getElementById(part.id)) $(".review").append(document.adoptNode(part));

@@ -97,7 +97,7 @@ class Editor {
     } catch {
       return;
     }
-    const fresh = (await part(`/review/${reviewID}/remark?comment=${this.id}`)).querySelector(".remark");
+    const fresh = (await this.shown()).querySelector(".remark");
     this.remark?.remove();
     const holder = this.form.closest("td, .notes");
     this.form.replaceWith(fresh);
@@ -108,6 +108,11 @@ class Editor {
     countIn(section, this.remark ? 0 : 1);
     say("Comment saved");
     showRemark(fresh);
+  }
+
+  // shown is the saved comment as the page shows it.
+  shown() {
+    return part(`/review/${reviewID}/remark?comment=${this.id}`);
   }
 
   // cancel puts everything back to how it was before the editor was opened.
@@ -169,6 +174,42 @@ class Editor {
   }
 }
 
+// RunEditor is for a comment on a run, which is no draft: it is recorded when it is saved, for the next attempt.
+class RunEditor extends Editor {
+  constructor(at) {
+    super(at);
+    this.weight.closest("label").hidden = true;
+    $('[role="tablist"]', this.form).hidden = true;
+  }
+
+  later() {
+    keepDraft(this.key, this.at, this.id, this.area.value, "");
+    this.status.textContent = "";
+  }
+
+  close() {
+    this.ended = true;
+    return super.close();
+  }
+
+  async store() {
+    if (!this.ended) return; // the page is left
+    this.ended = false;
+    const { run, from, to } = compared;
+    const { file, side, start, end } = this.at;
+    const body = new URLSearchParams({ form_token: token, from, to, file, side, start, end, comment: this.area.value });
+    const answer = await asked(`/run/${run}/comment?fragment=1`, { method: "POST", body });
+    this.answer = elements(await (await checked(answer)).text());
+    forgetDraft(this.key);
+  }
+
+  shown() {
+    return this.answer;
+  }
+}
+
+const editorOn = (at) => (compared ? new RunEditor(at) : new Editor(at));
+
 function countPending(change) {
   const line = document.getElementById("pending");
   if (!line) return;
@@ -182,7 +223,7 @@ function write() {
   const section = table.closest(".file");
   const file = side === "old" ? (section.dataset.old ?? section.dataset.path) : section.dataset.path;
   const open = $$(".editor", table).find((form) => !form.editor.recorded && !form.editor.area.value);
-  const editor = new Editor({ file, side, start, end });
+  const editor = editorOn({ file, side, start, end });
   if (open) dropForm(open);
   notesBehind(rows.at(-1)).append(editor.form);
   return editor.open();
@@ -225,7 +266,7 @@ function notesOn(section) {
 function openIn(notes, at) {
   const open = $(".editor", notes);
   if (open) return open.editor.open();
-  const editor = new Editor(at);
+  const editor = editorOn(at);
   notes.append(editor.form);
   return editor.open();
 }
