@@ -54,8 +54,9 @@ func (p *program) inboxRedactCommand() *cli.Command {
 	return &cli.Command{
 		Name: "redact", Usage: "withdraw text of a review", ArgsUsage: "ID [FINDING|TEXT]",
 		Description: `Replaces text with [redacted], here and in each clone that has synced since: the whole review,
-the thread of a finding or comment, or every text that contains TEXT. Severity, place and state stay. The event stays
-in the log, and whoever has the log can read it: git runr help security.`,
+the thread of a finding or comment, or every text that contains TEXT. Severity, place and state stay. What is attached
+to the review's events, such as an agent's whole answer, is withdrawn with it. Runs about the review show no quotes of
+the text. The event stays in the log, and whoever has the log can read it: git runr help security.`,
 		Flags: []cli.Flag{asFlag()},
 		Action: p.inRepo(func(s *session, store *store.Store) error {
 			actor, err := s.actor(store)
@@ -72,7 +73,7 @@ in the log, and whoever has the log can read it: git runr help security.`,
 			}
 			s.project(s.ctx, store)
 			return s.print(render.NewReviewDocument(review), func(w io.Writer) {
-				safetext.Fprintf(w, "Redacted: %s.\n", redactedCount(review))
+				safetext.Fprintf(w, "Redacted: %s, and what was attached to it.\n", redactedCount(review))
 				fmt.Fprintln(w, "Other clones show it no more once they have synced: git runr sync")
 				fmt.Fprintln(w, "The log still has it: git runr help security")
 			})

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -70,47 +69,28 @@ func (s *Store) readSaid(ctx context.Context, known, tips gitstore.Tips, said *n
 
 // dropNotes removes the redacted texts of a review from the notes and keeps the rest.
 func (s *Store) dropNotes(ctx context.Context, id string, said *notes.Said) error {
-	review, err := s.ReviewByID(ctx, id)
-	if errors.As(err, new(*record.NotFoundError)) {
+	w, events, err := s.withdrawal(ctx, id)
+	if record.Unknown(err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	events, err := s.ReviewEvents(ctx, id)
+	for _, run := range w.Runs() {
+		about, err := s.entityEvents(ctx, kindRun, run)
+		if err != nil && !record.Unknown(err) {
+			return err
+		}
+		events = append(events, about...)
+	}
 	for _, e := range events {
-		was, is := record.NotesOf(e), record.NotesOf(review.Redact(e))
+		was, is := record.NotesOf(e), record.NotesOf(w.Event(e))
 		if !slices.Equal(was, is) {
 			said.Drop(was)
 			said.Keep(is)
 		}
 	}
-	return err
-}
-
-// WithoutRedacted returns events without texts that were redacted since.
-func (s *Store) WithoutRedacted(ctx context.Context, events []record.Event) ([]record.Event, error) {
-	of := map[string]bool{}
-	for _, e := range events {
-		if e.Review != "" {
-			of[e.Review] = true
-		}
-	}
-	lines, _, err := s.Reviews(ctx, Filter{Mention: of, Review: func(r record.ReviewSummary) bool {
-		return r.Redacted && of[r.ID]
-	}})
-	for _, line := range lines {
-		review, err := s.ReviewByID(ctx, line.ID)
-		if err != nil {
-			return nil, err
-		}
-		for i, e := range events {
-			if e.Review == line.ID {
-				events[i] = review.Redact(e)
-			}
-		}
-	}
-	return events, err
+	return nil
 }
 
 // RedactReview redacts texts of a review: all of them, a finding's thread, or those that contain a text. See
