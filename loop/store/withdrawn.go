@@ -75,7 +75,7 @@ func (s *Store) WithoutRedacted(ctx context.Context, events []record.Event) ([]r
 	return events, err
 }
 
-// shownRun returns the run without texts that were redacted in reviews that it is about.
+// shownRun returns the run with its audience, and without texts that were redacted in reviews that it is about.
 func (s *Store) shownRun(ctx context.Context, run record.Run) (record.Run, error) {
 	ws, err := s.withdrawals(ctx, run.ReviewIDs())
 	for _, w := range ws {
@@ -83,7 +83,7 @@ func (s *Store) shownRun(ctx context.Context, run record.Run) (record.Run, error
 			run, err = w.Run(run)
 		}
 	}
-	return run, err
+	return s.seenRun(run), err
 }
 
 // Withheld returns what to show in place of what is attached to an event, or was kept when it was recorded; "" if
