@@ -53,6 +53,9 @@ func NewWithdrawal(review Review, events []Event) *Withdrawal {
 	return w
 }
 
+// Review returns the id of the review.
+func (w *Withdrawal) Review() string { return w.review.ID }
+
 // Runs returns the ids of the runs that address the review, and of the one that requested it.
 func (w *Withdrawal) Runs() []string {
 	runs := slices.Sorted(maps.Keys(w.runs))

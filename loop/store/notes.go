@@ -40,25 +40,23 @@ func (s *Store) notedTips(ctx context.Context) (gitstore.Tips, error) {
 
 // readSaid adds to said what the logs say beyond known, and returns the logs that have lost records.
 func (s *Store) readSaid(ctx context.Context, known, tips gitstore.Tips, said *notes.Said) (lost []string, err error) {
-	var redacted []string // ids of reviews
+	about := map[string]bool{} // ids of reviews
 	scratch, fresh := &index{manifest: manifest{Tips: known}}, &notes.Said{}
 	err = s.eachNew(ctx, scratch, tips, func() func(record.Event) {
 		fresh = &notes.Said{}
-		redacted = nil
+		clear(about)
 		return func(e record.Event) {
 			fresh.Add(e.Timestamp, record.NotesOf(e))
-			if e.Type == record.EventReviewRedacted.Name {
-				redacted = append(redacted, e.Review)
+			if e.Review != "" {
+				about[e.Review] = true
 			}
 		}
 	})
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	for _, id := range redacted {
-		if err := s.dropNotes(ctx, id, fresh); err != nil {
-			return nil, err
-		}
+	if err == nil {
+		err = s.dropNotes(ctx, about, fresh)
 	}
 	said.Join(fresh)
 	for _, d := range scratch.Damaged {
@@ -67,27 +65,30 @@ func (s *Store) readSaid(ctx context.Context, known, tips gitstore.Tips, said *n
 	return lost, err
 }
 
-// dropNotes removes the redacted texts of a review from the notes and keeps the rest.
-func (s *Store) dropNotes(ctx context.Context, id string, said *notes.Said) error {
-	w, events, err := s.withdrawal(ctx, id)
-	if record.Unknown(err) {
-		return nil
-	}
+// dropNotes removes the redacted texts of reviews from the notes and keeps the rest.
+func (s *Store) dropNotes(ctx context.Context, reviews map[string]bool, said *notes.Said) error {
+	ws, err := s.withdrawals(ctx, reviews)
 	if err != nil {
 		return err
 	}
-	for _, run := range w.Runs() {
-		about, err := s.entityEvents(ctx, kindRun, run)
-		if err != nil && !record.Unknown(err) {
+	for _, w := range ws {
+		events, err := s.entityEvents(ctx, kindReview, w.Review())
+		if err != nil {
 			return err
 		}
-		events = append(events, about...)
-	}
-	for _, e := range events {
-		was, is := record.NotesOf(e), record.NotesOf(w.Event(e))
-		if !slices.Equal(was, is) {
-			said.Drop(was)
-			said.Keep(is)
+		for _, run := range w.Runs() {
+			about, err := s.entityEvents(ctx, kindRun, run)
+			if err != nil && !record.Unknown(err) {
+				return err
+			}
+			events = append(events, about...)
+		}
+		for _, e := range events {
+			was, is := record.NotesOf(e), record.NotesOf(w.Event(e))
+			if !slices.Equal(was, is) {
+				said.Drop(was)
+				said.Keep(is)
+			}
 		}
 	}
 	return nil

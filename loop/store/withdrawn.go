@@ -13,28 +13,28 @@ func (s *Store) withdrawals(ctx context.Context, ids map[string]bool) (ws []*rec
 	if ids != nil && len(ids) == 0 {
 		return nil, nil
 	}
-	lines, _, err := s.Reviews(ctx, Filter{Mention: ids, Review: func(r record.ReviewSummary) bool {
+	mentioned := ids
+	if len(ids) > eachAlone { // reading all summaries costs less
+		mentioned = nil
+	}
+	lines, _, err := s.Reviews(ctx, Filter{Mention: mentioned, Review: func(r record.ReviewSummary) bool {
 		return r.Redacted && (ids == nil || ids[r.ID])
 	}})
+	if err != nil {
+		return nil, err
+	}
 	for _, line := range lines {
+		review, err := s.ReviewByID(ctx, line.ID)
 		if err != nil {
 			return nil, err
 		}
-		var w *record.Withdrawal
-		w, _, err = s.withdrawal(ctx, line.ID)
-		ws = append(ws, w)
+		events, err := s.entityEvents(ctx, kindReview, line.ID)
+		if err != nil {
+			return nil, err
+		}
+		ws = append(ws, record.NewWithdrawal(review, events))
 	}
-	return ws, err
-}
-
-// withdrawal returns the redactions of one review, and its events as they were recorded.
-func (s *Store) withdrawal(ctx context.Context, id string) (*record.Withdrawal, []record.Event, error) {
-	review, err := s.ReviewByID(ctx, id)
-	if err != nil {
-		return nil, nil, err
-	}
-	events, err := s.entityEvents(ctx, kindReview, id)
-	return record.NewWithdrawal(review, events), events, err
+	return ws, nil
 }
 
 // concerned returns the ids of the reviews that events are about, themselves or through their runs.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ func TestRedactionWithdrawsAttachments(t *testing.T) {
 	}
 	submit := func(reviewer string) record.Submission {
 		t.Helper()
-		sub := record.Submission{Reviewer: reviewer, Outcome: record.OutcomeFailed, Report: reply.Report{
+		sub := record.Submission{Reviewer: reviewer, Commit: commit, Outcome: record.OutcomeFailed, Report: reply.Report{
 			Findings: []reply.Finding{{ID: "f-1", Issue: "the customer Smith pays late"}}, Requests: []string{},
 			Warnings: []string{}}}
 		sub.Checks = []record.CheckResult{{Name: "test", Output: "the customer Smith"}}
@@ -45,6 +46,9 @@ func TestRedactionWithdrawsAttachments(t *testing.T) {
 	if review, err = s.RedactReview(ctx, review.ID, "f-1", "ann"); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.Project(ctx); err != nil {
+		t.Fatal(err)
+	}
 	after := submit("max")
 	for _, role := range []string{"review.md", record.CheckLog("test")} {
 		text := attached(before, role)
@@ -63,6 +67,15 @@ func TestRedactionWithdrawsAttachments(t *testing.T) {
 	for _, e := range events {
 		if strings.Contains(string(e.Payload), "pays late") {
 			t.Errorf("%s says it: %s", e.Type, e.Payload)
+		}
+	}
+	for name, project := range map[string]func(context.Context) error{"later": s.Project, "rebuilt": s.RebuildNotes} {
+		if err := project(ctx); err != nil {
+			t.Fatal(err)
+		}
+		note, err := s.Note(ctx, commit)
+		if err != nil || strings.Contains(note, "pays late") || !strings.Contains(note, "max") {
+			t.Errorf("%s note, %v: %s", name, err, note)
 		}
 	}
 }
