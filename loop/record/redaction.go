@@ -122,35 +122,55 @@ func (r Review) redacted() (Review, error) {
 }
 
 // RedactionOf returns the redaction of the whole review ("" as target), of the thread of a finding or comment, or of
-// all that contains a text. It returns an *InputError if nothing matches.
-func (r Review) RedactionOf(target string) (Redaction, error) {
+// all that contains a text, with the texts. It returns an *InputError if nothing matches.
+func (r Review) RedactionOf(target string) (Redaction, []string, error) {
+	what, wanted := target, func(string) bool { return true }
+	if f, found := r.Finding(target); target != "" && found {
+		wanted = quoting(r.thread(r.sameIDs(f.ID)))
+	} else if target != "" {
+		what, wanted = "text", func(text string) bool { return strings.Contains(text, target) }
+	}
+	p, texts, err := r.redactionOf(wanted)
+	if err == nil && len(texts) == 0 {
+		err = &InputError{fmt.Sprintf("review %s has no such text and no such finding", r.ID)}
+	}
+	p.What = what
+	return p, texts, err
+}
+
+// RedactionOfQuotes returns the redaction of all that repeats a text of another review, or a line of it. It has no
+// Texts if nothing does.
+func (r Review) RedactionOfQuotes(texts []string) (Redaction, error) {
+	p, _, err := r.redactionOf(quoting(strings.Split(strings.Join(texts, "\n"), "\n")))
+	p.What = "text"
+	return p, err
+}
+
+// quoting returns a function that reports whether a text is one of texts, or contains one that is long enough.
+func quoting(texts []string) func(string) bool {
+	return func(text string) bool {
+		return slices.ContainsFunc(texts, func(t string) bool {
+			t = strings.TrimSpace(t)
+			return t != "" && t == strings.TrimSpace(text) || len(t) >= minQuote && strings.Contains(text, t)
+		})
+	}
+}
+
+// redactionOf returns the redaction of the texts that are wanted, and these texts.
+func (r Review) redactionOf(wanted func(string) bool) (p Redaction, texts []string, err error) {
 	data, err := r.Keep()
 	if err != nil {
-		return Redaction{}, err
-	}
-	p, wanted := Redaction{What: target}, func(string) bool { return true }
-	if f, found := r.Finding(target); target != "" && found {
-		thread := r.thread(r.sameIDs(f.ID))
-		wanted = func(text string) bool {
-			return slices.ContainsFunc(thread, func(t string) bool {
-				return t == text || len(t) >= minQuote && strings.Contains(text, t)
-			})
-		}
-	} else if target != "" {
-		p.What, wanted = "text", func(text string) bool { return strings.Contains(text, target) }
+		return p, nil, err
 	}
 	value, err := decodeSpoken(data)
 	eachSpoken(value, false, func(text string) string {
 		if hash := textHash(r.ID, text); text != Redacted && wanted(text) && !slices.Contains(p.Texts, hash) {
-			p.Texts = append(p.Texts, hash)
+			p.Texts, texts = append(p.Texts, hash), append(texts, text)
 		}
 		return text
 	})
 	slices.Sort(p.Texts)
-	if err == nil && len(p.Texts) == 0 {
-		err = &InputError{fmt.Sprintf("review %s has no such text and no such finding", r.ID)}
-	}
-	return p, err
+	return p, texts, err
 }
 
 // thread returns the texts about a finding or comment.

@@ -34,7 +34,7 @@ func TestRedaction(t *testing.T) {
 	} {
 		t.Run(target, func(t *testing.T) {
 			r := redactedReview()
-			p, err := r.RedactionOf(target)
+			p, _, err := r.RedactionOf(target)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,12 +61,12 @@ func TestRedaction(t *testing.T) {
 			if r.Status != ReviewSubmitted || r.Outcome() != OutcomeFailed {
 				t.Errorf("%s, %s", r.Status, r.Outcome())
 			}
-			if _, err := r.RedactionOf(target); err == nil {
+			if _, _, err := r.RedactionOf(target); err == nil {
 				t.Error("redacted twice")
 			}
 		})
 	}
-	if _, err := redactedReview().RedactionOf("nothing of the kind"); err == nil {
+	if _, _, err := redactedReview().RedactionOf("nothing of the kind"); err == nil {
 		t.Error("what nobody said was redacted")
 	}
 }
@@ -75,7 +75,7 @@ func TestRedaction(t *testing.T) {
 func TestWithdrawalFromRuns(t *testing.T) {
 	r := redactedReview()
 	submitted, _ := json.Marshal(r.Submissions[0])
-	p, err := r.RedactionOf("f-1")
+	p, _, err := r.RedactionOf("f-1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,5 +102,15 @@ func TestWithdrawalFromRuns(t *testing.T) {
 	e.Run = "20260102030405-cccccc"
 	if got := w.Event(e); got.Title != e.Title {
 		t.Errorf("another run's title became %q", got.Title)
+	}
+}
+
+// Another round repeats a text, or a line of it, among words of its own.
+func TestRedactionOfQuotes(t *testing.T) {
+	round := Review{ID: "20260102030405-bbbbbb", Request: ReviewRequest{Message: "Round 2. You said:\n> he pays late, always"}}
+	for quoted, want := range map[string]int{"first line\nhe pays late, always\n": 1, "something else": 0, "he": 0, "\n": 0} {
+		if p, err := round.RedactionOfQuotes([]string{quoted}); len(p.Texts) != want || err != nil {
+			t.Errorf("%q: %+v, %v", quoted, p, err)
+		}
 	}
 }

@@ -94,24 +94,6 @@ func (s *Store) dropNotes(ctx context.Context, reviews map[string]bool, said *no
 	return nil
 }
 
-// RedactReview redacts texts of a review: all of them, a finding's thread, or those that contain a text. See
-// record.Review.RedactionOf.
-func (s *Store) RedactReview(ctx context.Context, id, target, actor string) (record.Review, error) {
-	review, err := s.Review(ctx, id)
-	if err != nil {
-		return review, err
-	}
-	if err := record.CheckActor(actor); err != nil {
-		return review, err
-	}
-	p, err := review.RedactionOf(target)
-	if err != nil {
-		return review, err
-	}
-	p.Actor = s.redacted(actor)
-	return s.reviewEvent(ctx, review.ID, record.EventReviewRedacted.New("cli", "by "+p.Actor, p))
-}
-
 // BeginNotes creates the notes ref if it does not exist, because git warns about a missing ref that it should display.
 func (s *Store) BeginNotes(ctx context.Context) error {
 	if tip, err := s.Repo.Ref(ctx, NotesRef); err != nil || tip != "" {

@@ -37,7 +37,11 @@ func (s *Store) withdrawals(ctx context.Context, ids map[string]bool) (ws []*rec
 	return ws, nil
 }
 
-// concerned returns the ids of the reviews that events are about, themselves or through their runs.
+// runsEach is the maximum number of runs that concerned reads one by one.
+const runsEach = 50
+
+// concerned returns the ids of the reviews that events are about, themselves or through their runs. It returns nil, for
+// all reviews, if these are too many runs.
 func (s *Store) concerned(ctx context.Context, events []record.Event) (map[string]bool, error) {
 	ids, runs := map[string]bool{}, map[string]bool{}
 	for _, e := range events {
@@ -47,7 +51,9 @@ func (s *Store) concerned(ctx context.Context, events []record.Event) (map[strin
 		if e.Run == "" || runs[e.Run] {
 			continue
 		}
-		runs[e.Run] = true
+		if runs[e.Run] = true; len(runs) > runsEach {
+			return nil, nil
+		}
 		st, err := s.entityState(ctx, kindRun, e.Run)
 		if record.Unknown(err) { // its beginning is not here
 			continue
@@ -129,4 +135,79 @@ func (s *Store) Attachment(ctx context.Context, event gitstore.ID, role string) 
 		return []byte(notice), err
 	}
 	return s.Repo.Attachment(ctx, event, role)
+}
+
+// RedactReview redacts texts of a review: all of them, a finding's thread, or those that contain a text. See
+// record.Review.RedactionOf. It also redacts what quotes them in other rounds of the conversation, and in what the runs
+// about the review asked.
+func (s *Store) RedactReview(ctx context.Context, id, target, actor string) (record.Review, error) {
+	review, err := s.Review(ctx, id)
+	if err != nil {
+		return review, err
+	}
+	if err := record.CheckActor(actor); err != nil {
+		return review, err
+	}
+	p, texts, err := review.RedactionOf(target)
+	if err != nil {
+		return review, err
+	}
+	others, err := s.rounds(ctx, review)
+	if err != nil {
+		return review, err
+	}
+	p.Actor = s.redacted(actor)
+	for _, other := range others {
+		quotes, err := other.RedactionOfQuotes(texts)
+		if err != nil {
+			return review, err
+		}
+		if quotes.Actor = p.Actor; len(quotes.Texts) == 0 {
+			continue
+		}
+		if _, err := s.reviewEvent(ctx, other.ID, record.EventReviewRedacted.New("cli", "by "+p.Actor, quotes)); err != nil {
+			return review, err
+		}
+	}
+	return s.reviewEvent(ctx, review.ID, record.EventReviewRedacted.New("cli", "by "+p.Actor, p))
+}
+
+// rounds returns the other reviews of a review's conversation and of the runs about it.
+func (s *Store) rounds(ctx context.Context, review record.Review) (others []record.Review, err error) {
+	ids := map[string]bool{}
+	conversation, err := s.Conversation(ctx, review)
+	if err != nil {
+		return nil, err
+	}
+	for _, round := range conversation {
+		ids[round.ID] = true
+	}
+	runs, err := s.RunsOf(ctx, review.ID)
+	if err != nil {
+		return nil, err
+	}
+	if review.Request.Run != "" {
+		runs[review.Request.Run] = true
+	}
+	for run := range runs {
+		events, err := s.entityEvents(ctx, kindRun, run)
+		if err != nil && !record.Unknown(err) { // the run's beginning may not be here
+			return nil, err
+		}
+		for _, e := range events {
+			ids[e.Review] = true
+		}
+	}
+	delete(ids, review.ID)
+	delete(ids, "")
+	for id := range ids {
+		other, err := s.ReviewByID(ctx, id)
+		if err != nil && !record.Unknown(err) {
+			return nil, err
+		}
+		if err == nil {
+			others = append(others, other)
+		}
+	}
+	return others, nil
 }

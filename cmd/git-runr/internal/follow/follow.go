@@ -154,12 +154,15 @@ func (f *follower) showNew(ctx context.Context) (over bool, err error) {
 	return f.run.Done(), nil
 }
 
-// about returns all events of the followed run, review or commit, or news if nothing is named.
+// about returns all events of the followed run, review or commit, or news if nothing is named, without redacted texts.
 func (f *follower) about(ctx context.Context, news []record.Event) ([]record.Event, error) {
 	if f.what == "" {
 		return f.store.WithoutRedacted(ctx, news)
 	}
 	events, _, err := About(ctx, f.store, f.what)
+	if err == nil {
+		events, err = f.store.WithoutRedacted(ctx, events)
+	}
 	if err != nil {
 		return events, err
 	}
