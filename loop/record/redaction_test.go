@@ -107,8 +107,10 @@ func TestWithdrawalFromRuns(t *testing.T) {
 
 // Another round repeats a text, or a line of it, among words of its own.
 func TestRedactionOfQuotes(t *testing.T) {
-	round := Review{ID: "20260102030405-bbbbbb", Request: ReviewRequest{Message: "Round 2. You said:\n> he pays late, always"}}
-	for quoted, want := range map[string]int{"first line\nhe pays late, always\n": 1, "something else": 0, "he": 0, "\n": 0} {
+	round := Review{ID: "20260102030405-bbbbbb",
+		Request: ReviewRequest{Message: "Round 2. You said:\n> he pays late, always"}}
+	for quoted, want := range map[string]int{"first line\nhe pays late, always\n": 1, "something else": 0, "he": 0,
+		"\n": 0} {
 		if p, err := round.RedactionOfQuotes([]string{quoted}); len(p.Texts) != want || err != nil {
 			t.Errorf("%q: %+v, %v", quoted, p, err)
 		}
