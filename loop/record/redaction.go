@@ -38,32 +38,40 @@ func (r *Review) redact(e Event, p Redaction) {
 	r.Redactions = append(r.Redactions, p)
 }
 
-// spokenKeys are the JSON keys under which reviews and their events store what somebody wrote.
+// spokenKeys are the JSON keys under which reviews and their events store what somebody wrote, or what a check printed.
 var spokenKeys = []string{
 	"message", "summary", "text", "issue", "fix", "comment", "selected_text", "reason", "note", "detail", "requests",
-	"parse_warnings", "kind_prompt",
+	"parse_warnings", "kind_prompt", "output", "excerpt", "said",
 }
 
-// eachSpoken replaces what somebody wrote in a decoded JSON value. The subject, which comes from the reviewed commit,
-// is left as it is.
-func eachSpoken(value any, said bool, replace func(string) string) any {
+// eachText replaces texts in a decoded JSON value; spoken reports whether a text is below one of spokenKeys. The
+// subject, which comes from the reviewed commit, is left as it is.
+func eachText(value any, spoken bool, replace func(text string, spoken bool) string) any {
 	switch v := value.(type) {
 	case map[string]any:
 		for key, inner := range v {
 			if key != "subject" {
-				v[key] = eachSpoken(inner, slices.Contains(spokenKeys, key), replace)
+				v[key] = eachText(inner, slices.Contains(spokenKeys, key), replace)
 			}
 		}
 	case []any:
 		for i, inner := range v {
-			v[i] = eachSpoken(inner, said, replace)
+			v[i] = eachText(inner, spoken, replace)
 		}
 	case string:
-		if said && v != "" {
-			return replace(v)
-		}
+		return replace(v, spoken)
 	}
 	return value
+}
+
+// eachSpoken replaces what somebody wrote in a decoded JSON value.
+func eachSpoken(value any, said bool, replace func(string) string) any {
+	return eachText(value, said, func(text string, spoken bool) string {
+		if spoken && text != "" {
+			return replace(text)
+		}
+		return text
+	})
 }
 
 func decodeSpoken(data []byte) (value any, err error) {
@@ -79,76 +87,90 @@ func textHash(review, text string) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// redactJSON replaces the redacted texts in the JSON of a review or of an event's payload.
-func (r Review) redactJSON(data []byte) ([]byte, error) {
-	value, err := decodeSpoken(data)
-	if err != nil {
-		return nil, err
-	}
+// hidden returns the hashes of the redacted texts.
+func (r Review) hidden() map[string]bool {
 	hidden := map[string]bool{}
 	for _, p := range r.Redactions {
 		for _, hash := range p.Texts {
 			hidden[hash] = true
 		}
 	}
-	return json.Marshal(eachSpoken(value, false, func(text string) string {
+	return hidden
+}
+
+// redacted returns the review without the redacted texts.
+func (r Review) redacted() (Review, error) {
+	hidden := r.hidden()
+	data, err := r.Keep()
+	if err != nil {
+		return r, err
+	}
+	value, err := decodeSpoken(data)
+	if err != nil {
+		return r, err
+	}
+	data, err = json.Marshal(eachSpoken(value, false, func(text string) string {
 		if hidden[textHash(r.ID, text)] {
 			return Redacted
 		}
 		return text
 	}))
-}
-
-// redacted returns the review without the redacted texts.
-func (r Review) redacted() (Review, error) {
-	data, err := r.Keep()
-	if err == nil {
-		data, err = r.redactJSON(data)
-	}
 	if err != nil {
 		return r, err
 	}
 	return RestoreReview(data)
 }
 
-// Redact returns an event of the review without the redacted texts.
-func (r Review) Redact(e Event) Event {
-	if data, err := r.redactJSON(e.Payload); len(r.Redactions) > 0 && err == nil && len(e.Payload) > 0 {
-		e.Payload = data
+// RedactionOf returns the redaction of the whole review ("" as target), of the thread of a finding or comment, or of
+// all that contains a text, with the texts. It returns an *InputError if nothing matches.
+func (r Review) RedactionOf(target string) (Redaction, []string, error) {
+	what, wanted := target, func(string) bool { return true }
+	if f, found := r.Finding(target); target != "" && found {
+		wanted = quoting(r.thread(r.sameIDs(f.ID)))
+	} else if target != "" {
+		what, wanted = "text", func(text string) bool { return strings.Contains(text, target) }
 	}
-	return e
+	p, texts, err := r.redactionOf(wanted)
+	if err == nil && len(texts) == 0 {
+		err = &InputError{fmt.Sprintf("review %s has no such text and no such finding", r.ID)}
+	}
+	p.What = what
+	return p, texts, err
 }
 
-// RedactionOf returns the redaction of the whole review ("" as target), of the thread of a finding or comment, or of
-// all that contains a text. It returns an *InputError if nothing matches.
-func (r Review) RedactionOf(target string) (Redaction, error) {
+// RedactionOfQuotes returns the redaction of all that repeats a text of another review, or a line of it. It has no
+// Texts if nothing does.
+func (r Review) RedactionOfQuotes(texts []string) (Redaction, error) {
+	p, _, err := r.redactionOf(quoting(strings.Split(strings.Join(texts, "\n"), "\n")))
+	p.What = "text"
+	return p, err
+}
+
+// quoting returns a function that reports whether a text is one of texts, or contains one that is long enough.
+func quoting(texts []string) func(string) bool {
+	return func(text string) bool {
+		return slices.ContainsFunc(texts, func(t string) bool {
+			t = strings.TrimSpace(t)
+			return t != "" && t == strings.TrimSpace(text) || len(t) >= minQuote && strings.Contains(text, t)
+		})
+	}
+}
+
+// redactionOf returns the redaction of the texts that are wanted, and these texts.
+func (r Review) redactionOf(wanted func(string) bool) (p Redaction, texts []string, err error) {
 	data, err := r.Keep()
 	if err != nil {
-		return Redaction{}, err
-	}
-	p, wanted := Redaction{What: target}, func(string) bool { return true }
-	if f, found := r.Finding(target); target != "" && found {
-		thread := r.thread(r.sameIDs(f.ID))
-		wanted = func(text string) bool {
-			return slices.ContainsFunc(thread, func(t string) bool {
-				return t == text || len(t) >= minQuote && strings.Contains(text, t)
-			})
-		}
-	} else if target != "" {
-		p.What, wanted = "text", func(text string) bool { return strings.Contains(text, target) }
+		return p, nil, err
 	}
 	value, err := decodeSpoken(data)
 	eachSpoken(value, false, func(text string) string {
 		if hash := textHash(r.ID, text); text != Redacted && wanted(text) && !slices.Contains(p.Texts, hash) {
-			p.Texts = append(p.Texts, hash)
+			p.Texts, texts = append(p.Texts, hash), append(texts, text)
 		}
 		return text
 	})
 	slices.Sort(p.Texts)
-	if err == nil && len(p.Texts) == 0 {
-		err = &InputError{fmt.Sprintf("review %s has no such text and no such finding", r.ID)}
-	}
-	return p, err
+	return p, texts, err
 }
 
 // thread returns the texts about a finding or comment.

@@ -34,7 +34,7 @@ func TestRedaction(t *testing.T) {
 	} {
 		t.Run(target, func(t *testing.T) {
 			r := redactedReview()
-			p, err := r.RedactionOf(target)
+			p, _, err := r.RedactionOf(target)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,12 +61,58 @@ func TestRedaction(t *testing.T) {
 			if r.Status != ReviewSubmitted || r.Outcome() != OutcomeFailed {
 				t.Errorf("%s, %s", r.Status, r.Outcome())
 			}
-			if _, err := r.RedactionOf(target); err == nil {
+			if _, _, err := r.RedactionOf(target); err == nil {
 				t.Error("redacted twice")
 			}
 		})
 	}
-	if _, err := redactedReview().RedactionOf("nothing of the kind"); err == nil {
+	if _, _, err := redactedReview().RedactionOf("nothing of the kind"); err == nil {
 		t.Error("what nobody said was redacted")
+	}
+}
+
+// A run about a review repeats its texts among other words, also in titles; paths and ids stay.
+func TestWithdrawalFromRuns(t *testing.T) {
+	r := redactedReview()
+	submitted, _ := json.Marshal(r.Submissions[0])
+	p, _, err := r.RedactionOf("f-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Redactions = []Redaction{p}
+	events := []Event{{Type: EventReviewSubmitted.Name, Review: r.ID, Clock: 1, Payload: submitted},
+		{Type: EventRunStarted.Name, Run: "20260102030405-bbbbbb", Review: r.ID, Clock: 2, Payload: []byte(`{}`)},
+		{Type: EventReviewRedacted.Name, Review: r.ID, Clock: 3, Payload: []byte(`{"actor":"ann"}`)}}
+	w := NewWithdrawal(r, events)
+	run := Run{ID: "20260102030405-bbbbbb"}
+	run.Plan.Task, run.Plan.Base = "Fix this:\n- Issue: Smith pays late, always. (critical)", "abc"
+	if run, err = w.Run(run); err != nil || run.Plan.Task != "Fix this:\n- Issue: [redacted] (critical)" ||
+		run.Plan.Base != "abc" {
+		t.Errorf("%+v, %v", run.Plan, err)
+	}
+	e := Event{Run: run.ID, Clock: 2, Title: "round: Smith pays late, always.",
+		Payload: []byte(`{"a":"Smith pays late, always."}`)}
+	if got := w.Event(e); got.Title != "round: [redacted]" || string(got.Payload) != `{"a":"[redacted]"}` ||
+		w.Attached(e) == "" {
+		t.Errorf("%q %s %q", got.Title, got.Payload, w.Attached(e))
+	}
+	if e.Clock = 4; w.Attached(e) != "" {
+		t.Error("a later attachment is withdrawn")
+	}
+	e.Run = "20260102030405-cccccc"
+	if got := w.Event(e); got.Title != e.Title {
+		t.Errorf("another run's title became %q", got.Title)
+	}
+}
+
+// Another round repeats a text, or a line of it, among words of its own.
+func TestRedactionOfQuotes(t *testing.T) {
+	round := Review{ID: "20260102030405-bbbbbb",
+		Request: ReviewRequest{Message: "Round 2. You said:\n> he pays late, always"}}
+	for quoted, want := range map[string]int{"first line\nhe pays late, always\n": 1, "something else": 0, "he": 0,
+		"\n": 0} {
+		if p, err := round.RedactionOfQuotes([]string{quoted}); len(p.Texts) != want || err != nil {
+			t.Errorf("%q: %+v, %v", quoted, p, err)
+		}
 	}
 }

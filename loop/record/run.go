@@ -64,6 +64,7 @@ type Run struct {
 	Commit        gitstore.ID    `json:"commit,omitempty"`
 	StartedBy     string         `json:"started_by"`
 	Writer        string         `json:"writer"`
+	Audience      string         `json:"audience,omitempty"` // as Review.Audience
 	CreatedAt     time.Time      `json:"created_at"`
 	UpdatedAt     time.Time      `json:"updated_at"`
 	Lost          []Lost         `json:"lost,omitempty"`

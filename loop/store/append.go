@@ -59,6 +59,14 @@ func (s *Store) seen(r record.Review) record.Review {
 	return r
 }
 
+// seenRun fills in the run's audience.
+func (s *Store) seenRun(r record.Run) record.Run {
+	if r.Writer != "" && !s.Repo.OneAudience() {
+		r.Audience = s.Repo.Audience(r.Writer).String()
+	}
+	return r
+}
+
 // appendAbout appends an event to this clone's log for the audience of the log of writer.
 func (s *Store) appendAbout(ctx context.Context, writer string,
 	decide func(*View) (record.NewEvent, error)) (record.Event, error) {

@@ -23,9 +23,19 @@ func (s *Store) Events(ctx context.Context) ([]record.Event, []error, error) {
 	return events, scratch.unreadable(), nil
 }
 
-// EachEvent visits all events of all logs in order, and returns what could not be read. It holds only a part of them in
-// memory at a time.
-func (s *Store) EachEvent(ctx context.Context, visit func(record.Event) error) (unreadable []error, err error) {
+// EachEvent visits all events of all logs in order, without redacted texts, and returns what could not be read. It
+// holds only a part of them in memory at a time.
+func (s *Store) EachEvent(ctx context.Context, show func(record.Event) error) (unreadable []error, err error) {
+	ws, err := s.withdrawals(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	visit := func(e record.Event) error {
+		for _, w := range ws {
+			e = w.Event(e)
+		}
+		return show(e)
+	}
 	tips, err := s.tips(ctx)
 	if err != nil {
 		return nil, err

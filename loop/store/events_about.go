@@ -111,6 +111,11 @@ func (s *Store) RunsAbout(ctx context.Context, commits []gitstore.ID,
 		unreadable = idx.unreadable()
 		return err
 	})
+	for i := range runs {
+		if err == nil {
+			runs[i], err = s.shownRun(ctx, runs[i])
+		}
+	}
 	return runs, unreadable, err
 }
 

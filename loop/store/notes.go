@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -41,25 +40,23 @@ func (s *Store) notedTips(ctx context.Context) (gitstore.Tips, error) {
 
 // readSaid adds to said what the logs say beyond known, and returns the logs that have lost records.
 func (s *Store) readSaid(ctx context.Context, known, tips gitstore.Tips, said *notes.Said) (lost []string, err error) {
-	var redacted []string // ids of reviews
+	about := map[string]bool{} // ids of reviews
 	scratch, fresh := &index{manifest: manifest{Tips: known}}, &notes.Said{}
 	err = s.eachNew(ctx, scratch, tips, func() func(record.Event) {
 		fresh = &notes.Said{}
-		redacted = nil
+		clear(about)
 		return func(e record.Event) {
 			fresh.Add(e.Timestamp, record.NotesOf(e))
-			if e.Type == record.EventReviewRedacted.Name {
-				redacted = append(redacted, e.Review)
+			if e.Review != "" {
+				about[e.Review] = true
 			}
 		}
 	})
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	for _, id := range redacted {
-		if err := s.dropNotes(ctx, id, fresh); err != nil {
-			return nil, err
-		}
+	if err == nil {
+		err = s.dropNotes(ctx, about, fresh)
 	}
 	said.Join(fresh)
 	for _, d := range scratch.Damaged {
@@ -68,67 +65,33 @@ func (s *Store) readSaid(ctx context.Context, known, tips gitstore.Tips, said *n
 	return lost, err
 }
 
-// dropNotes removes the redacted texts of a review from the notes and keeps the rest.
-func (s *Store) dropNotes(ctx context.Context, id string, said *notes.Said) error {
-	review, err := s.ReviewByID(ctx, id)
-	if errors.As(err, new(*record.NotFoundError)) {
-		return nil
-	}
+// dropNotes removes the redacted texts of reviews from the notes and keeps the rest.
+func (s *Store) dropNotes(ctx context.Context, reviews map[string]bool, said *notes.Said) error {
+	ws, err := s.withdrawals(ctx, reviews)
 	if err != nil {
 		return err
 	}
-	events, err := s.ReviewEvents(ctx, id)
-	for _, e := range events {
-		was, is := record.NotesOf(e), record.NotesOf(review.Redact(e))
-		if !slices.Equal(was, is) {
-			said.Drop(was)
-			said.Keep(is)
-		}
-	}
-	return err
-}
-
-// WithoutRedacted returns events without texts that were redacted since.
-func (s *Store) WithoutRedacted(ctx context.Context, events []record.Event) ([]record.Event, error) {
-	of := map[string]bool{}
-	for _, e := range events {
-		if e.Review != "" {
-			of[e.Review] = true
-		}
-	}
-	lines, _, err := s.Reviews(ctx, Filter{Mention: of, Review: func(r record.ReviewSummary) bool {
-		return r.Redacted && of[r.ID]
-	}})
-	for _, line := range lines {
-		review, err := s.ReviewByID(ctx, line.ID)
+	for _, w := range ws {
+		events, err := s.entityEvents(ctx, kindReview, w.Review())
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for i, e := range events {
-			if e.Review == line.ID {
-				events[i] = review.Redact(e)
+		for _, run := range w.Runs() {
+			about, err := s.entityEvents(ctx, kindRun, run)
+			if err != nil && !record.Unknown(err) {
+				return err
+			}
+			events = append(events, about...)
+		}
+		for _, e := range events {
+			was, is := record.NotesOf(e), record.NotesOf(w.Event(e))
+			if !slices.Equal(was, is) {
+				said.Drop(was)
+				said.Keep(is)
 			}
 		}
 	}
-	return events, err
-}
-
-// RedactReview redacts texts of a review: all of them, a finding's thread, or those that contain a text. See
-// record.Review.RedactionOf.
-func (s *Store) RedactReview(ctx context.Context, id, target, actor string) (record.Review, error) {
-	review, err := s.Review(ctx, id)
-	if err != nil {
-		return review, err
-	}
-	if err := record.CheckActor(actor); err != nil {
-		return review, err
-	}
-	p, err := review.RedactionOf(target)
-	if err != nil {
-		return review, err
-	}
-	p.Actor = s.redacted(actor)
-	return s.reviewEvent(ctx, review.ID, record.EventReviewRedacted.New("cli", "by "+p.Actor, p))
+	return nil
 }
 
 // BeginNotes creates the notes ref if it does not exist, because git warns about a missing ref that it should display.

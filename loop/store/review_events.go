@@ -291,11 +291,6 @@ func (s *Store) eventOn(ctx context.Context, id string, of func(record.Review) r
 	return s.seen(before), err
 }
 
-// Attachment reads an event's attachment by its role: review.md, checks/test.log.
-func (s *Store) Attachment(ctx context.Context, event gitstore.ID, role string) ([]byte, error) {
-	return s.Repo.Attachment(ctx, event, role)
-}
-
 // MoveReview records where the code of a review went, unless that is recorded already.
 func (s *Store) MoveReview(ctx context.Context, id string, m record.Move) (record.Review, error) {
 	return s.reviewEvent(ctx, id, record.EventReviewMoved.New("follow", m.Title(), m))
@@ -304,11 +299,6 @@ func (s *Store) MoveReview(ctx context.Context, id string, m record.Move) (recor
 // SaidOf returns the newest lines of a review's notes, to carry to another commit.
 func (s *Store) SaidOf(ctx context.Context, review string) ([]record.Saying, error) {
 	events, err := s.ReviewEvents(ctx, review)
-	if now, failed := s.ReviewByID(ctx, review); failed == nil && len(now.Redactions) > 0 {
-		for i := range events {
-			events[i] = now.Redact(events[i])
-		}
-	}
 	return record.NewestSayings(events), err
 }
 

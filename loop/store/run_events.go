@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
 )
@@ -17,7 +18,15 @@ func (s *Store) BeginRun(ctx context.Context, source, title string, plan runplan
 	if err != nil {
 		return record.Run{}, err
 	}
-	event, err := s.Append(ctx, s.audienceOn(branch), func(v *View) (record.NewEvent, error) {
+	to := s.audienceOn(branch)
+	if plan.FromReview != "" && s.Asks == (gitstore.Audience{}) { // the task repeats what the review says
+		review, err := s.ReviewByID(ctx, plan.FromReview)
+		if err != nil {
+			return record.Run{}, err
+		}
+		to = s.Repo.Audience(review.Writer)
+	}
+	event, err := s.Append(ctx, to, func(v *View) (record.NewEvent, error) {
 		of, at := when(v.Now)
 		plan.Branch = ""
 		id, err := record.NewID(of, v.Writer, v.Clock, plan)
@@ -30,7 +39,7 @@ func (s *Store) BeginRun(ctx context.Context, source, title string, plan runplan
 		return record.Run{}, err
 	}
 	run, bad := record.FoldRun([]record.Event{event})
-	return run, errors.Join(bad...)
+	return s.seenRun(run), errors.Join(bad...)
 }
 
 // RunEvent records d for a run, and returns the run after it. The newest state decides, since somebody else may have
@@ -65,5 +74,6 @@ func (s *Store) runEvent(ctx context.Context, run record.Run, d record.NewEvent,
 	if err != nil {
 		return run, err
 	}
-	return run, run.Apply(event)
+	err = run.Apply(event)
+	return s.seenRun(run), err
 }

@@ -66,7 +66,7 @@ func (s *Store) shareEvent(ctx context.Context, to gitstore.Audience, review rec
 			return id, err
 		}
 	}
-	_, err = s.appendCopy(ctx, to, review.Redact(e), entry, attachments, func(again *record.Event) (err error) {
+	_, err = s.appendCopy(ctx, to, e, entry, attachments, func(again *record.Event) (err error) {
 		if id == "" {
 			id, err = record.NewID(s.EventTime(), again.Writer, again.Clock, review.Request)
 		}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/git-runr/git-runr/loop/record"
 )
@@ -37,7 +38,10 @@ func (s *Store) Review(ctx context.Context, typed string) (record.Review, error)
 // Run returns the run that typed names, as for Review; a commit names the run with that result or landing.
 func (s *Store) Run(ctx context.Context, typed string) (record.Run, error) {
 	st, err := s.named(ctx, kindRun, typed)
-	return st.run, err
+	if err != nil {
+		return st.run, err
+	}
+	return s.shownRun(ctx, st.run)
 }
 
 // ReviewByID is Review without commits and branches.
@@ -49,7 +53,10 @@ func (s *Store) ReviewByID(ctx context.Context, id string) (record.Review, error
 // RunByID is Run without commits and branches.
 func (s *Store) RunByID(ctx context.Context, id string) (record.Run, error) {
 	st, err := s.entityState(ctx, kindRun, id)
-	return st.run, err
+	if err != nil {
+		return st.run, err
+	}
+	return s.shownRun(ctx, st.run)
 }
 
 // ofTyped calls read with the index and the row of the run or review that typed names.
@@ -88,12 +95,21 @@ func (s *Store) entityEvents(ctx context.Context, kind entityKind, typed string)
 	return events, err
 }
 
-// RunEvents returns the events of one run in order.
+// RunEvents returns the events of one run in order, without redacted texts.
 func (s *Store) RunEvents(ctx context.Context, id string) ([]record.Event, error) {
-	return s.entityEvents(ctx, kindRun, id)
+	events, err := s.entityEvents(ctx, kindRun, id)
+	if err != nil || !slices.ContainsFunc(events, func(e record.Event) bool { return e.Review != "" }) {
+		return events, err
+	}
+	return s.WithoutRedacted(ctx, events)
 }
 
-// ReviewEvents returns the events of one review in order.
+// ReviewEvents returns the events of one review in order, without redacted texts.
 func (s *Store) ReviewEvents(ctx context.Context, id string) ([]record.Event, error) {
-	return s.entityEvents(ctx, kindReview, id)
+	events, err := s.entityEvents(ctx, kindReview, id)
+	redacted := func(e record.Event) bool { return e.Type == record.EventReviewRedacted.Name }
+	if err != nil || !slices.ContainsFunc(events, redacted) {
+		return events, err
+	}
+	return s.WithoutRedacted(ctx, events)
 }

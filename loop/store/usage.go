@@ -53,12 +53,12 @@ func (s *Store) SpentSince(ctx context.Context, since time.Time) (spending spend
 		return err
 	}
 	for _, r := range runs {
-		if err := add(s.RunEvents(ctx, r.ID)); err != nil {
+		if err := add(s.entityEvents(ctx, kindRun, r.ID)); err != nil {
 			return nil, err
 		}
 	}
 	for _, r := range reviews {
-		if err := add(s.ReviewEvents(ctx, r.ID)); err != nil {
+		if err := add(s.entityEvents(ctx, kindReview, r.ID)); err != nil {
 			return nil, err
 		}
 	}

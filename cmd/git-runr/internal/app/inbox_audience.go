@@ -8,6 +8,7 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -50,8 +51,9 @@ func (p *program) inboxRedactCommand() *cli.Command {
 	return &cli.Command{
 		Name: "redact", Usage: "withdraw text of a review", ArgsUsage: "ID [FINDING|TEXT]",
 		Description: `Replaces text with [redacted], here and in each clone that has synced since: the whole review,
-the thread of a finding or comment, or every text that contains TEXT. Severity, place and state stay. The event stays
-in the log, and whoever has the log can read it: git runr help security.`,
+the thread of a finding or comment, or every text that contains TEXT. Severity, place and state stay. What is attached
+to the review's events, such as an agent's whole answer, is withdrawn with it, and so are quotes of the text in other
+rounds and in the runs about the review. The event stays in the log, and whoever has the log can read it: git runr help security.`,
 		Flags: []cli.Flag{asFlag()},
 		Action: p.inRepo(func(s *session, store *store.Store) error {
 			actor, err := s.actor(store)
@@ -69,7 +71,8 @@ in the log, and whoever has the log can read it: git runr help security.`,
 			s.project(s.ctx, store)
 			return s.print(render.NewReviewDocument(review), func(w io.Writer) {
 				newest := review.Redactions[len(review.Redactions)-1]
-				safetext.Fprintf(w, "Redacted: %d texts of %s.\n", len(newest.Texts), review.ID)
+				safetext.Fprintf(w, "Redacted: %s of %s, and what was attached to it.\n",
+					prose.Count(len(newest.Texts), "text"), review.ID)
 				fmt.Fprintln(w, "Other clones show it no more once they have synced: git runr sync")
 				fmt.Fprintln(w, "The log still has it: git runr help security")
 			})

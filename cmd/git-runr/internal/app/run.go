@@ -55,6 +55,7 @@ criteria are compared with the configured checks, and never run.`,
 			&cli.StringFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human"},
 			&cli.IntFlag{Name: "max-retries", Usage: "fixes after a failed review", DefaultText: "loop.max_retries"},
 			noChecksFlag(),
+			&cli.BoolFlag{Name: "private", Usage: "keep the run and the reviews that it requests in this clone"},
 			&cli.BoolFlag{Name: "in-place", Usage: "work in this checkout instead of a worktree"},
 			&cli.StringFlag{Name: "on-exhausted", Usage: "when the retries are used up: ask, commit, skip or stop"},
 			&cli.StringFlag{Name: "profile", Usage: "which of an agent's models: quality, balanced or budget"},
@@ -83,6 +84,7 @@ func run(s *session, store *store.Store, conf *config.Config) error {
 	if err := config.CheckModel("--model", s.String("model")); err != nil {
 		return err
 	}
+	store.Asks.Private = s.Bool("private")
 	plan, err := s.plan(store, conf)
 	if err != nil {
 		return err
@@ -465,6 +467,9 @@ func (s *session) runDetached(store *store.Store, plan runplan.Plan) error {
 		return err
 	}
 	args := []string{"run", "--review", plan.FromReview}
+	if s.Bool("private") {
+		args = append(args, "--private")
+	}
 	for _, id := range s.StringSlice("finding") {
 		args = append(args, "--finding", id)
 	}

@@ -88,6 +88,9 @@ func Of(ctx context.Context, store *store.Store, conf *config.Config, unread err
 		all = append(all, agents(ctx, conf)...)
 	}
 	all = append(all, remote(ctx, store, conf, terms.Offline))
+	if conf != nil {
+		all = append(all, audiences(ctx, store, conf)...)
+	}
 	all = append(all, locks(store.Repo)...)
 	if err := store.Repo.Altered(ctx); err != nil {
 		all = append(all, warn("guard", err.Error(), checking.GuardLines()...))

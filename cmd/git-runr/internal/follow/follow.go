@@ -2,8 +2,10 @@
 package follow
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -146,17 +148,21 @@ func (f *follower) showNew(ctx context.Context) (over bool, err error) {
 	if f.run.ID == "" {
 		return false, nil
 	}
-	for f.chatter.copy(f.said, workspace.FilesDir(f.store, f.run.ID)) && f.run.Done() { // copy all of it
+	withheld := func(file string) (string, error) { return f.store.WithheldOutput(ctx, f.run, file) }
+	for f.chatter.copy(f.said, workspace.FilesDir(f.store, f.run.ID), withheld) && f.run.Done() { // copy all of it
 	}
 	return f.run.Done(), nil
 }
 
-// about returns all events of the followed run, review or commit, or news if nothing is named.
+// about returns all events of the followed run, review or commit, or news if nothing is named, without redacted texts.
 func (f *follower) about(ctx context.Context, news []record.Event) ([]record.Event, error) {
 	if f.what == "" {
-		return news, nil
+		return f.store.WithoutRedacted(ctx, news)
 	}
 	events, _, err := About(ctx, f.store, f.what)
+	if err == nil {
+		events, err = f.store.WithoutRedacted(ctx, events)
+	}
 	if err != nil {
 		return events, err
 	}
@@ -169,14 +175,22 @@ func (f *follower) about(ctx context.Context, news []record.Event) ([]record.Eve
 // transcripts copies agents' output from their files as these grow.
 type transcripts struct{ read map[string]int64 }
 
-// copy reports whether it copied anything.
-func (t transcripts) copy(w io.Writer, dir string) (copied bool) {
+// copy reports whether it copied anything. withheld returns what to copy in place of what a file has by now.
+func (t transcripts) copy(w io.Writer, dir string, withheld func(file string) (string, error)) (copied bool) {
 	names, _ := filepath.Glob(filepath.Join(dir, "*.log"))
 	slices.Sort(names)
 	for _, name := range names {
 		file, err := os.Open(name)
 		if err != nil {
 			continue
+		}
+		if _, begun := t.read[name]; !begun {
+			notice, err := withheld(filepath.Base(name))
+			if err != nil || notice != "" {
+				info, _ := file.Stat()
+				safetext.Fprintf(w, "  | %s\n", cmp.Or(notice, fmt.Sprint(err)))
+				t.read[name] = info.Size()
+			}
 		}
 		text, _ := io.ReadAll(io.NewSectionReader(file, t.read[name], 1<<20))
 		file.Close()

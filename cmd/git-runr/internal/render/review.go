@@ -298,7 +298,7 @@ func NextSteps(w io.Writer, f record.Failure) {
 	}
 }
 
-// Audience describes who sees a review that is not for everybody at the elected remote.
+// Audience describes who sees a review or run that is not for everybody at the elected remote.
 func Audience(name string) string {
 	if name == "private" {
 		return "private: it stays in this clone"

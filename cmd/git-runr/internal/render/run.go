@@ -110,6 +110,9 @@ func Run(w io.Writer, run record.Run, live bool, tree string) {
 	safetext.Fprintf(w, "workflow %s; implementer %s, reviewer %s\n", run.Plan.Policy,
 		cmp.Or(run.Plan.Implementer, "none"), run.Plan.Reviewer)
 	safetext.Fprintf(w, "base %s, branch %s at %s\n", run.Plan.Base.Short(), run.Plan.Branch, run.Commit.Short())
+	if run.Audience != "" {
+		safetext.Fprintf(w, "%s\n", Audience(run.Audience))
+	}
 	if tree != "" {
 		safetext.Fprintf(w, "worktree: %s\n", tree)
 	}

@@ -88,6 +88,13 @@ func (p *pages) runKept(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	notice, err := p.Store.WithheldOutput(r.Context(), run, name)
+	if err != nil {
+		return err
+	}
+	if notice != "" {
+		text, v.Before, v.Earlier = []byte(notice), 0, ""
+	}
 	v.Parts = []agent.Told{{Text: string(text)}}
 	if filepath.Ext(name) == ".log" {
 		v.Parts = agent.ReadTranscript(text)

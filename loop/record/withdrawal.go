@@ -1,0 +1,163 @@
+package record
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/git-runr/git-runr/gitstore"
+)
+
+// Withdrawal hides the redacted texts of one review in its events and in the runs about it. A run repeats the texts in
+// its task, its rounds and its titles, in other places and with other text around them.
+type Withdrawal struct {
+	review Review
+	hidden map[string]bool
+	quotes *strings.Replacer
+	runs   map[string]bool // that are about the review
+	since  []Event         // the redactions, oldest first
+}
+
+// NewWithdrawal returns what was redacted of a review. events are its events as they were recorded, in order.
+func NewWithdrawal(review Review, events []Event) *Withdrawal {
+	w := &Withdrawal{review: review, hidden: review.hidden(), runs: map[string]bool{review.Request.Run: true}}
+	var lines []string
+	for _, e := range events {
+		w.runs[e.Run] = true
+		if e.Type == EventReviewRedacted.Name {
+			w.since = append(w.since, e)
+		}
+		value, err := decodeSpoken(e.Payload)
+		if err != nil {
+			continue // nothing of it is shown
+		}
+		eachSpoken(value, false, func(text string) string {
+			if w.hidden[textHash(review.ID, text)] {
+				lines = append(lines, strings.Split(text, "\n")...)
+			}
+			return text
+		})
+	}
+	var pairs []string
+	slices.SortFunc(lines, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	for _, line := range slices.Compact(lines) {
+		if line = strings.TrimSpace(line); len(line) >= minQuote {
+			pairs = append(pairs, line, Redacted)
+		}
+	}
+	w.quotes = strings.NewReplacer(pairs...)
+	return w
+}
+
+// Review returns the id of the review.
+func (w *Withdrawal) Review() string { return w.review.ID }
+
+// Runs returns the ids of the runs that address the review, and of the one that requested it.
+func (w *Withdrawal) Runs() []string {
+	runs := slices.Sorted(maps.Keys(w.runs))
+	return slices.DeleteFunc(runs, func(id string) bool { return id == "" })
+}
+
+// covers reports whether e is an event of the review, of a run that addresses it, or of the run that requested it.
+func (w *Withdrawal) covers(e Event) bool {
+	return e.Review == w.review.ID || e.Run != "" && w.runs[e.Run]
+}
+
+// Event returns e without the redacted texts.
+func (w *Withdrawal) Event(e Event) Event {
+	if !w.covers(e) || len(e.Payload) == 0 {
+		return e
+	}
+	e.Title = w.quotes.Replace(e.Title)
+	data, err := w.json(e.Payload)
+	if err != nil {
+		data = []byte("{}")
+	}
+	e.Payload = data
+	return e
+}
+
+// Run returns a run about the review without the redacted texts.
+func (w *Withdrawal) Run(r Run) (Run, error) {
+	data, err := r.Keep()
+	if err != nil {
+		return r, err
+	}
+	if data, err = w.json(data); err != nil {
+		return r, err
+	}
+	return RestoreRun(data)
+}
+
+// json replaces the redacted texts in a JSON document, and quotes of them in all that is more than one word: paths and
+// ids stay.
+func (w *Withdrawal) json(data []byte) ([]byte, error) {
+	value, err := decodeSpoken(data)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(eachText(value, false, func(text string, spoken bool) string {
+		switch {
+		case spoken && w.hidden[textHash(w.review.ID, text)]:
+			return Redacted
+		case spoken || strings.ContainsFunc(text, unicode.IsSpace):
+			return w.quotes.Replace(text)
+		}
+		return text
+	}))
+}
+
+// Attached returns what to show in place of what was attached to e, or "" if that was not withdrawn. Only hashes of
+// the redacted texts are known, so each redaction withdraws everything that was attached before it.
+func (w *Withdrawal) Attached(e Event) string {
+	for _, redaction := range w.since {
+		if w.covers(e) && e.Compare(redaction) < 0 {
+			p, _ := EventReviewRedacted.Payload(redaction) // if it fails: the event's author
+			return fmt.Sprintf("%s withdrawn with texts of review %s, by %s", Redacted, w.review.ID,
+				cmp.Or(p.Actor, redaction.Actor))
+		}
+	}
+	return ""
+}
+
+// ReviewIDs returns the ids of the reviews that the run addresses, requested or counts as rounds.
+func (r Run) ReviewIDs() map[string]bool {
+	ids := map[string]bool{r.Plan.FromReview: true}
+	if r.Asked != nil {
+		ids[r.Asked.Review] = true
+	}
+	if r.Stop != nil {
+		ids[r.Stop.Review] = true
+	}
+	for _, round := range r.Rounds {
+		ids[round.Review] = true
+	}
+	delete(ids, "")
+	return ids
+}
+
+// OutputOf returns the event after which an agent's output or prompt was kept in a file, as execution.transcript names
+// it; "" if there is no such event.
+func (r Run) OutputOf(file string) (event gitstore.ID) {
+	var number int
+	if n, _ := fmt.Sscanf(file, "attempt-%d.", &number); n == 1 {
+		for _, a := range r.Attempts {
+			if a.Number == number {
+				event = a.Event
+			}
+		}
+		return event
+	}
+	if n, _ := fmt.Sscanf(file, "review-%d.", &number); n == 1 {
+		for _, round := range r.Rounds {
+			if round.Number == number {
+				event = round.Event
+			}
+		}
+	}
+	return event
+}
