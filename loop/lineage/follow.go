@@ -232,6 +232,7 @@ func (f *follower) move(ctx context.Context, r record.ReviewSummary, from gitsto
 		return err
 	}
 	now, same, err := f.subjectNow(ctx, review, from, p)
+	same = same && !review.AccusesMessage() // the message may be another one now
 	if err != nil || p.same && !same {
 		return err
 	}
