@@ -359,6 +359,7 @@ func (r *Review) submit(e Event, submission Submission) {
 		submission.Writer = e.Writer
 	}
 	r.took(submission.took(e))
+	submission.asComment()
 	reviews := r.Status == ReviewOpen || r.Claim != nil && hasPerson(r.StillAsked(), r.Claim.By) &&
 		SameActor(r.Claim.By, submission.Reviewer)
 	taken := comment.IDs(r.Comments())
@@ -367,6 +368,9 @@ func (r *Review) submit(e Event, submission Submission) {
 	}
 	r.Submissions, r.Reopened = append(r.Submissions, submission), false
 	r.join()
+	if submission.Decision == Approve {
+		r.takeBack(submission.Reviewer, e.Timestamp)
+	}
 	if r.Status == ReviewOpen {
 		r.SubmittedAt = e.Timestamp
 	}
@@ -378,6 +382,19 @@ func (r *Review) submit(e Event, submission Submission) {
 		}
 	}
 	r.keepFailures(slices.Clone(r.Failures))
+}
+
+// takeBack settles what a person who approves the review objected to in the change as a whole.
+func (r *Review) takeBack(person string, at time.Time) {
+	for _, sub := range r.Submissions {
+		for _, c := range sub.Comments {
+			if sub.Decision == RequestChanges && SameActor(sub.Reviewer, person) && c.File == "" &&
+				r.IsOpen(findingOf(c, sub.Decision)) {
+				r.Answers = append(r.Answers, Answer{Finding: c.ID, Kind: AnswerRefuted, Reason: "approved since",
+					Actor: person, At: at})
+			}
+		}
+	}
 }
 
 // FoldReview folds events, which must be in order, into a review. It skips and reports events that cannot be

@@ -131,6 +131,10 @@ func (r Review) Summary() ReviewSummary {
 			s.Open++
 		}
 	}
+	for _, t := range r.refusing {
+		s.Open++
+		s.count([]reply.Finding{t.Finding.Finding})
+	}
 	s.submissions(r.Submissions)
 	if r.AccusesMessage() {
 		s.Change = ""
