@@ -168,9 +168,10 @@ func (r Review) Verdict() reply.Verdict {
 
 // Unreadable reports whether the verdict rests only on answers that could not be parsed.
 func (r Review) Unreadable() bool {
-	return len(r.refusing) == 0 && r.Verdict() == reply.NeedsFix && !slices.ContainsFunc(r.Verdicts(), func(sub Submission) bool {
-		return !sub.Report.Effective.Passed() && !sub.Report.Unreadable()
-	})
+	return len(r.refusing) == 0 && r.Verdict() == reply.NeedsFix &&
+		!slices.ContainsFunc(r.Verdicts(), func(sub Submission) bool {
+			return !sub.Report.Effective.Passed() && !sub.Report.Unreadable()
+		})
 }
 
 // Disagree reports whether some reviewers pass the change and others fail it.
