@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // MissingError reports an unavailable object or remote: an object that is not here, is damaged, or is
@@ -79,8 +81,15 @@ func (s *Store) missing(id ID, said string, err error) *MissingError {
 		return &MissingError{what + "is damaged", "git fsck", gitdir.ErrCorrupt, err}
 	case s.Shallow():
 		return &MissingError{what + "is not in this clone, which is shallow", "git fetch --deepen 1", gitdir.ErrNotFound, err}
-	case len(s.dir.Remotes()) > 0:
-		return &MissingError{what + "is not in this clone", "git fetch --all", gitdir.ErrNotFound, err}
+	}
+	if remotes := s.dir.Remotes(); len(remotes) > 0 {
+		remote := remotes[0]
+		if slices.Contains(remotes, "origin") {
+			remote = "origin"
+		}
+		// by its id: after a force-push no branch has it any more
+		try := safetext.ShellLine("git", "fetch", remote, string(id))
+		return &MissingError{what + "is not in this clone", try, gitdir.ErrNotFound, err}
 	}
 	return &MissingError{what + "is not in this clone", "", gitdir.ErrNotFound, err}
 }

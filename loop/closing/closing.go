@@ -100,7 +100,7 @@ func whyDone(review record.Review) string {
 	}
 	switch {
 	case len(review.Findings()) > 0:
-		return "every finding is answered: " + answersText(review) + without
+		return "every finding is answered: " + answersText(review) + heldBack(review) + without
 	case review.Outcome() == record.OutcomeNothing:
 		return "there was nothing to review" + without
 	}
@@ -144,6 +144,14 @@ func answersText(review record.Review) string {
 		parts[i] = fmt.Sprintf("%d %s", counts[word], prose.OneLine(word))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// heldBack says that deferred findings of a review that did not pass still refuse the change: see lineage.Coverage.
+func heldBack(review record.Review) string {
+	if review.Outcome() == record.OutcomeFailed && review.Summary().Open > 0 {
+		return "; what is deferred still holds the change back"
+	}
+	return ""
 }
 
 // supersede closes the older reviews of the same change, and the review that this one follows: one change has one entry

@@ -83,7 +83,7 @@ func TestWhyDone(t *testing.T) {
 			[]record.Submission{submissionOf("a", reply.NeedsFix, reply.Critical, reply.Warning)}, false, ""},
 		"findings that are answered": {nil,
 			[]record.Submission{submissionOf("a", reply.NeedsFix, reply.Critical, reply.Warning)}, true,
-			"every finding is answered: 1 deferred, 1 fixed"},
+			"every finding is answered: 1 deferred, 1 fixed; what is deferred still holds the change back"},
 		"no pass and no finding": {nil, []record.Submission{submissionOf("a", reply.NeedsFix)}, true, ""},
 		"a person asks in words": {nil,
 			[]record.Submission{submissionOf("a", reply.Pass), person.Submission(record.Review{})}, true, ""},

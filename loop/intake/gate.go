@@ -87,17 +87,21 @@ func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, 
 	return held, partial, nil
 }
 
-// worstOf returns the worst open finding of a review, on one line, or else what it asks for. elsewhere says that its
-// fix is on another line of history.
+// worstOf returns the worst open or deferred finding of a review, on one line, or else what it asks for. elsewhere says
+// that its fix is on another line of history.
 func worstOf(review record.Review, elsewhere bool) string {
-	open := review.Open()
+	open := slices.DeleteFunc(review.Findings(), review.SettledFinding)
 	if asked := review.Summary().Asked; len(open) == 0 {
 		return cmp.Or(asked, map[bool]string{true: "what settled it is in another line of history"}[elsewhere])
 	}
 	worst := slices.MinFunc(open, func(a, b reply.Finding) int {
 		return reply.SeverityRank(a.Severity) - reply.SeverityRank(b.Severity)
 	})
-	return strings.Join(strings.Fields(fmt.Sprintf("%s %s %s", worst.Severity, worst.Place(), worst.Issue)), " ")
+	words := strings.Fields(fmt.Sprintf("%s %s %s", worst.Severity, worst.Place(), worst.Issue))
+	if !review.IsOpen(worst) {
+		words = append(words, "("+string(record.AnswerDeferred)+")")
+	}
+	return strings.Join(words, " ")
 }
 
 // ToType returns at most most commands that get commits through: one for each kind of obstacle.

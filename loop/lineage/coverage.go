@@ -151,6 +151,7 @@ type cover struct {
 	part      bool              // it covers only a part of the change, so its pass does not make the change reviewed
 	kind      string            // the kind of fault looked for; "" for all
 	change    string            // named by gitstore.ChangeIDs; "" if unknown
+	follows   string            // the earlier round, whose open threads count in this one
 	approvers []record.Approver // as in ReviewSummary
 	settled   []gitstore.ID     // commits that fix or remove its findings
 	at        time.Time         // when the verdict was given; the zero Time: derived from git now
@@ -344,42 +345,19 @@ func BranchCommits(ctx context.Context, s *store.Store) (commits []gitstore.Logg
 // change it reads only the newest, since standing needs no other.
 func coversOf(ctx context.Context, s *store.Store, ids map[string]bool) ([]cover, error) {
 	counts := func(status string) bool { return status != string(record.ReviewCancelled) }
-	reviews, _, err := s.Reviews(ctx, store.Filter{Mention: ids, Status: counts, Newest: true})
+	reviews, _, err := s.Reviews(ctx, store.Filter{Mention: ids, Status: counts, Newest: true, Carried: true})
 	if err != nil {
 		return nil, err
 	}
 	var covers []cover
 	for _, r := range reviews {
-		own := reviewCovers(r)
-		if err := refuseCarried(ctx, s, r, own); err != nil {
-			return nil, err
-		}
-		covers = append(covers, own...)
+		covers = append(covers, reviewCovers(r)...)
 	}
 	runs, _, err := s.Runs(ctx, store.Filter{Mention: ids})
 	for _, r := range runs {
 		covers = append(covers, runCovers(r)...)
 	}
 	return covers, err
-}
-
-// refuseCarried makes a passing round refuse if a refusing thread of an earlier round is carried into it.
-func refuseCarried(ctx context.Context, s *store.Store, r record.ReviewSummary, covers []cover) error {
-	if r.Follows == "" || len(covers) == 0 || !covers[0].Passed {
-		return nil
-	}
-	review, err := s.Review(ctx, r.ID)
-	if err != nil {
-		return err
-	}
-	carried, err := s.Carried(ctx, review)
-	carried = slices.DeleteFunc(carried, func(t record.Thread) bool { return !t.Refuses })
-	for i := range covers {
-		if c := &covers[i]; c.Passed && len(carried) > 0 {
-			c.Passed, c.Refused, c.Outcome, c.Verdict, c.Open = false, true, record.OutcomeFailed, reply.NeedsFix, len(carried)
-		}
-	}
-	return err
 }
 
 // reviewCovers returns what a review covers: its commit or range, and where that moved.
@@ -392,7 +370,7 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		span:      gitstore.Span{From: r.Base, To: r.Commit},
 		ranged:    r.Kind == record.SubjectRange,
 		settled:   r.FixedBy,
-		approvers: r.Approvers, unseen: r.Unseen, part: r.Part(), kind: r.ReviewKind, change: r.Change,
+		approvers: r.Approvers, unseen: r.Unseen, part: r.Part(), kind: r.ReviewKind, change: r.Change, follows: r.Follows,
 		at: cmp.Or(r.SubmittedAt, r.CreatedAt),
 	}
 	c.Level = levelOf(r.Looked, r.Outcome)
@@ -629,8 +607,10 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 			nothing = said[i].newer(nothing)
 		default:
 			whole = whole || !c.part
-			again := func(of cover) bool { return of.speaksFor(c.reviewer) && !of.at.Before(c.at) }
-			if c.part && c.Passed || !c.part && !c.speaksFor(c.reviewer) && slices.ContainsFunc(said, again) {
+			again := func(of cover) bool {
+				return of.speaksFor(c.reviewer) && !of.at.Before(c.at) && !c.speaksFor(c.reviewer) || of.continues(c)
+			}
+			if c.part && c.Passed || !c.part && slices.ContainsFunc(said, again) {
 				continue
 			}
 			key := word{c.reviewer, cmp.Or(c.change, string(c.span.To)), c.kind}
@@ -638,7 +618,7 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 		}
 	}
 	switch {
-	case whole:
+	case whole && len(newest) > 0: // a forged cycle of rounds leaves none
 		worst := slices.MaxFunc(slices.Collect(maps.Values(newest)), worse).Covered
 		worst.Level, worst.Approvals = levelIn(said, commit, a)
 		nobody := worst.Approvals == nil || worst.Approvals.Have == 0
@@ -678,6 +658,12 @@ func (c *cover) newer(than *cover) *cover {
 // earlier verdicts that include the commit.
 func (c *cover) speaksFor(reviewer string) bool {
 	return c.State == CoverReviewed && !c.ranged && !c.part && c.reviewer == reviewer
+}
+
+// continues reports whether c is the same reviewer's verdict in the round after earlier.
+func (c *cover) continues(earlier cover) bool {
+	return c.follows != "" && c.follows == earlier.Review && c.reviewer == earlier.reviewer && !c.part &&
+		(c.State == CoverReviewed || c.State == CoverCarried)
 }
 
 // worse orders covers by verdict: those that did not pass come last.

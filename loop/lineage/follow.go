@@ -213,7 +213,7 @@ func (f *follower) follow(ctx context.Context, p pair) error {
 	followed := map[string]bool{}
 	for _, from := range p.from {
 		for _, r := range f.places[from] {
-			if followed[r.ID] {
+			if followed[r.ID] || from == p.to.ID { // it was rewritten while this pass began
 				continue
 			}
 			followed[r.ID] = true
@@ -232,6 +232,7 @@ func (f *follower) move(ctx context.Context, r record.ReviewSummary, from gitsto
 		return err
 	}
 	now, same, err := f.subjectNow(ctx, review, from, p)
+	same = same && !review.AccusesMessage() // the message may be another one now
 	if err != nil || p.same && !same {
 		return err
 	}

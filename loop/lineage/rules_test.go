@@ -115,6 +115,11 @@ func TestStanding(t *testing.T) {
 		c.part = true
 		return c
 	}
+	round := func(id, follows string, verdict reply.Verdict, minute int) cover {
+		c := said(record.Human, verdict, LevelReviewed, minute)
+		c.Review, c.follows, c.ranged, c.span.To = id, follows, true, gitstore.ID(id)
+		return c
+	}
 	for name, test := range map[string]struct {
 		said    []cover
 		state   CoverState
@@ -123,6 +128,14 @@ func TestStanding(t *testing.T) {
 	}{
 		"nobody": {nil, CoverUnreviewed, "", false},
 		"rules alone": {[]cover{said("rules", reply.Pass, LevelChecked, 1)}, CoverChecked, LevelChecked,
+			false},
+		"a later round of a longer range": {[]cover{round("a", "", reply.NeedsFix, 1), round("b", "a", reply.Pass, 2)},
+			CoverReviewed, LevelReviewed, false},
+		"a later round that refuses": {[]cover{round("a", "", reply.NeedsFix, 1), round("b", "a", reply.NeedsFix, 2)},
+			CoverReviewed, LevelReviewed, true},
+		"another range": {[]cover{round("a", "", reply.NeedsFix, 1), round("b", "", reply.Pass, 2)}, CoverReviewed,
+			LevelReviewed, true},
+		"rounds in a circle": {[]cover{round("a", "b", reply.Pass, 1), round("b", "a", reply.Pass, 2)}, CoverUnreviewed, "",
 			false},
 		"an agent": {[]cover{said("rex", reply.Pass, LevelReviewed, 1)}, CoverReviewed, LevelReviewed,
 			false},

@@ -19,8 +19,8 @@ func (c Conversation) Place(id string) int {
 type Thread struct {
 	Round   int // its own round, from 1
 	Review  string
-	Finding Joined // without an id if a person asked for changes without a comment
-	Refuses bool   // the later round does not pass while the thread is carried
+	Finding Joined
+	Refuses bool // the later round does not pass while the thread is carried
 }
 
 // Carried returns the threads of earlier rounds that are carried into round at: those that are open or claimed fixed.
@@ -37,14 +37,14 @@ func (c Conversation) Carried(at int) (carried []Thread) {
 				carried = append(carried, Thread{n + 1, r.ID, j, r.refuses(j)})
 			}
 		}
-		for _, sub := range r.Standing() {
-			j := Joined{SaidBy: []string{sub.Reviewer}}
-			if j.Issue = sub.Report.Summary; sub.Decision == RequestChanges && len(sub.Findings()) == 0 && !later.settle(r, j) {
-				carried = append(carried, Thread{n + 1, r.ID, j, true})
-			}
-		}
 	}
 	return carried
+}
+
+// Carrying returns the review with threads carried into it: it does not pass while one of them refuses.
+func (r Review) Carrying(threads []Thread) Review {
+	r.refusing = slices.DeleteFunc(slices.Clone(threads), func(t Thread) bool { return !t.Refuses })
+	return r
 }
 
 // refuses reports whether anybody who reported the finding refuses the change.
@@ -58,7 +58,7 @@ func (r Review) refuses(j Joined) bool {
 // withdrawn it in them.
 func (c Conversation) settle(earlier Review, j Joined) bool {
 	for _, r := range c {
-		if _, again := r.Finding(j.ID); again && j.ID != "" {
+		if _, again := r.Finding(j.ID); again {
 			return true
 		}
 	}

@@ -187,6 +187,25 @@ func TestPassOfAnotherClone(t *testing.T) {
 	if review.Status != ReviewResolved {
 		t.Errorf("all pass it: %s", review.Status)
 	}
+	for words, want := range map[string]ReviewStatus{
+		"submit rex, settle, refuse sue":                     ReviewSubmitted,
+		"submit rex, settle, refuse sue, settle":             ReviewSubmitted,
+		"submit rex, settle, refuse sue, resolve ann":        ReviewResolved,
+		"submit rex, settle, settle, refuse sue, submit bob": ReviewSubmitted,
+		"submit rex, settle, submit sue":                     ReviewResolved,
+		"submit rex, resolve ann, refuse sue":                ReviewResolved,
+		"submit rex, resolve ann, settle, refuse sue":        ReviewResolved,
+		"submit rex, settle, resolve ann, refuse sue":        ReviewResolved,
+		"submit rex, settle, refuse sue, submit sue, settle": ReviewResolved,
+	} {
+		review := foldReview(t, reviewEvents(t, strings.Split(words, ", ")...))
+		if review.Status != want || review.ClosedAt.IsZero() != (want != ReviewResolved) {
+			t.Errorf("%s: %s, closed %v, want %s", words, review.Status, review.ClosedAt, want)
+		}
+		if told := want != ReviewResolved && len(review.Lost) > 0; told {
+			t.Errorf("%s: lost %v", words, review.Lost)
+		}
+	}
 }
 
 func TestReviewRequestIsWhatWasAsked(t *testing.T) {

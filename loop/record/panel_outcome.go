@@ -123,13 +123,16 @@ func (r Review) upheld(opinions []Opinion) map[string]bool {
 	return upheld
 }
 
-// Outcome returns the worst outcome that counts, or "" before the first submission.
+// Outcome returns the worst outcome that counts, or "" before the first submission: see Carrying.
 func (r Review) Outcome() Outcome {
 	worst := Outcome("")
 	for _, o := range r.counted() {
 		if worst == "" || outcomeRank[o.Outcome] > outcomeRank[worst] {
 			worst = o.Outcome
 		}
+	}
+	if len(r.refusing) > 0 && (worst == OutcomePassed || worst == OutcomePartial) {
+		return OutcomeFailed
 	}
 	return worst
 }
@@ -156,14 +159,19 @@ func (r Review) Verdict() reply.Verdict {
 	if len(all) == 0 {
 		return ""
 	}
-	return slices.MinFunc(all, worstFirst)
+	worst := slices.MinFunc(all, worstFirst)
+	if len(r.refusing) > 0 && worst.Passed() {
+		return reply.NeedsFix
+	}
+	return worst
 }
 
 // Unreadable reports whether the verdict rests only on answers that could not be parsed.
 func (r Review) Unreadable() bool {
-	return r.Verdict() == reply.NeedsFix && !slices.ContainsFunc(r.Verdicts(), func(sub Submission) bool {
-		return !sub.Report.Effective.Passed() && !sub.Report.Unreadable()
-	})
+	return len(r.refusing) == 0 && r.Verdict() == reply.NeedsFix &&
+		!slices.ContainsFunc(r.Verdicts(), func(sub Submission) bool {
+			return !sub.Report.Effective.Passed() && !sub.Report.Unreadable()
+		})
 }
 
 // Disagree reports whether some reviewers pass the change and others fail it.

@@ -207,7 +207,7 @@ func TestPanelJudge(t *testing.T) {
 		"more was asked for": {[]any{said("a", reply.Pass), asking,
 			judged("j", Ruling{asking.Report.Findings[0].ID, Refuted, "no"})}, "NEEDS_FIX failed [] 0"},
 		"a person's comment is not its": {[]any{said("a", reply.Pass), said("b", reply.Pass),
-			Person{Actor: "Ada", Decision: RequestChanges, Message: "no"}}, "NEEDS_FIX failed [] 0"},
+			Person{Actor: "Ada", Decision: RequestChanges, Message: "no"}}, "NEEDS_FIX failed [] 1"},
 	} {
 		r := panelOf(t, panel, tc.steps...)
 		if got := fmt.Sprint(r.Verdict(), " ", r.Outcome(), " ", r.Waiting(), " ", len(r.Open())); got != tc.want {

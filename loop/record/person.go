@@ -58,7 +58,6 @@ func (p Person) Submission(review Review) Submission {
 		sub.Outcome, sub.Report.Verdict, sub.Report.Approved = OutcomePassed, reply.Pass, true
 	case RequestChanges:
 		sub.Outcome, sub.Report.Verdict = OutcomeFailed, reply.NeedsFix
-		sub.Report.Requests = personRequests(p)
 	default:
 		sub.Decision, sub.Outcome, sub.Report.Verdict = CommentOnly, OutcomeCommented, reply.PassWithNotes
 	}
@@ -67,13 +66,4 @@ func (p Person) Submission(review Review) Submission {
 		sub.Report.Effective = reply.PassWithNotes
 	}
 	return sub
-}
-
-// personRequests returns what a person asks for besides the comments, which are findings: the message, if there is no
-// comment.
-func personRequests(p Person) []string {
-	if len(p.Comments) == 0 && strings.TrimSpace(p.Message) != "" {
-		return []string{strings.TrimSpace(p.Message)}
-	}
-	return []string{}
 }

@@ -144,7 +144,8 @@ type Review struct {
 	Usage         spend.Usage    `json:"usage,omitzero"` // of all calls, including those without an answer
 	Spending      spend.Spending `json:"usage_by_agent,omitempty"`
 
-	alike map[track.At][]track.At // the first finding of a group → findings of others that may be the same
+	refusing []Thread                // threads of earlier rounds that refuse: see Carrying
+	alike    map[track.At][]track.At // the first finding of a group → findings of others that may be the same
 }
 
 // minClaimID is the minimum number of digits that identify a claim.

@@ -63,6 +63,14 @@ func (r Review) Open() []reply.Finding {
 	return slices.DeleteFunc(r.Findings(), func(f reply.Finding) bool { return !r.IsOpen(f) })
 }
 
+// AccusesMessage reports whether an open finding is a secret in the message or the header of a commit. The review says
+// nothing of another commit with the same change.
+func (r Review) AccusesMessage() bool {
+	return slices.ContainsFunc(r.Open(), func(f reply.Finding) bool {
+		return f.Rule == RuleSecret && f.File == "" && f.Severity == reply.Critical
+	})
+}
+
 // Unanswered returns the ids of Open.
 func (r Review) Unanswered() []string {
 	ids := []string{}

@@ -136,6 +136,21 @@ func (p ActorPayload) settlesPass() bool {
 	return p.Actor == Itself && (strings.HasPrefix(p.Note, PassedNote) || strings.HasPrefix(p.Note, FoundNothingNote))
 }
 
+// closedAsPassed reports whether git-runr itself closed the review because it passed.
+func (r Review) closedAsPassed() bool {
+	return r.Status == ReviewResolved && ActorPayload{Actor: r.ResolvedBy, Note: r.Note}.settlesPass()
+}
+
+// failsWith reports whether the review fails once another reviewer's sub is counted too.
+func (r Review) failsWith(sub Submission) bool {
+	if sub.Tree != "" && r.answered(sub.Reviewer, sub.Tree) {
+		return false
+	}
+	r.Submissions = append(slices.Clip(r.Submissions), sub)
+	r.join()
+	return r.Outcome() == OutcomeFailed
+}
+
 // mayTake reports whether actor may claim a review that nobody has answered: only a person, if it waits for one. Chats
 // and agents have no address; they claim submitted reviews to address them, and use leases for their turns as
 // reviewers.
@@ -209,6 +224,9 @@ func (r *Review) Apply(e Event) error {
 	if err != nil && move.held {
 		return err
 	}
+	if sub, ok := payload.(Submission); ok && r.closedAsPassed() && r.failsWith(sub) {
+		r.reopen(e, by) // the clone that closed it did not know of this verdict
+	}
 	if refused := r.allow(e.Type, by, e.Timestamp); refused != nil {
 		if by.settlesPass() {
 			return nil // nobody typed it
@@ -267,7 +285,8 @@ func (r *Review) release(e Event, by ActorPayload) {
 }
 
 func (r *Review) resolve(e Event, by ActorPayload) {
-	if r.Status != ReviewResolved { // the first resolution counts
+	// the first resolution counts, but a person's more than one because of a pass
+	if r.Status != ReviewResolved || r.closedAsPassed() && !by.settlesPass() {
 		r.Status, r.ResolvedAt, r.ResolvedBy, r.Note = ReviewResolved, e.Timestamp, by.Actor, by.Note
 		r.ClosedAt = e.Timestamp
 	}
@@ -340,6 +359,7 @@ func (r *Review) submit(e Event, submission Submission) {
 		submission.Writer = e.Writer
 	}
 	r.took(submission.took(e))
+	submission.asComment()
 	reviews := r.Status == ReviewOpen || r.Claim != nil && hasPerson(r.StillAsked(), r.Claim.By) &&
 		SameActor(r.Claim.By, submission.Reviewer)
 	taken := comment.IDs(r.Comments())
@@ -348,6 +368,9 @@ func (r *Review) submit(e Event, submission Submission) {
 	}
 	r.Submissions, r.Reopened = append(r.Submissions, submission), false
 	r.join()
+	if submission.Decision == Approve {
+		r.takeBack(submission.Reviewer, e.Timestamp)
+	}
 	if r.Status == ReviewOpen {
 		r.SubmittedAt = e.Timestamp
 	}
@@ -359,6 +382,19 @@ func (r *Review) submit(e Event, submission Submission) {
 		}
 	}
 	r.keepFailures(slices.Clone(r.Failures))
+}
+
+// takeBack settles what a person who approves the review objected to in the change as a whole.
+func (r *Review) takeBack(person string, at time.Time) {
+	for _, sub := range r.Submissions {
+		for _, c := range sub.Comments {
+			if sub.Decision == RequestChanges && SameActor(sub.Reviewer, person) && c.File == "" &&
+				r.IsOpen(findingOf(c, sub.Decision)) {
+				r.Answers = append(r.Answers, Answer{Finding: c.ID, Kind: AnswerRefuted, Reason: "approved since",
+					Actor: person, At: at})
+			}
+		}
+	}
 }
 
 // FoldReview folds events, which must be in order, into a review. It skips and reports events that cannot be

@@ -76,7 +76,7 @@ type ReviewSummary struct {
 	// Which commits the review covers: see Cover.
 	Base  gitstore.ID `json:"base,omitempty"`
 	Paths bool        `json:"only_paths,omitempty"` // it looked only at some paths
-	// the change seen, named by gitstore.ChangeIDs; "" if nothing was seen
+	// the change seen, named by gitstore.ChangeIDs; "" if nothing was seen, or if the review is about a message
 	Change  string        `json:"change,omitempty"`
 	Unseen  []gitstore.ID `json:"unseen_commits,omitempty"` // as in Submission
 	Unshown bool          `json:"unshown,omitempty"`        // there is a change, but nothing of it was shown
@@ -131,7 +131,14 @@ func (r Review) Summary() ReviewSummary {
 			s.Open++
 		}
 	}
+	for _, t := range r.refusing {
+		s.Open++
+		s.count([]reply.Finding{t.Finding.Finding})
+	}
 	s.submissions(r.Submissions)
+	if r.AccusesMessage() {
+		s.Change = ""
+	}
 	s.CommentCount = len(r.Findings())
 	if s.CommentCount == 0 {
 		s.Asked = r.asked()

@@ -115,6 +115,16 @@ func findingOf(c Comment, d Decision) reply.Finding {
 	return f
 }
 
+// asComment makes the message of a person who asks for changes without comments a comment on the whole, so that it has
+// an id and can be answered.
+func (s *Submission) asComment() {
+	if s.Decision != RequestChanges || len(s.Findings()) > 0 {
+		return
+	}
+	text := cmp.Or(strings.TrimSpace(s.Report.Summary), "(changes requested without a word)")
+	s.Comments, s.Report.Summary, s.Report.Requests = []Comment{{Comment: text}}, "", []string{}
+}
+
 // Words returns the submission in its reviewer's own words: an agent's answer, or a person's message and comments.
 func (s Submission) Words() reply.Words {
 	said := append([]string{cmp.Or(s.Report.Text, s.Report.Summary)}, comment.Blocks(s.Comments)...)

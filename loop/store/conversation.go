@@ -51,6 +51,12 @@ func (s *Store) Carried(ctx context.Context, review record.Review) ([]record.Thr
 	return rounds.Carried(rounds.Place(review.ID)), err
 }
 
+// Carrying returns the review with the threads carried into it: see record.Review.Carrying.
+func (s *Store) Carrying(ctx context.Context, review record.Review) (record.Review, error) {
+	carried, err := s.Carried(ctx, review)
+	return review.Carrying(carried), err
+}
+
 // ThreadOf returns the round that a finding shown in review belongs to: review itself, or an earlier round.
 func (s *Store) ThreadOf(ctx context.Context, review record.Review, finding string) (record.Review, error) {
 	if _, found := review.Finding(finding); found || finding == "" || review.Request.Follows == "" {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -34,14 +35,37 @@ type Filter struct {
 	ByNeed bool
 	// Counts, if not nil, is filled in with the number of matches for each status, regardless of Status.
 	Counts map[string]int
+	// Carried counts threads that are carried into a review from earlier rounds: see record.Review.Carrying.
+	Carried bool
 	// Some allows the count to stop at Limit.
 	Some bool
 }
 
 // Reviews lists reviews, newest submitted first unless f says otherwise, and counts all that match f.
 func (s *Store) Reviews(ctx context.Context, f Filter) ([]record.ReviewSummary, int, error) {
+	var carriedErr error
+	carry := func(line record.ReviewSummary) record.ReviewSummary {
+		if !f.Carried || line.Follows == "" || line.Outcome == "" {
+			return line
+		}
+		review, err := s.Review(ctx, line.ID)
+		if err == nil {
+			review, err = s.Carrying(ctx, review)
+		}
+		if err != nil {
+			carriedErr = cmp.Or(carriedErr, err)
+			return line
+		}
+		return review.Summary()
+	}
+	if fits := f.Review; fits != nil {
+		f.Review = func(line record.ReviewSummary) bool { return fits(carry(line)) }
+	}
 	found, total, err := list[record.ReviewSummary](ctx, s, kindReview, f)
-	if s.Repo.OneAudience() {
+	for i := range found {
+		found[i] = carry(found[i])
+	}
+	if err = cmp.Or(err, carriedErr); s.Repo.OneAudience() {
 		return found, total, err
 	}
 	for i := range found {

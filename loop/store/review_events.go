@@ -124,8 +124,10 @@ func (s *Store) unsaid(review record.Review, p record.Person) []record.Comment {
 // that is not closed.
 func (s *Store) repeats(review record.Review, p record.Person) bool {
 	newest, ok := review.Newest(p.Actor)
+	message := s.redacted(p.Message)
+	isMessage := func(c record.Comment) bool { return c.Comment == strings.TrimSpace(message) }
 	same := newest.Decision == cmp.Or(p.Decision, record.CommentOnly) &&
-		(p.Message == "" || s.redacted(p.Message) == newest.Report.Summary)
+		(message == "" || message == newest.Report.Summary || slices.ContainsFunc(newest.Comments, isMessage))
 	return ok && same && len(p.Comments) == 0 && review.ClosedAt.IsZero() && newest.Commit == review.At()
 }
 

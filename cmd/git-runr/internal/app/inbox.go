@@ -61,6 +61,7 @@ func inboxList(s *session, store *store.Store) error {
 	if filter.Limit = s.Int("limit"); filter.Limit < 0 {
 		return exit.Problemf(exit.Usage, "--limit %d is negative; 0 means all", filter.Limit)
 	}
+	filter.Carried = true
 	reviews, total, err := store.Reviews(s.ctx, filter)
 	if err != nil {
 		return err

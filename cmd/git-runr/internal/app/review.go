@@ -497,6 +497,10 @@ func (s *session) awaitReview(store *store.Store, made record.Review) error {
 // reviewDocument returns the document for a review, with the present places of its comments, the earlier rounds, and
 // the command line that starts a run for its findings.
 func (s *session) reviewDocument(store *store.Store, review record.Review) (render.ReviewDocument, error) {
+	review, err := store.Carrying(s.ctx, review)
+	if err != nil {
+		return render.ReviewDocument{}, err
+	}
 	doc := render.NewReviewDocument(review)
 	doc.SoFar = queue.SoFar(store, review.ID)
 	if conf, err := config.Read(s.ctx, store.Repo, s.getenv); err == nil { // without a configuration no run could start
@@ -530,8 +534,7 @@ func (s *session) showReview(store *store.Store, review record.Review) error {
 	if err != nil {
 		return err
 	}
-	refuses := slices.ContainsFunc(doc.Carried, func(c render.CarriedDocument) bool { return c.Refuses })
-	if err := outcomeStatus(review); err != nil || doc.ChecksMissing == "" && !refuses {
+	if err := outcomeStatus(doc.Review); err != nil || doc.ChecksMissing == "" {
 		return err
 	}
 	return exit.With(exit.NotPassed)

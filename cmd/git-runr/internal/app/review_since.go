@@ -107,6 +107,9 @@ func (s *session) reviewOf(records *store.Store) (review record.Review, err erro
 // author.
 func (s *session) newCode(records *store.Store, newest, seen record.Review, doc *sinceJSON) error {
 	next, err := lineage.NextRound(s.ctx, records, newest)
+	if errors.Is(err, gitstore.ErrUnborn) { // a repository that has only the records has no code to compare
+		return nil
+	}
 	if err != nil || seen.ID == "" {
 		return gitstore.IgnoreNotFound(err)
 	}

@@ -17,7 +17,7 @@ import (
 
 // list returns a page of the list of reviews.
 func (s *Server) list(ctx context.Context, c call, in listArgs) (outcome, error) {
-	filter := store.Filter{Review: c.wanted(in)}
+	filter := store.Filter{Review: c.wanted(in), Carried: true}
 	var err error
 	if filter.Status, err = record.StatusFilter(in.Status); err != nil {
 		return outcome{}, err

@@ -303,6 +303,9 @@ const aroundPage = 600
 
 func (s *Server) get(ctx context.Context, c call, in getArgs) (outcome, error) {
 	review, err := c.Store.Review(ctx, in.id())
+	if err == nil {
+		review, err = c.Store.Carrying(ctx, review)
+	}
 	if err != nil {
 		return outcome{}, err
 	}

@@ -95,7 +95,7 @@ func Of(ctx context.Context, records *store.Store, given Given) (Overview, error
 		return doc, err
 	}
 	if doc.Reviews, doc.Inbox, err = records.Reviews(ctx,
-		store.Filter{Status: waiting, Limit: reviewsShown, ByNeed: true}); err != nil {
+		store.Filter{Status: waiting, Limit: reviewsShown, ByNeed: true, Carried: true}); err != nil {
 		return doc, err
 	}
 	doc.Critical = Critical(ctx, records) // Reviews has just updated the cache

@@ -408,7 +408,11 @@ func writeComments(w io.Writer, doc ReviewDocument) {
 		}
 		return
 	}
-	safetext.Fprintf(w, "\n%s\n\n", safetext.Block(doc.Markdown))
+	said := safetext.Block(doc.Markdown) // byte for byte, for agents
+	if tty, ok := w.(*screen.Writer); ok && tty.Columns > 0 {
+		said = Indented(doc.Markdown)
+	}
+	safetext.Fprintf(w, "\n%s\n\n", said)
 	for _, c := range doc.Comments {
 		later := shown.Later(c.Now)
 		if later != "" {

@@ -202,14 +202,12 @@ func (v *Review) Settle(ctx context.Context, store *store.Store) error {
 func Carried(ctx context.Context, records *store.Store, rounds record.Conversation, at int) ([]*Remark, error) {
 	var carried []*Remark
 	for _, t := range rounds.Carried(at) {
-		remark := &Remark{Author: strings.Join(t.Finding.SaidBy, ", "), Text: t.Finding.Issue, Open: true}
 		for _, r := range New(rounds[t.Round-1], store.Draft{}).Remarks {
-			if r.ID == t.Finding.ID && r.ID != "" {
-				remark = r
+			if r.ID == t.Finding.ID {
+				r.Round, r.Refuses = t.Round, t.Refuses
+				carried = append(carried, r)
 			}
 		}
-		remark.Round, remark.Refuses = t.Round, t.Refuses
-		carried = append(carried, remark)
 	}
 	return carried, settle(ctx, records, carried, rounds[at].Request.Subject)
 }

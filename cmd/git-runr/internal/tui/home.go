@@ -77,7 +77,7 @@ func (m *model) homePage() *page {
 
 func (m *model) readHome(ctx context.Context, all bool) (h home, err error) {
 	h.all, h.live = all, map[string]bool{}
-	filter := store.Filter{Limit: listed, ByNeed: true}
+	filter := store.Filter{Limit: listed, ByNeed: true, Carried: true}
 	name := record.StatusWaiting
 	if all {
 		name = "all"

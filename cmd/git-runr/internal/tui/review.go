@@ -50,6 +50,9 @@ func (m *model) reviewPage(id string) *page {
 		files, cut, missing, was, lines := v.diff.files, v.diff.cut, v.missing, v.read, v.diff.context
 		return func(ctx context.Context) (func(), error) {
 			review, err := m.Store.Review(ctx, id)
+			if err == nil {
+				review, err = m.Store.Carrying(ctx, review)
+			}
 			if err != nil {
 				return nil, err
 			}

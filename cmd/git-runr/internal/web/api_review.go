@@ -134,7 +134,7 @@ const maxListed = 200
 
 func (s *Server) listSubmissions(r *http.Request) (any, error) {
 	q := r.URL.Query()
-	filter := store.Filter{Limit: 50}
+	filter := store.Filter{Limit: 50, Carried: true}
 	var err error
 	if filter.ClosedSince, err = loop.ClosedSince(s.Store); err != nil {
 		return nil, err
@@ -197,6 +197,9 @@ type personsAnswer struct {
 
 func (s *Server) getSubmission(r *http.Request) (any, error) {
 	review, err := s.Store.Review(r.Context(), r.PathValue("id"))
+	if err == nil {
+		review, err = s.Store.Carrying(r.Context(), review)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func (p *pages) inbox(w http.ResponseWriter, r *http.Request) error {
 	counts := map[string]int{}
 	reviews, total, err := p.Store.Reviews(r.Context(),
 		store.Filter{Skip: (number - 1) * aPage, Limit: aPage, Status: fits, ClosedSince: since, Counts: counts,
-			Review: wanted})
+			Review: wanted, Carried: true})
 	if err != nil {
 		return err
 	}

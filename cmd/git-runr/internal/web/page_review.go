@@ -68,7 +68,7 @@ func (v reviewView) Standing() *standing {
 	switch n := len(v.Submissions); {
 	case n == 0:
 		return nil
-	case n == 1:
+	case n == 1 && v.Submissions[0].Outcome == v.Review.Outcome():
 		return &standing{v.Submissions[0].Badge(), v.Submissions[0].Class()}
 	}
 	words := strings.ToLower(strings.ReplaceAll(string(v.Review.Verdict()), "_", " "))
@@ -145,6 +145,9 @@ func (p *pages) ofReview(
 ) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		review, err := p.Store.Review(r.Context(), r.PathValue("id"))
+		if err == nil {
+			review, err = p.Store.Carrying(r.Context(), review)
+		}
 		if err != nil {
 			return err
 		}
