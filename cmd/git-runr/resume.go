@@ -15,6 +15,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runner"
@@ -381,16 +382,10 @@ func (p *program) abortCommand() *cli.Command {
 			}
 			return s.print(doc, func(w io.Writer) {
 				safetext.Fprintf(w, "Aborted %s.", run.ID)
-				if branch != "" {
-					safetext.Fprintf(w, " Its work stays on %s.", run.Plan.Branch)
-				}
-				if run.Plan.InPlace {
-					safetext.Fprintf(w, " What changed in this checkout meanwhile stays as it is.")
-				}
+				screen.When(w, branch != "", " Its work stays on %s.", run.Plan.Branch)
+				screen.When(w, run.Plan.InPlace, " What changed in this checkout meanwhile stays as it is.")
 				safetext.Fprintf(w, "\n")
-				if doc.Left != "" {
-					safetext.Fprintf(w, "Uncommitted work in its worktree is kept:\n  %s\n", doc.Left)
-				}
+				screen.When(w, doc.Left != "", "Uncommitted work in its worktree is kept:\n  %s\n", doc.Left)
 			})
 		}),
 	}

@@ -11,6 +11,13 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
+// when writes as fmt.Fprintf does, if a condition holds.
+func when(b *strings.Builder, holds bool, format string, args ...any) {
+	if holds {
+		fmt.Fprintf(b, format, args...)
+	}
+}
+
 // writeFacts writes what was requested, and the state of the review.
 func (c call) writeFacts(b *strings.Builder, r record.Review) {
 	fmt.Fprintf(b, "\nstatus: %s\n", r.Status)
@@ -25,9 +32,7 @@ func (c call) writeFacts(b *strings.Builder, r record.Review) {
 	for _, where := range r.Whereabouts() {
 		fmt.Fprintf(b, "the code: %s\n", line(where, 500))
 	}
-	if r.Request.Follows != "" {
-		fmt.Fprintf(b, "follows: review %s, of the code as it was before\n", line(r.Request.Follows, 200))
-	}
+	when(b, r.Request.Follows != "", "follows: review %s, of the code as it was before\n", line(r.Request.Follows, 200))
 	if kind := r.Request.Kind; kind != "" {
 		fmt.Fprintf(b, "only this kind of fault was looked for: %s\n", line(kind, 200))
 	}
@@ -45,12 +50,8 @@ func (c call) writeFacts(b *strings.Builder, r record.Review) {
 		}
 	}
 	c.writeClaim(b, r)
-	if r.ResolvedBy != "" {
-		fmt.Fprintf(b, "resolved by: %s\n", line(r.ResolvedBy, 200))
-	}
-	if r.Note != "" {
-		fmt.Fprintf(b, "note: %s\n", line(r.Note, maxString))
-	}
+	when(b, r.ResolvedBy != "", "resolved by: %s\n", line(r.ResolvedBy, 200))
+	when(b, r.Note != "", "note: %s\n", line(r.Note, maxString))
 	if run := r.Request.Run; run != "" {
 		fmt.Fprintf(b, "round %d of run %s, which goes on from the verdict: git runr resume %s\n", r.Request.Round, run, run)
 	}
@@ -60,9 +61,7 @@ func (c call) writeFacts(b *strings.Builder, r record.Review) {
 	if n := r.Request.Subject.MoreCommits; n > 0 {
 		fmt.Fprintf(b, "and %s\n", prose.Count(n, "older commit"))
 	}
-	if r.Request.Message != "" {
-		fmt.Fprintf(b, "message of the request:\n%s\n", safetext.Quote(r.Request.Message))
-	}
+	when(b, r.Request.Message != "", "message of the request:\n%s\n", safetext.Quote(r.Request.Message))
 }
 
 func (c call) writeClaim(b *strings.Builder, r record.Review) {
@@ -118,9 +117,7 @@ func writeSubmission(b *strings.Builder, sub record.Submission) {
 		if !check.OK() {
 			fmt.Fprintf(b, "check %s did not pass: %s: %s\n", line(check.Name, 200), line(check.Command, 500),
 				line(check.Why(), 500))
-			if check.Output != "" && sub.Event != "" {
-				fmt.Fprintf(b, "  whole output: %s\n", record.LogCommand(sub.Event, check.Name))
-			}
+			when(b, check.Output != "" && sub.Event != "", "  whole output: %s\n", record.LogCommand(sub.Event, check.Name))
 		}
 	}
 	for _, why := range sub.SkippedBy {
@@ -143,19 +140,13 @@ func writeFinding(b *strings.Builder, f reply.Finding) {
 	}
 	fmt.Fprintf(b, "- [%s] %s, %s: %s\n", f.ID, f.Severity, safetext.Line(cmp.Or(f.Place(), "general")),
 		line(f.Issue, most))
-	if f.Fix != "" {
-		fmt.Fprintf(b, "  fix: %s\n", line(f.Fix, maxString))
-	}
+	when(b, f.Fix != "", "  fix: %s\n", line(f.Fix, maxString))
 }
 
 // writeSayers writes which reviewers made a finding, and the judge's remark on it.
 func writeSayers(b *strings.Builder, j record.Joined) {
-	if len(j.SaidBy) > 1 {
-		fmt.Fprintf(b, "  reported by: %s\n", line(strings.Join(j.SaidBy, ", "), 500))
-	}
-	if len(j.Similar) > 0 {
-		fmt.Fprintf(b, "  similar: %s\n", line(strings.Join(j.Similar, ", "), 500))
-	}
+	when(b, len(j.SaidBy) > 1, "  reported by: %s\n", line(strings.Join(j.SaidBy, ", "), 500))
+	when(b, len(j.Similar) > 0, "  similar: %s\n", line(strings.Join(j.Similar, ", "), 500))
 	if j.Disputed {
 		b.WriteString("  disputed: fewer than the quorum reported it\n")
 	}
