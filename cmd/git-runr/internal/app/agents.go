@@ -145,9 +145,7 @@ func writeAgents(w io.Writer, agents []agentDoc, named bool) {
 		}
 		writeAgent(w, a, widest)
 	}
-	if len(missing) > 0 {
-		safetext.Fprintf(w, "%s\n", screen.Faint.Of("not installed: "+strings.Join(missing, ", ")))
-	}
+	screen.When(w, len(missing) > 0, "%s\n", screen.Faint.Of("not installed: "+strings.Join(missing, ", ")))
 }
 
 func writeAgent(w io.Writer, a agentDoc, widest int) {
@@ -170,10 +168,8 @@ func writeAgent(w io.Writer, a agentDoc, widest int) {
 		}
 		safetext.Fprintf(w, "    %s; model: %s; arguments %s\n", signedIn, model, a.Arguments)
 	}
-	if a.Took.Calls > 0 {
-		safetext.Fprintf(w, "    so far here: %s in %s\n", cmp.Or(a.Took.String(), "use not reported"),
-			prose.Count(a.Took.Calls, "call"))
-	}
+	screen.When(w, a.Took.Calls > 0, "    so far here: %s in %s\n",
+		cmp.Or(a.Took.String(), "use not reported"), prose.Count(a.Took.Calls, "call"))
 	switch {
 	case a.Check == nil:
 	case a.Check.OK:

@@ -13,6 +13,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/manual"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
@@ -120,9 +121,7 @@ func trust(s *session, store *store.Store, conf *config.Config) error {
 			render.Lines(w, asked)
 		}
 		safetext.Fprintf(w, "%s: %s\n", config.FileName, doc.Status)
-		if len(doc.CodeOf) > 0 {
-			safetext.Fprintf(w, "checks run on the code of: %s\n", strings.Join(doc.CodeOf, ", "))
-		}
+		screen.When(w, len(doc.CodeOf) > 0, "checks run on the code of: %s\n", strings.Join(doc.CodeOf, ", "))
 	})
 }
 
@@ -166,17 +165,11 @@ func (s *session) confirmTrust(doc trustJSON) error {
 }
 
 func writeTrust(w io.Writer, doc trustJSON) {
-	if len(doc.Commands) > 0 {
-		safetext.Fprintf(w, "%s names these commands:\n", config.FileName)
-		render.Lines(w, doc.Commands)
-	}
-	if len(doc.Standard) > 0 {
-		safetext.Fprintf(w, "The project has these checks:\n")
-		render.Lines(w, doc.Standard)
-	}
-	if len(doc.Commands)+len(doc.Standard) == 0 {
-		safetext.Fprintf(w, "Trusted commands would run on code that is new here.\n")
-	}
+	screen.When(w, len(doc.Commands) > 0, "%s names these commands:\n", config.FileName)
+	render.Lines(w, doc.Commands)
+	screen.When(w, len(doc.Standard) > 0, "The project has these checks:\n")
+	render.Lines(w, doc.Standard)
+	screen.When(w, len(doc.Commands)+len(doc.Standard) == 0, "Trusted commands would run on code that is new here.\n")
 }
 
 func (p *program) checkCommand() *cli.Command {
@@ -219,9 +212,7 @@ func check(s *session, store *store.Store, conf *config.Config) error {
 	}
 	return s.printEnding(map[string]any{"checks": results}, failed, exit.NotPassed, func(w io.Writer) {
 		for _, c := range results {
-			if !c.OK() && c.Output != "" {
-				safetext.Fprintf(w, "%s\n", safetext.Block(c.Output))
-			}
+			screen.When(w, !c.OK() && c.Output != "", "%s\n", safetext.Block(c.Output))
 			safetext.Fprintf(w, "%s: %s\n", c.Name, c.State())
 		}
 	})

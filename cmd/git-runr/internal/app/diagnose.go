@@ -135,8 +135,6 @@ func (c *console) showNote(commit gitstore.ID, note string) error {
 	lines := splitLines(note)
 	c.say("the logs are not in this clone; type: git runr sync")
 	return c.print(map[string]any{"commit": commit, "note": lines}, func(w io.Writer) {
-		for _, line := range lines {
-			safetext.Fprintf(w, "%s\n", line)
-		}
+		screen.Each(w, "%s\n", lines)
 	})
 }

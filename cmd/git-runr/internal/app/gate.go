@@ -11,6 +11,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/hooks"
 	"github.com/git-runr/git-runr/loop/builtin"
@@ -78,9 +79,7 @@ func (s *session) gate(store *store.Store, conf *config.Config) error {
 	if len(held) > 0 {
 		writeHeldUp(s.out, bar, len(commits), held)
 	}
-	for _, tag := range tags {
-		safetext.Fprintf(s.out, "git runr: %s\n", tag)
-	}
+	screen.Each(s.out, "git runr: %s\n", tags)
 	writeOpaque(s.out, pushed.opaque)
 	if len(pushed.private) > 0 {
 		writePrivate(s.out, remote, slices.Contains(store.Repo.Remotes(), remote), pushed.private)

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/checking"
@@ -66,14 +67,10 @@ func (s *session) writeGuard(w io.Writer, repo *gitstore.Repo, doc guardJSON) {
 	}
 	for _, a := range doc.Alterations {
 		safetext.Fprintf(w, "%s, while %s:\n", a.At.Local().Format("2006-01-02 15:04"), a.While)
-		for _, line := range checking.Changes(repo, a.Alteration) {
-			safetext.Fprintf(w, "  %s\n", line)
-		}
+		screen.Each(w, "  %s\n", checking.Changes(repo, a.Alteration))
 		for _, c := range a.Files {
 			safetext.Fprintf(w, "  %s\n", c.Path)
-			for _, line := range a.Diffs[c.Path] {
-				safetext.Fprintf(w, "    %s\n", line)
-			}
+			screen.Each(w, "    %s\n", a.Diffs[c.Path])
 		}
 	}
 	fmt.Fprintln(w, "\nTo put back what stopped the work (everything with --all):\n  git runr guard restore")

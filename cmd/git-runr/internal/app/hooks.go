@@ -15,6 +15,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/background"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/overview"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/setup"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
 	"github.com/git-runr/git-runr/gitstore"
@@ -102,9 +103,7 @@ func hookAction(s *session, store *store.Store,
 				fails = ", would not run"
 			}
 			safetext.Fprintf(w, "%s: %s%s  %s\n", st.Hook, st.State, fails, st.Path)
-			if st.Detail != "" {
-				safetext.Fprintf(w, "  %s\n", st.Detail)
-			}
+			screen.When(w, st.Detail != "", "  %s\n", st.Detail)
 			writeWithout(w, st)
 		}
 	})

@@ -228,8 +228,6 @@ func inboxAnswer(s *session, store *store.Store) (err error) {
 		given, _ := review.AnswerTo(answer.Finding)
 		safetext.Fprintf(w, "%s %s; %s of %s still open.\n", answer.Finding, given.What(), prose.Count(done.Open, "finding"),
 			done.ID)
-		if done.Status == record.ReviewResolved {
-			safetext.Fprintf(w, "Resolved %s.\n", done.ID)
-		}
+		screen.When(w, done.Status == record.ReviewResolved, "Resolved %s.\n", done.ID)
 	})
 }

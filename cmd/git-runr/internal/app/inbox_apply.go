@@ -70,7 +70,7 @@ func inboxApply(s *session, store *store.Store) error {
 	var changes []suggest.Change
 	var problems []*exit.Problem
 	refuse := func(id string, err error) {
-		problem := exit.Classify(applyProblem(review, id, err))
+		problem := exit.Classify(applyProblem(review, err))
 		problems = append(problems, problem)
 		doc.Refused = append(doc.Refused, refusedOne{id, problem.Status, problem.Msg})
 	}
@@ -84,7 +84,7 @@ func inboxApply(s *session, store *store.Store) error {
 	}
 	done, err := suggest.Apply(s.ctx, store, review, changes, doc.Branch)
 	if err != nil {
-		return applyProblem(review, "", err)
+		return applyProblem(review, err)
 	}
 	doc.Branch, doc.Base, doc.Commit = done.Branch, done.Base, done.Commit
 	for _, one := range done.Done {
@@ -155,7 +155,7 @@ func openSuggestions(review record.Review) (ids []string) {
 }
 
 // applyProblem adds to err what to type if a suggestion could not be applied.
-func applyProblem(review record.Review, id string, err error) error {
+func applyProblem(review record.Review, err error) error {
 	refused, elsewhere := new(suggest.RefusedError), new(gitstore.CheckedOutError)
 	switch {
 	case errors.As(err, &refused):

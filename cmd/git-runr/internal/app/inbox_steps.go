@@ -15,6 +15,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
 	"github.com/git-runr/git-runr/loop"
@@ -42,9 +43,7 @@ Exit status: 12 if somebody else holds it.`,
 		Action: p.onReviews("submitted", "Claim", inboxClaim, func(w io.Writer, done actorDone) {
 			safetext.Fprintf(w, "Claimed %s as %s%s.\n", done.ID, done.Actor, render.Until(done.Claim))
 			safetext.Fprintf(w, "  git runr show %s\n", done.ID)
-			if done.Resolve != "" {
-				safetext.Fprintf(w, "  %s\n", done.Resolve)
-			}
+			screen.When(w, done.Resolve != "", "  %s\n", done.Resolve)
 		}),
 	}
 }
@@ -119,9 +118,7 @@ Exit status: the worst of all.`,
 				return s.steps(store).Resolve(s.ctx, id, s.hold(actor), s.note)
 			}, func(w io.Writer, done actorDone) {
 				safetext.Fprintf(w, "Resolved %s.\n", done.ID)
-				if done.Open > 0 {
-					safetext.Fprintf(w, "%s still open.\n", prose.Count(done.Open, "finding"))
-				}
+				screen.When(w, done.Open > 0, "%s still open.\n", prose.Count(done.Open, "finding"))
 			}),
 	}
 }
@@ -200,13 +197,9 @@ func (s *session) acted(store *store.Store, review record.Review, actor string) 
 func writeDrafts(w io.Writer, done actorDone) {
 	for _, d := range done.Drafts {
 		safetext.Fprintf(w, "%s:\n", d.Words())
-		if d.List != "" {
-			safetext.Fprintf(w, "  %s\n", d.List)
-		}
+		screen.When(w, d.List != "", "  %s\n", d.List)
 	}
-	if len(done.Drafts) > 0 {
-		safetext.Fprintf(w, "  to submit it, first:\n    git runr inbox reopen %s\n", done.ID)
-	}
+	screen.When(w, len(done.Drafts) > 0, "  to submit it, first:\n    git runr inbox reopen %s\n", done.ID)
 }
 
 // claimedHint adds the command with --force to err if somebody else has claimed the review.

@@ -15,6 +15,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/register"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/setup"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/hooks"
@@ -183,19 +184,13 @@ func writeInit(w io.Writer, doc initJSON) {
 	case doc.Written:
 		safetext.Fprintf(w, "%s %s with %s:\n", would, doc.Config, prose.Count(len(doc.Checks), "check"))
 		writeChecks(w, doc.Checks)
-		if !doc.Trusted && !doc.DryRun {
-			fmt.Fprintln(w, "Its commands are not trusted yet; type: git runr trust")
-		}
+		screen.When(w, !doc.Trusted && !doc.DryRun, "Its commands are not trusted yet; type: git runr trust\n")
 	default:
 		safetext.Fprintf(w, "Kept %s.\n", doc.Config)
 	}
-	if doc.Setup != "" {
-		safetext.Fprintf(w, "  setup of each worktree: %s\n", doc.Setup)
-	}
-	if len(doc.Copy) > 0 {
-		safetext.Fprintf(w, "  copied into each worktree: %s   (agents that work there can read them)\n",
-			strings.Join(doc.Copy, ", "))
-	}
+	screen.When(w, doc.Setup != "", "  setup of each worktree: %s\n", doc.Setup)
+	screen.When(w, len(doc.Copy) > 0, "  copied into each worktree: %s   (agents that work there can read them)\n",
+		strings.Join(doc.Copy, ", "))
 	calls := writeHooks(w, doc)
 	shows := map[bool]string{true: "showed", false: "shows"}[doc.shown]
 	if doc.DryRun && !doc.shown {
@@ -214,13 +209,9 @@ func writeInit(w io.Writer, doc initJSON) {
 		safetext.Fprintf(w,
 			"\nFrom now on each commit is %s in the background by %s%s\n"+
 				"Nothing waits for it; [skip runr] in a message leaves a commit out.\n", verb, doc.Reviewer, checks)
-		if doc.Reviewer == record.Builtin {
-			safetext.Fprintf(w, "%s\n", safetext.Block(render.BuiltinIs))
-		}
+		screen.When(w, doc.Reviewer == record.Builtin, "%s\n", safetext.Block(render.BuiltinIs))
 	}
-	if len(doc.Agents) > 0 {
-		safetext.Fprintf(w, "To set up %s, type: git runr init --agents\n", strings.Join(doc.Agents, ", "))
-	}
+	screen.When(w, len(doc.Agents) > 0, "To set up %s, type: git runr init --agents\n", strings.Join(doc.Agents, ", "))
 	if !doc.DryRun {
 		fmt.Fprint(w, "Undo it: git runr uninstall\nTry: git runr review --wait\n")
 	}

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/register"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -117,12 +117,8 @@ func (s *session) agentTools(store *store.Store) ([]string, error) {
 }
 
 func (s *session) writeAgents(w io.Writer, plan *register.Plan, written bool, names []string) {
-	if plan.Empty() && len(plan.Left()) == 0 {
-		fmt.Fprintln(w, "Nothing to do.")
-	}
-	for _, left := range plan.Left() {
-		safetext.Fprintf(w, "left alone: %s\n", left)
-	}
+	screen.When(w, plan.Empty() && len(plan.Left()) == 0, "Nothing to do.\n")
+	screen.Each(w, "left alone: %s\n", plan.Left())
 	for _, item := range plan.Items {
 		switch {
 		case item.State == register.Kept:
@@ -132,8 +128,6 @@ func (s *session) writeAgents(w io.Writer, plan *register.Plan, written bool, na
 		}
 	}
 	if !s.Bool("remove") {
-		for _, note := range register.Notes(names, s.Bool("hooks")) {
-			safetext.Fprintf(w, "%s.\n", note)
-		}
+		screen.Each(w, "%s.\n", register.Notes(names, s.Bool("hooks")))
 	}
 }

@@ -2,7 +2,6 @@ package app
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/extras"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/setup"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
@@ -160,13 +160,7 @@ func writeExtras(w io.Writer, doc extrasJSON) {
 		}
 		safetext.Fprintf(w, "%-9s %s\n", state, item.Path)
 	}
-	if len(doc.Files) == 0 {
-		fmt.Fprintln(w, "Nothing to do.")
-	}
-	for _, note := range doc.Notes {
-		safetext.Fprintf(w, "%s\n", note)
-	}
-	if doc.Written && len(doc.Notes) > 0 {
-		fmt.Fprintln(w, "Try: git help runr")
-	}
+	screen.When(w, len(doc.Files) == 0, "Nothing to do.\n")
+	screen.Each(w, "%s\n", doc.Notes)
+	screen.When(w, doc.Written && len(doc.Notes) > 0, "Try: git help runr\n")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/record"
@@ -212,7 +213,12 @@ func (c *console) prove(ctx context.Context, conf *config.Config, store *store.S
 	names []string) (record.Run, error) {
 	for _, name := range names {
 		if !slices.ContainsFunc(run.Plan.Checks, func(check runplan.Check) bool { return check.Name == name }) {
-			return run, exit.Problemf(exit.NotFound, "the run has no check called %q", name).WithHint(checkNames(run))
+			names := each.Of(run.Plan.Checks, func(c runplan.Check) string { return c.Name })
+			hint := "its checks: " + strings.Join(names, ", ")
+			if len(names) == 0 {
+				hint = "it has none: git runr help config explains how to add checks"
+			}
+			return run, exit.Problemf(exit.NotFound, "the run has no check called %q", name).WithHint(hint)
 		}
 	}
 	run, iv, err := c.intervened(ctx, conf, store, func(runner *runner.Runner) (record.Run, record.Intervention, error) {
@@ -230,14 +236,6 @@ func (c *console) prove(ctx context.Context, conf *config.Config, store *store.S
 		}
 	}
 	return run, nil
-}
-
-func checkNames(run record.Run) string {
-	names := each.Of(run.Plan.Checks, func(c runplan.Check) string { return c.Name })
-	if len(names) == 0 {
-		return "it has none: git runr help config explains how to add checks"
-	}
-	return "its checks: " + strings.Join(names, ", ")
 }
 
 // sameStopsAllowed is how often a run may stop for the same reason without progress before resume --safe leaves it to
@@ -320,7 +318,9 @@ func intervene(s *session, store *store.Store, conf *config.Config, run record.R
 	if s.IsSet("commit") && iv.Commit == "" {
 		s.say("there was nothing to commit in the run's working tree")
 	}
-	return s.showIntervention(run, iv)
+	doc := interventionJSON{Run: run.ID, Intervention: iv, Next: []string{"git runr resume " + run.ID}}
+	failed := slices.ContainsFunc(iv.Commands, func(check record.CheckResult) bool { return !check.OK() })
+	return s.printEnding(doc, failed, exit.NotPassed, func(w io.Writer) { render.Intervention(w, run, iv) })
 }
 
 // intervened lets a runner record what a person did, and updates the notes.
@@ -384,12 +384,6 @@ func (s *session) commented(store *store.Store, run record.Run) (*record.Comment
 	return &lines, err
 }
 
-func (c *console) showIntervention(run record.Run, iv record.Intervention) error {
-	doc := interventionJSON{Run: run.ID, Intervention: iv, Next: []string{"git runr resume " + run.ID}}
-	failed := slices.ContainsFunc(iv.Commands, func(check record.CheckResult) bool { return !check.OK() })
-	return c.printEnding(doc, failed, exit.NotPassed, func(w io.Writer) { render.Intervention(w, run, iv) })
-}
-
 func (p *program) abortCommand() *cli.Command {
 	return &cli.Command{
 		Name: "abort", Usage: "give up a run, also one at work, and remove its worktree; its branch stays", ArgsUsage: "RUN",
@@ -408,16 +402,10 @@ func (p *program) abortCommand() *cli.Command {
 			}
 			return s.print(doc, func(w io.Writer) {
 				safetext.Fprintf(w, "Aborted %s.", run.ID)
-				if branch != "" {
-					safetext.Fprintf(w, " Its work stays on %s.", run.Plan.Branch)
-				}
-				if run.Plan.InPlace {
-					safetext.Fprintf(w, " What changed in this checkout meanwhile stays as it is.")
-				}
+				screen.When(w, branch != "", " Its work stays on %s.", run.Plan.Branch)
+				screen.When(w, run.Plan.InPlace, " What changed in this checkout meanwhile stays as it is.")
 				safetext.Fprintf(w, "\n")
-				if doc.Left != "" {
-					safetext.Fprintf(w, "Uncommitted work in its worktree is kept:\n  %s\n", doc.Left)
-				}
+				screen.When(w, doc.Left != "", "Uncommitted work in its worktree is kept:\n  %s\n", doc.Left)
 			})
 		}),
 	}

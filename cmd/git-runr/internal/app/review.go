@@ -16,6 +16,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/agent"
@@ -205,9 +206,7 @@ func (s *session) showRequested(store *store.Store, made record.Review, round in
 		Follows: request.Follows, Status: string(made.Status), Hint: hint, Audience: made.Audience,
 	}
 	return s.print(doc, func(w io.Writer) {
-		for _, line := range requestedLines(made, round, url, hint) {
-			safetext.Fprintf(w, "%s\n", line)
-		}
+		screen.Each(w, "%s\n", requestedLines(made, round, url, hint))
 	})
 }
 
@@ -527,9 +526,7 @@ func (s *session) showReview(store *store.Store, review record.Review) error {
 	}
 	err = s.print(doc, func(w io.Writer) {
 		render.Review(w, doc)
-		if doc.ChecksMissing != "" {
-			safetext.Fprintf(w, "\nNot passed, because checks are required: %s.\n", doc.ChecksMissing)
-		}
+		screen.When(w, doc.ChecksMissing != "", "\nNot passed, because checks are required: %s.\n", doc.ChecksMissing)
 	})
 	if err != nil {
 		return err

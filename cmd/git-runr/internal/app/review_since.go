@@ -149,9 +149,7 @@ func writeSince(w io.Writer, doc sinceJSON) {
 	}
 	for _, n := range doc.News {
 		safetext.Fprintf(w, "  %s\n", strings.TrimSpace(n.By+": "+n.What+" "+n.Finding))
-		if n.Text != "" {
-			safetext.Fprintf(w, "%s\n", render.Indented(n.Text))
-		}
+		screen.When(w, n.Text != "", "%s\n", render.Indented(n.Text))
 	}
 	if len(doc.Commits)+len(doc.News) == 0 && (doc.Changed == nil || doc.Changed.Files == 0) {
 		safetext.Fprintf(w, "  nothing new\n")

@@ -403,9 +403,7 @@ func (s *session) printEvents(store *store.Store, docs []render.EventDocument, b
 }
 
 func printUnreadable(w io.Writer, bad []error) {
-	for _, err := range bad {
-		safetext.Fprintf(w, "unreadable: %s\n", err.Error())
-	}
+	screen.Each(w, "unreadable: %s\n", bad)
 }
 
 // printEvent prints one event as it arrives: a line, or with --json an object on one line.

@@ -2,7 +2,6 @@ package app
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/safetext"
@@ -93,9 +93,7 @@ func (d syncedJSON) show(w io.Writer) {
 	for _, one := range append([]share.Synced{d.Synced}, d.Also...) {
 		writeSynced(w, one)
 	}
-	if d.Kept > 0 {
-		safetext.Fprintf(w, "Private, and still only here: %s.\n", prose.Count(d.Kept, "event"))
-	}
+	screen.When(w, d.Kept > 0, "Private, and still only here: %s.\n", prose.Count(d.Kept, "event"))
 }
 
 func (s *session) syncOne(store *store.Store, conf *config.Config, remote string) (share.Synced, error) {
@@ -134,15 +132,11 @@ func writeNotTaken(w io.Writer, logs []gitstore.Rejection) {
 const unreadableShown = 5
 
 func writeSynced(w io.Writer, done share.Synced) {
-	for _, line := range done.Recovered {
-		safetext.Fprintf(w, "recovered: %s\n", line)
-	}
+	screen.Each(w, "recovered: %s\n", done.Recovered)
 	safetext.Fprintf(w, "Synced with %s: %s from %s; %s of ours pushed.\n", done.Remote,
 		prose.Count(done.Taken, "new event"), prose.Count(len(done.Writers), "writer"), prose.Count(done.Pushed, "event"))
-	if done.Retired > 0 {
-		safetext.Fprintf(w, "%s of inactive writers moved to the archive, with all their events.\n",
-			prose.Count(done.Retired, "log"))
-	}
+	screen.When(w, done.Retired > 0, "%s of inactive writers moved to the archive, with all their events.\n",
+		prose.Count(done.Retired, "log"))
 	if done.RetireWhy != "" && done.Refused == nil {
 		safetext.Fprintf(w, "refs of inactive writers stay: %s\n", done.RetireWhy)
 	}
@@ -158,18 +152,13 @@ func writeSynced(w io.Writer, done share.Synced) {
 	for _, r := range done.Missing {
 		safetext.Fprintf(w, "damaged here, and the remote does not have it: the log of %s: %s\n", r.Writer, r.Reason)
 	}
-	for _, lost := range done.Lost {
-		safetext.Fprintf(w, "not counted: %s\n", lost)
-	}
-	if done.NotesWhy != "" {
-		safetext.Fprintf(w, "notes not pushed: %s\n", done.NotesWhy)
-	}
+	screen.Each(w, "not counted: %s\n", done.Lost)
+	screen.When(w, done.NotesWhy != "", "notes not pushed: %s\n", done.NotesWhy)
 	if done.Replaced != "" {
 		safetext.Fprintf(w,
 			"notes that git-runr did not write were at %s; they are in the history of %s there: git show %s\n", done.Remote,
 			store.NotesRef, done.Replaced.Short())
 	}
-	if done.Renewed {
-		fmt.Fprintln(w, "Another clone writes under the id of this one: this one writes under a new id from now on.")
-	}
+	screen.When(w, done.Renewed,
+		"Another clone writes under the id of this one: this one writes under a new id from now on.\n")
 }

@@ -124,12 +124,8 @@ func writeUndone(ctx context.Context, store *store.Store, w io.Writer, undone la
 	if moved := undone.Moved(ctx, store); moved != "" {
 		safetext.Fprintf(w, "  %s\n", moved)
 	}
-	if doc.Undo == "" && len(doc.Conflicts) == 0 {
-		fmt.Fprintln(w, "  it was already so: nothing else was changed")
-	}
-	if undone.Earlier {
-		safetext.Fprintf(w, "To undo what was done before it:\n  %s\n", again)
-	}
+	screen.When(w, doc.Undo == "" && len(doc.Conflicts) == 0, "  it was already so: nothing else was changed\n")
+	screen.When(w, undone.Earlier, "To undo what was done before it:\n  %s\n", again)
 	gone := undone.Added(ctx, store)
 	render.Paths(w, "restored", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool {
 		return gone[path]
@@ -213,9 +209,7 @@ func (s *session) listUndo(store *store.Store, run string) error {
 		for _, op := range doc.Operations {
 			safetext.Fprintf(w, "%s  %s  before it: %s\n", op.When.Local().Format(time.DateTime), op.What, op.Before.Short())
 		}
-		if len(doc.Operations) == 0 {
-			fmt.Fprintln(w, "There is nothing to undo here.")
-		}
+		screen.When(w, len(doc.Operations) == 0, "There is nothing to undo here.\n")
 		s.writeSnapshots(w, doc.Snapshots)
 		if len(kept) > 0 {
 			writeRoom(w, doc.Room, doc.Ignored)

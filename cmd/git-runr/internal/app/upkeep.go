@@ -66,23 +66,15 @@ func writeGarbage(w io.Writer, doc gcJSON, now time.Time) {
 	for _, g := range doc.Runs {
 		safetext.Fprintf(w, "run %s  %s %s ago\n", g.Run.ID, render.RunState(g.Run, false), age(now.Sub(g.Run.UpdatedAt)))
 		for _, path := range []string{g.Worktree, g.Files} {
-			if path != "" {
-				safetext.Fprintf(w, "  %s\n", path)
-			}
+			screen.When(w, path != "", "  %s\n", path)
 		}
-		if len(g.Snapshots) > 0 {
-			safetext.Fprintf(w, "  %s\n", prose.Count(len(g.Snapshots), "snapshot"))
-		}
+		screen.When(w, len(g.Snapshots) > 0, "  %s\n", prose.Count(len(g.Snapshots), "snapshot"))
 	}
-	if len(doc.Undo) > 0 {
-		safetext.Fprintf(w, "%s of what can be undone\n", prose.Count(len(doc.Undo), "old record"))
-	}
+	screen.When(w, len(doc.Undo) > 0, "%s of what can be undone\n", prose.Count(len(doc.Undo), "old record"))
 	if n := len(doc.Typed); n > 0 {
 		safetext.Fprintf(w, "%s typed for them and not submitted\n", prose.Count(n, "text"))
 	}
-	for _, dir := range doc.Checkouts {
-		safetext.Fprintf(w, "checkout %s\n", dir)
-	}
+	screen.Each(w, "checkout %s\n", doc.Checkouts)
 	for _, lost := range doc.Lost {
 		safetext.Fprintf(w, "worktree %s of %s, which is gone\n", lost.Dir, lost.Repository)
 	}
@@ -96,9 +88,8 @@ func writeGarbage(w io.Writer, doc gcJSON, now time.Time) {
 	if doc.DryRun {
 		would = "would be "
 	}
-	if len(doc.Checkouts) > 0 {
-		safetext.Fprintf(w, "%s of killed processes %sremoved.\n", prose.Count(len(doc.Checkouts), "checkout"), would)
-	}
+	screen.When(w, len(doc.Checkouts) > 0, "%s of killed processes %sremoved.\n",
+		prose.Count(len(doc.Checkouts), "checkout"), would)
 	safetext.Fprintf(w, "%s %sdropped from the lists, and what %s left here.\n", prose.Count(len(doc.Reviews), "review"),
 		would, prose.Count(len(doc.Runs), "run"))
 }
@@ -146,9 +137,7 @@ func writeDoctor(w io.Writer, checks []checkup.Result) {
 	for _, check := range checks {
 		safetext.Fprintf(w, "%s%s%-14s %s\n", meaning[check.State].Of(check.State),
 			safetext.Block(strings.Repeat(" ", 6-len(check.State))), check.Name, check.Detail)
-		for _, command := range check.Type {
-			safetext.Fprintf(w, "      %s\n", command)
-		}
+		screen.Each(w, "      %s\n", check.Type)
 	}
 }
 
@@ -255,10 +244,6 @@ func writeUninstall(w io.Writer, doc uninstallJSON) {
 	for _, what := range doc.Done {
 		safetext.Fprintf(w, "%s: %s\n", verb, what)
 	}
-	for _, left := range doc.Left {
-		safetext.Fprintf(w, "left alone: %s\n", left)
-	}
-	if len(doc.Done)+len(doc.Left) == 0 {
-		fmt.Fprintln(w, "Nothing to do.")
-	}
+	screen.Each(w, "left alone: %s\n", doc.Left)
+	screen.When(w, len(doc.Done)+len(doc.Left) == 0, "Nothing to do.\n")
 }

@@ -59,6 +59,18 @@ func handler[In any](s *Server, do func(context.Context, call, In) (outcome, err
 	}
 }
 
+// ofReview makes a tool of do that works on the review that the arguments name.
+func ofReview[In interface{ id() string }](do func(context.Context, call, record.Review, In) (outcome, error),
+) func(context.Context, call, In) (outcome, error) {
+	return func(ctx context.Context, c call, in In) (outcome, error) {
+		review, err := c.Store.Review(ctx, in.id())
+		if err != nil {
+			return outcome{}, err
+		}
+		return do(ctx, c, review, in)
+	}
+}
+
 // teller returns a function that reports the progress of a call, if the client requested that.
 func teller(ctx context.Context, req *sdk.CallToolRequest) func(message string, done, of time.Duration) {
 	token := req.Params.GetProgressToken()

@@ -81,9 +81,7 @@ func (r *Branch) write(w io.Writer) {
 		of = "Since " + r.Since
 	}
 	safetext.Fprintf(w, "%s: %s.\n", of, diagnose.CoverLine(r.CoverCounts))
-	for _, name := range r.RedOnBase {
-		safetext.Fprintf(w, "  check %s fails on the base as well, so it is left out of reviews\n", name)
-	}
+	screen.Each(w, "  check %s fails on the base as well, so it is left out of reviews\n", r.RedOnBase)
 	for _, c := range r.Refused[:min(len(r.Refused), unreviewedShown)] {
 		safetext.Fprintf(w, "  %-13s  %s  %s\n", screen.Critical.Of(c.Words()), c.Commit.Short(),
 			prose.CutColumns(c.Title, 60))

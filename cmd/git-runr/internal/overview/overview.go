@@ -193,24 +193,14 @@ func (d Overview) Write(w io.Writer, live func(string) bool, style render.ListSt
 		}
 		safetext.Fprintf(w, "On %s at %s; post-commit hook %s.\n", on, at, cmp.Or(string(d.Hook), "unknown"))
 	}
-	if d.Altered != "" {
-		safetext.Fprintf(w, "%s\n", screen.Critical.Of(d.Altered))
-	}
-	if d.Hooks != "" {
-		safetext.Fprintf(w, "%s; type: git runr hooks status\n", d.Hooks)
-	}
-	if d.Config != "" {
-		safetext.Fprintf(w, "\n%s\n  repair it first: reviews and runs need it\n", d.Config)
-	}
+	screen.When(w, d.Altered != "", "%s\n", screen.Critical.Of(d.Altered))
+	screen.When(w, d.Hooks != "", "%s; type: git runr hooks status\n", d.Hooks)
+	screen.When(w, d.Config != "", "\n%s\n  repair it first: reviews and runs need it\n", d.Config)
 	d.Covered.write(w)
-	if d.Critical != "" {
-		safetext.Fprintf(w, "\n%s\n", screen.Critical.Of(d.Critical))
-	}
+	screen.When(w, d.Critical != "", "\n%s\n", screen.Critical.Of(d.Critical))
 	render.CutShort(w, d.Cut)
-	if len(d.Runs) > 0 {
-		safetext.Fprintf(w, "\n%s\n", screen.Strong.Of("Runs:"))
-		render.Runs(w, d.Runs, live, style)
-	}
+	screen.When(w, len(d.Runs) > 0, "\n%s\n", screen.Strong.Of("Runs:"))
+	render.Runs(w, d.Runs, live, style)
 	if d.Inbox > 0 {
 		safetext.Fprintf(w, "\n%s\n", screen.Strong.Of(fmt.Sprintf("Inbox (%d):", d.Inbox)))
 		render.Inbox(w, d.Reviews, d.Inbox, style)
@@ -302,9 +292,7 @@ func (d Overview) writeQueue(w io.Writer) {
 		safetext.Fprintf(w, "%s  %s: %s\n", t.Of(), t.Reviewer, turnWords(t))
 	}
 	render.More(w, "", len(d.Queue)-queueShown)
-	if d.idle() {
-		fmt.Fprintln(w, "No worker is running; type: git runr work")
-	}
+	screen.When(w, d.idle(), "No worker is running; type: git runr work\n")
 }
 
 // turnWords describes the state of an agent in the queue.

@@ -250,7 +250,7 @@ func (t jsonText) style(at hujson.Value) (lead, tail string) {
 		eol = "\r\n"
 	}
 	if slots, _ := slotsOf(at); len(slots) > 0 {
-		_, indent, lines := lastLine(*slots[0].lead())
+		indent, lines := lastLine(*slots[0].lead())
 		if !lines {
 			return "", ""
 		}
@@ -261,16 +261,16 @@ func (t jsonText) style(at hujson.Value) (lead, tail string) {
 	return outer + t.unit(), outer
 }
 
-// lastLine splits text at its last line end.
-func lastLine(text []byte) (before, last string, found bool) {
+// lastLine returns what is after the last line end in text.
+func lastLine(text []byte) (last string, found bool) {
 	i := bytes.LastIndexByte(text, '\n')
-	return string(text[:max(i, 0)]), string(text[i+1:]), i >= 0
+	return string(text[i+1:]), i >= 0
 }
 
 // unit returns the indentation of the file's first member, or two spaces if it has none.
 func (t jsonText) unit() string {
 	if slots, _ := slotsOf(t.root); len(slots) > 0 {
-		if _, indent, lines := lastLine(*slots[0].lead()); lines && indent != "" {
+		if indent, lines := lastLine(*slots[0].lead()); lines && indent != "" {
 			return indent
 		}
 	}

@@ -47,9 +47,7 @@ func Inbox(w io.Writer, reviews []record.ReviewSummary, total int, style ListSty
 		rows[i] = style.cells(r, id)
 	}
 	screen.Table(w, style.Columns, rows)
-	if total > len(reviews) {
-		safetext.Fprintf(w, "… and %d more (--limit 0 shows all)\n", total-len(reviews))
-	}
+	screen.When(w, total > len(reviews), "… and %d more (--limit 0 shows all)\n", total-len(reviews))
 }
 
 // shortIDs returns the short forms of the ids of a list.

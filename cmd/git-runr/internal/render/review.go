@@ -190,9 +190,7 @@ func writeRounds(w io.Writer, doc ReviewDocument) {
 
 // writeCarried prints what is carried over from earlier rounds.
 func writeCarried(w io.Writer, doc ReviewDocument) {
-	if len(doc.Carried) > 0 {
-		fmt.Fprintln(w, "\nCarried from earlier rounds:")
-	}
+	screen.When(w, len(doc.Carried) > 0, "\nCarried from earlier rounds:\n")
 	for _, c := range doc.Carried {
 		place := cmp.Or(c.remark.Place(), "general")
 		if c.remark.Outdated {
@@ -201,17 +199,13 @@ func writeCarried(w io.Writer, doc ReviewDocument) {
 		safetext.Fprintf(w, "\n%s\n", strings.TrimSpace(fmt.Sprintf("%s  %s  by %s, from round %d", c.ID, place, c.By,
 			c.Round)))
 		safetext.Fprintf(w, "%s\n", Indented(c.Issue))
-		if c.Refuses {
-			fmt.Fprintln(w, "  blocks: the review cannot pass while this is open or only claimed fixed")
-		}
+		screen.When(w, c.Refuses, "  blocks: the review cannot pass while this is open or only claimed fixed\n")
 		if last, ok := c.remark.Last(); ok {
 			safetext.Fprintf(w, "  %s\n", answerLine(last))
 		}
 		writeReplies(w, "  ", c.Replies)
 	}
-	if doc.Settled > 0 {
-		safetext.Fprintf(w, "\n%s settled in earlier rounds.\n", prose.Count(doc.Settled, "finding"))
-	}
+	screen.When(w, doc.Settled > 0, "\n%s settled in earlier rounds.\n", prose.Count(doc.Settled, "finding"))
 }
 
 // Review prints a review for people.
@@ -293,9 +287,7 @@ func writeSpending(w io.Writer, r record.Review) {
 func NextSteps(w io.Writer, f record.Failure) {
 	next := f.Next()
 	safetext.Fprintf(w, "  %s\n", next.What)
-	for _, line := range next.Commands {
-		safetext.Fprintf(w, "    %s\n", line)
-	}
+	screen.Each(w, "    %s\n", next.Commands)
 }
 
 // Audience describes who sees a review or run that is not for everybody at the elected remote.
@@ -313,9 +305,7 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	safetext.Fprintf(w, "%s\n",
 		screen.Strong.Of(strings.TrimSpace(fmt.Sprintf("%s %s %s", subject.Spec, subject.Commit.Short(),
 			prose.OneLine(subject.Title)))))
-	if doc.Audience != "" {
-		safetext.Fprintf(w, "%s\n", Audience(doc.Audience))
-	}
+	screen.When(w, doc.Audience != "", "%s\n", Audience(doc.Audience))
 	for _, p := range doc.Redactions {
 		what := map[string]string{"": "the whole review", "text": "all texts with a given text"}[p.What]
 		safetext.Fprintf(w, "%s redacted %s %s\n", p.Actor, cmp.Or(what, "the thread of "+p.What),
@@ -325,13 +315,9 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	if kind := doc.Request.Kind; kind != "" {
 		safetext.Fprintf(w, "for one kind of fault: %s\n", kind)
 	}
-	if len(subject.Paths) > 0 {
-		safetext.Fprintf(w, "only %s\n", strings.Join(subject.Paths, ", "))
-	}
+	screen.When(w, len(subject.Paths) > 0, "only %s\n", strings.Join(subject.Paths, ", "))
 	safetext.Fprintf(w, "requested by %s on %s\n", doc.RequestedBy, screen.Time(doc.CreatedAt))
-	for _, line := range doc.Whereabouts() {
-		safetext.Fprintf(w, "%s\n", line)
-	}
+	screen.Each(w, "%s\n", doc.Whereabouts())
 	writeRounds(w, doc)
 	if follows := doc.Request.Follows; follows != "" && len(doc.Rounds) == 0 {
 		safetext.Fprintf(w, "asked again: follows review %s\n", follows)
@@ -339,12 +325,8 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	if doc.Claim != nil {
 		safetext.Fprintf(w, "claimed by %s%s\n", doc.Claim.By, Until(doc.Claim))
 	}
-	if doc.ResolvedBy != "" {
-		safetext.Fprintf(w, "resolved by %s on %s\n", doc.ResolvedBy, screen.Time(doc.ResolvedAt))
-	}
-	if doc.Note != "" {
-		safetext.Fprintf(w, "%s\n", Indented(doc.Note))
-	}
+	screen.When(w, doc.ResolvedBy != "", "resolved by %s on %s\n", doc.ResolvedBy, screen.Time(doc.ResolvedAt))
+	screen.When(w, doc.Note != "", "%s\n", Indented(doc.Note))
 	if run := doc.Request.Run; run != "" {
 		safetext.Fprintf(w, "round %d of run %s\n", doc.Request.Round, run)
 	}
@@ -356,19 +338,13 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 		}
 		safetext.Fprintf(w, "%swaiting for: %s\n", words, strings.Join(s.WaitsFor(), ", "))
 	}
-	for _, line := range doc.SoFar {
-		safetext.Fprintf(w, "so far, %s\n", line)
-	}
-	if doc.Request.Message != "" {
-		safetext.Fprintf(w, "\n%s\n", Indented(doc.Request.Message))
-	}
+	screen.Each(w, "so far, %s\n", doc.SoFar)
+	screen.When(w, doc.Request.Message != "", "\n%s\n", Indented(doc.Request.Message))
 }
 
 // writeMessages prints the messages of the commits under review, as git log does.
 func writeMessages(w io.Writer, subject record.Subject) {
-	if subject.MoreCommits > 0 {
-		safetext.Fprintf(w, "\n%s not shown\n", prose.Count(subject.MoreCommits, "older commit"))
-	}
+	screen.When(w, subject.MoreCommits > 0, "\n%s not shown\n", prose.Count(subject.MoreCommits, "older commit"))
 	for _, m := range subject.Messages {
 		text := m.Text
 		if subject.Kind != record.SubjectRange {
@@ -394,18 +370,14 @@ func writeDecision(w io.Writer, sub record.Submission, unsigned bool) {
 	}
 	safetext.Fprintf(w, "\nVerdict: %s by %s, %s\n", screen.MeaningOf(sub.Decision).Of(sub.Decision.Words()), by,
 		prose.Count(len(sub.Comments), "comment"))
-	if sub.Report.Summary != "" {
-		safetext.Fprintf(w, "%s\n", Indented(sub.Report.Summary))
-	}
+	screen.When(w, sub.Report.Summary != "", "%s\n", Indented(sub.Report.Summary))
 }
 
 // writeComments prints the comments of people as one message, and then the id, the current place and the answer of
 // each.
 func writeComments(w io.Writer, doc ReviewDocument) {
 	if len(doc.Comments) == 0 {
-		if len(doc.Submissions) == 0 {
-			safetext.Fprintf(w, "\nReview %s has no submitted comments (status: %s).\n", doc.ID, doc.Status)
-		}
+		screen.When(w, len(doc.Submissions) == 0, "\nReview %s has no submitted comments (status: %s).\n", doc.ID, doc.Status)
 		return
 	}
 	said := safetext.Block(doc.Markdown) // byte for byte, for agents
@@ -473,23 +445,17 @@ func writeSubmission(w io.Writer, r record.Review, at int) {
 	if sub.Told != nil {
 		safetext.Fprintf(w, "instructions of the project: %s\n", sub.Told)
 	}
-	if sub.Report.Summary != "" {
-		safetext.Fprintf(w, "%s\n", Indented(sub.Report.Summary))
-	}
+	screen.When(w, sub.Report.Summary != "", "%s\n", Indented(sub.Report.Summary))
 	for _, c := range sub.Checks {
 		writeCheck(w, "", c, sub.Event)
 	}
-	for _, why := range sub.SkippedBy {
-		safetext.Fprintf(w, "checks not run: %s\n", why)
-	}
+	screen.Each(w, "checks not run: %s\n", sub.SkippedBy)
 	first := r.SaidFirst(at)
 	writeJoined(w, r, first)
 	if n := len(sub.Report.Findings) - len(first); n > 0 {
 		safetext.Fprintf(w, "  %s more, shown with another reviewer\n", prose.Count(n, "finding"))
 	}
-	for _, warning := range sub.Report.Warnings {
-		safetext.Fprintf(w, "  note: %s\n", warning)
-	}
+	screen.Each(w, "  note: %s\n", sub.Report.Warnings)
 	Words(w, sub.Report.Prose())
 }
 
@@ -501,9 +467,7 @@ func Words(w io.Writer, texts ...string) {
 			said = append(said, text)
 		}
 	}
-	if len(said) > 0 {
-		safetext.Fprintf(w, "\nIn the reviewer's own words:\n%s\n", safetext.Block(strings.Join(said, "\n\n")))
-	}
+	screen.When(w, len(said) > 0, "\nIn the reviewer's own words:\n%s\n", safetext.Block(strings.Join(said, "\n\n")))
 }
 
 // placeOf returns the place of a comment for people.
@@ -527,9 +491,7 @@ func Indented(text string) safetext.Block {
 
 // Draft prints a person's draft of a review.
 func Draft(w io.Writer, review string, draft store.Draft) {
-	if len(draft.Comments) == 0 {
-		safetext.Fprintf(w, "Your draft of %s has no comments.\n", review)
-	}
+	screen.When(w, len(draft.Comments) == 0, "Your draft of %s has no comments.\n", review)
 	for _, c := range draft.Comments {
 		safetext.Fprintf(w, "%s  %s\n%s\n", c.ID, placeOf(c), Indented(c.Comment))
 	}
@@ -578,9 +540,7 @@ func writePanel(w io.Writer, r record.Review) {
 		}
 		safetext.Fprintf(w, "  %s\n", line)
 	}
-	for _, name := range absent {
-		safetext.Fprintf(w, "  %s: did not answer\n", name)
-	}
+	screen.Each(w, "  %s: did not answer\n", absent)
 	switch {
 	case r.Outvoted():
 		safetext.Fprintf(w, "They disagree: fewer than %d fail it for the same reason. Their findings are disputed.\n",

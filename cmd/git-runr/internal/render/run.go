@@ -25,9 +25,7 @@ func Findings(w io.Writer, findings []reply.Finding, tree gitstore.ID) {
 		fmt.Fprintln(w)
 		writeFinding(w, "  ", f)
 		screen.Code(w, tree, f.File, f.Line)
-		if f.Fix != "" {
-			safetext.Fprintf(w, "            fix: %s\n", f.Fix)
-		}
+		screen.When(w, f.Fix != "", "            fix: %s\n", f.Fix)
 	}
 }
 
@@ -110,12 +108,8 @@ func Run(w io.Writer, run record.Run, live bool, tree string) {
 	safetext.Fprintf(w, "workflow %s; implementer %s, reviewer %s\n", run.Plan.Policy,
 		cmp.Or(run.Plan.Implementer, "none"), run.Plan.Reviewer)
 	safetext.Fprintf(w, "base %s, branch %s at %s\n", run.Plan.Base.Short(), run.Plan.Branch, run.Commit.Short())
-	if run.Audience != "" {
-		safetext.Fprintf(w, "%s\n", Audience(run.Audience))
-	}
-	if tree != "" {
-		safetext.Fprintf(w, "worktree: %s\n", tree)
-	}
+	screen.When(w, run.Audience != "", "%s\n", Audience(run.Audience))
+	screen.When(w, tree != "", "worktree: %s\n", tree)
 	for _, a := range run.Attempts {
 		writeAttempt(w, a)
 		for _, c := range run.Checks {
@@ -151,9 +145,7 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 		changed = "its files were not examined"
 	}
 	safetext.Fprintf(w, "\nattempt %d (%s) by %s: %s", a.Number, a.Mode, a.By(a.Agent), changed)
-	if a.Commit != "" {
-		safetext.Fprintf(w, ", %s", a.Commit.Short())
-	}
+	screen.When(w, a.Commit != "", ", %s", a.Commit.Short())
 	if a.Reverted != nil {
 		safetext.Fprintf(w, ", reverted")
 	}
@@ -165,25 +157,13 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 	if a.Failure != nil {
 		safetext.Fprintf(w, "  failed: %s %s\n", a.Failure.Reason, a.Failure.Detail)
 	}
-	if a.Tampered != "" {
-		safetext.Fprintf(w, "  before the stop, %s\n", a.Tampered)
-	}
-	for _, line := range a.Meanwhile {
-		safetext.Fprintf(w, "  meanwhile: %s\n", line)
-	}
-	if len(a.Unchanged) > 0 {
-		safetext.Fprintf(w, "  reported as changed, but unchanged: %s\n", strings.Join(a.Unchanged, ", "))
-	}
-	if len(a.Unclaimed) > 0 {
-		safetext.Fprintf(w, "  changed, but not reported: %s\n", strings.Join(a.Unclaimed, ", "))
-	}
-	for _, left := range a.NotCarried {
-		safetext.Fprintf(w, "  %s\n", left)
-	}
-	if len(a.Lost) > 0 {
-		safetext.Fprintf(w, "  your own work that is gone: %s; to get it back: git runr undo --to %s --into DIR\n",
-			prose.FirstNames(a.Lost, lostShown), a.Before.Short())
-	}
+	screen.When(w, a.Tampered != "", "  before the stop, %s\n", a.Tampered)
+	screen.Each(w, "  meanwhile: %s\n", a.Meanwhile)
+	screen.When(w, len(a.Unchanged) > 0, "  reported as changed, but unchanged: %s\n", strings.Join(a.Unchanged, ", "))
+	screen.When(w, len(a.Unclaimed) > 0, "  changed, but not reported: %s\n", strings.Join(a.Unclaimed, ", "))
+	screen.Each(w, "  %s\n", a.NotCarried)
+	screen.When(w, len(a.Lost) > 0, "  your own work that is gone: %s; to get it back: git runr undo --to %s --into DIR\n",
+		prose.FirstNames(a.Lost, lostShown), a.Before.Short())
 	beside(w, a)
 	if a.Moved != nil {
 		safetext.Fprintf(w, "  %s\n", a.Moved)
@@ -201,12 +181,8 @@ func beside(w io.Writer, a record.Attempt) {
 			"  ignored files that changed meanwhile: %s; to get them back: git runr undo --to %s --into DIR\n",
 			prose.FirstNames(a.Ignored, lostShown), a.Before.Short())
 	}
-	if len(a.Modes) > 0 {
-		safetext.Fprintf(w, "  permissions that changed meanwhile: %s\n", prose.FirstNames(a.Modes, lostShown))
-	}
-	if len(a.NotKept) > 0 {
-		safetext.Fprintf(w, "  changed meanwhile, and not kept: %s\n", prose.FirstNames(a.NotKept, lostShown))
-	}
+	screen.When(w, len(a.Modes) > 0, "  permissions that changed meanwhile: %s\n", prose.FirstNames(a.Modes, lostShown))
+	screen.When(w, len(a.NotKept) > 0, "  changed meanwhile, and not kept: %s\n", prose.FirstNames(a.NotKept, lostShown))
 }
 
 // tookSuffix returns the usage of calls after a semicolon, or "" if no tool reported it.
@@ -242,9 +218,7 @@ func writeCheck(w io.Writer, indent string, c record.CheckResult, event gitstore
 		safetext.Fprintf(w, "%s  %s\n", indent, f.String())
 	}
 	More(w, indent+"  ", len(c.Failures)+c.FailuresMore-failuresShown)
-	if c.Output != "" && event != "" {
-		safetext.Fprintf(w, "%s  whole output: %s\n", indent, record.LogCommand(event, c.Name))
-	}
+	screen.When(w, c.Output != "" && event != "", "%s  whole output: %s\n", indent, record.LogCommand(event, c.Name))
 }
 
 // writeRound prints a round; for the last one with the code of its findings.
@@ -266,17 +240,13 @@ func writeRound(w io.Writer, round record.Round, last bool) {
 		}
 	}
 	for _, asked := range round.Report.Requests {
-		if len(round.Report.Findings) == 0 {
-			safetext.Fprintf(w, "    asked     %s\n", asked)
-		}
+		screen.When(w, len(round.Report.Findings) == 0, "    asked     %s\n", asked)
 	}
 }
 
 // CutShort prints the operations that a killed command left unfinished, in the form of landing.Unfinished.
 func CutShort(w io.Writer, cut []string) {
-	for _, op := range cut {
-		safetext.Fprintf(w, "%s was interrupted: git runr undo\n", op)
-	}
+	screen.Each(w, "%s was interrupted: git runr undo\n", cut)
 }
 
 // Intervention prints what a person did for a run, and what to type next.
@@ -285,19 +255,13 @@ func Intervention(w io.Writer, run record.Run, iv record.Intervention) {
 	if iv.Lines != nil {
 		safetext.Fprintf(w, "  on %s\n", iv.Lines.Where())
 	}
-	if iv.Commit != "" {
-		safetext.Fprintf(w, "  what changed since is %s on %s\n", iv.Commit.Short(), run.Plan.Branch)
-	}
+	screen.When(w, iv.Commit != "", "  what changed since is %s on %s\n", iv.Commit.Short(), run.Plan.Branch)
 	if n := len(iv.Commits); n > 0 {
 		safetext.Fprintf(w, "  %s since %s\n", prose.Count(n, "commit"), iv.Since.Short())
 	}
-	for _, f := range iv.Files {
-		safetext.Fprintf(w, "  changed  %s\n", f)
-	}
+	screen.Each(w, "  changed  %s\n", iv.Files)
 	for _, c := range iv.Commands {
-		if !c.OK() && c.Output != "" {
-			safetext.Fprintf(w, "%s\n", safetext.Block(c.Output))
-		}
+		screen.When(w, !c.OK() && c.Output != "", "%s\n", safetext.Block(c.Output))
 		safetext.Fprintf(w, "  %s: %s\n", c.Command, c.State())
 	}
 	for _, e := range iv.Evidence {
@@ -326,9 +290,7 @@ func EventDocuments(events []record.Event, before int) []EventDocument {
 
 // Undo prints the command that takes a command back, unless undo is "".
 func Undo(w io.Writer, undo string) {
-	if undo != "" {
-		safetext.Fprintf(w, "Take it back:\n  %s\n", undo)
-	}
+	screen.When(w, undo != "", "Take it back:\n  %s\n", undo)
 }
 
 // pathsShown is the maximum number of paths printed. JSON has all of them.
@@ -344,16 +306,12 @@ func Paths(w io.Writer, what string, paths []string) {
 
 // Lines prints lines, indented, such as commands to type.
 func Lines(w io.Writer, lines []string) {
-	for _, line := range lines {
-		safetext.Fprintf(w, "  %s\n", line)
-	}
+	screen.Each(w, "  %s\n", lines)
 }
 
 // More prints how many entries of a list are not shown, if any.
 func More(w io.Writer, indent string, n int) {
-	if n > 0 {
-		safetext.Fprintf(w, "%s… and %d more\n", indent, n)
-	}
+	screen.When(w, n > 0, "%s… and %d more\n", indent, n)
 }
 
 // Completed prints the result of a completed run, and how to get its work if it has not landed.
@@ -383,12 +341,8 @@ func Completed(w io.Writer, run record.Run) {
 
 // Criteria prints the state of each done criterion of a completed run's task.
 func Criteria(w io.Writer, criteria []diagnose.Criterion) {
-	if len(criteria) > 0 {
-		safetext.Fprintf(w, "\nDone criteria:\n")
-	}
-	for _, c := range criteria {
-		safetext.Fprintf(w, "  %s\n", c)
-	}
+	screen.When(w, len(criteria) > 0, "\nDone criteria:\n")
+	screen.Each(w, "  %s\n", criteria)
 }
 
 // whereWorkIs describes where a completed run in place left its work.

@@ -95,6 +95,20 @@ func words(w io.Writer, line string) {
 	}
 }
 
+// Each writes as safetext.Fprintf does, once for each element of a list.
+func Each[T any](w io.Writer, format string, list []T) {
+	for _, element := range list {
+		safetext.Fprintf(w, format, element)
+	}
+}
+
+// When writes as safetext.Fprintf does, if a condition holds.
+func When(w io.Writer, holds bool, format string, args ...any) {
+	if holds {
+		safetext.Fprintf(w, format, args...)
+	}
+}
+
 // Next shows, at a terminal, which commands to type next.
 func Next(w io.Writer, lines ...string) {
 	screen, ok := w.(*Writer)
@@ -102,9 +116,7 @@ func Next(w io.Writer, lines ...string) {
 		return
 	}
 	safetext.Fprintf(w, "\n%s\n", Strong.Of("Next:"))
-	for _, line := range lines {
-		safetext.Fprintf(w, "  %s\n", line)
-	}
+	Each(w, "  %s\n", lines)
 }
 
 // Flush writes the buffered text.

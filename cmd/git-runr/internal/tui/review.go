@@ -78,7 +78,7 @@ func (m *model) reviewPage(id string) *page {
 				v.diff.put(files, cut)
 				v.put(said)
 				p.title = fmt.Sprintf("%s  %s  %s", screen.Suffix(id), v.state(), shown.Title(v.review))
-				p.keys = v.keys(m)
+				p.keys = v.keys()
 			}, err
 		}
 	}
@@ -324,7 +324,7 @@ func (v *reviewed) find(p *page) (*shown.Remark, bool) {
 }
 
 // keys returns the actions that the state of the review allows.
-func (v *reviewed) keys(m *model) []key {
+func (v *reviewed) keys() []key {
 	id := v.review.ID
 	status := v.review.Status
 	isRemark := func(r row) bool { return r.about != "" && r.head }

@@ -27,8 +27,7 @@ const (
 // contentPolicy lets a page load only what this server serves, and forbids inline scripts and styles: comments and
 // file names stay text.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src " +
-	"'self'; " +
-	"frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+	"'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
 // Paths that need no token: they reveal nothing about the repository.
 const (
