@@ -207,7 +207,8 @@ func handBackOf(ctx context.Context, store *store.Store, lines []record.ReviewSu
 	}
 	return fmt.Sprintf("%s%s of this branch's commits %s no answer. If a finding is right, fix it, commit, and type "+
 		"git runr inbox answer REVIEW FINDING fixed --commit REV. If it is wrong, answer refuted -m with the reason. If it "+
-		"must wait, answer deferred -m with the reason. Your user's decisions come first. This message is not repeated.\n%s", lead, prose.Count(len(fresh), "finding"),
+		"must wait, answer deferred -m with the reason. Your user's decisions come first. This message is not "+
+		"repeated.\n%s", lead, prose.Count(len(fresh), "finding"),
 		verb(len(fresh), "has", "have"),
 		safetext.Fence(strings.Join(blocks, "\n\n"))), nil
 }
