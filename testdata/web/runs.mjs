@@ -118,7 +118,7 @@ export async function runs(browser, open, clean) {
   await page.click('form.act[action$="/resume"] button');
   await pill("completed");
   flag("content", false);
-  check((await page.locator("[role=status]", { hasText: "taken up" }).count()) === 0, "a run that was taken up is not said to be waiting for it");
+  check((await page.locator("[role=status]", { hasText: "being resumed" }).count()) === 0, "a run that was resumed is not shown as waiting");
 
   await visit(made.asking("--max-retries", "0"));
   await page.click("text=Accept");
@@ -142,7 +142,7 @@ export async function runs(browser, open, clean) {
   await page.click("text=Intervene …");
   await page.fill('[name="note"]', "half a");
   run(dir, "git-runr", "answer", two, "commit");
-  await page.waitForFunction(() => document.getElementById("news").textContent.includes("news"));
+  await page.waitForFunction(() => document.getElementById("news").textContent.includes("changed"));
   check((await page.inputValue('[name="note"]')) === "half a", "what is being written stays");
   await clean(page, "runs");
   await page.goto("about:blank");

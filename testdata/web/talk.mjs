@@ -71,7 +71,7 @@ export async function talk(browser, open, clean) {
   await remark.locator(".respond summary", { hasText: "Reply" }).click();
   await remark.locator('[name="text"]').fill("half a");
   run(dir, "git-runr", "inbox", "answer", id, ids.second, "deferred", "-m", "later");
-  await page.waitForFunction(() => document.getElementById("news").textContent.includes("news"));
+  await page.waitForFunction(() => document.getElementById("news").textContent.includes("changed"));
   check((await remark.locator('[name="text"]').inputValue()) === "half a" && (await page.evaluate(() => window.same)), "what is being written stays");
   await clean(page, "talk");
   await page.goto("about:blank");
