@@ -86,7 +86,7 @@ func TestPrePushStatus(t *testing.T) {
 		}
 		out, err := tryGit(repo.WorkTree, "push", "-q", "there", "main")
 		if (err == nil) != goes || !strings.HasPrefix(out, "said\n") || strings.Contains(out, "trouble") ||
-			strings.Contains(out, "did not come to an end") != (status > 1) {
+			strings.Contains(out, "did not finish") != (status > 1) {
 			t.Errorf("status %d: %v %q", status, err, out)
 		}
 		want := fmt.Sprintf("there %s\nrefs/heads/main %s refs/heads/main %040d\n", remote, head(t, repo), 0)

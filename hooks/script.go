@@ -20,11 +20,11 @@ const (
 var errDamaged = errors.New("the marker lines of its git-runr block do not pair")
 
 // closedGate is the shell code for a gate in this clone whose program is gone.
-const closedGate = " *) echo 'git runr: the program is not found, and the push is refused; to push all the same: git " +
+const closedGate = " *) echo 'git runr: program not found, push refused; to push without the gate: git " +
 	"push --no-verify'; exit 1 ;;"
 
 // orRefuse stops the push unless the gate let it through; the gate itself prints its reason.
-const orRefuse = ` >&2 2>/dev/null || { [ $? -eq 1 ] || echo 'git runr: the gate did not come to an end, and the push is refused; to push all the same: git push --no-verify' >&2; exit 1; }`
+const orRefuse = ` >&2 2>/dev/null || { [ $? -eq 1 ] || echo 'git runr: the gate did not finish, push refused; to push without it: git push --no-verify' >&2; exit 1; }`
 
 // block returns the text that calls program for hook. If the program is gone, for example after an upgrade, the text
 // looks for it on PATH. Only an absolute result counts: with "." on PATH the repository's own files would run.
@@ -63,7 +63,7 @@ func fedCall(hook, program string) string {
 	}
 	otherwise, tail := "", " 2>/dev/null || :\n"
 	if hook == PrePush { // a gate reports that nobody looked at the push
-		otherwise, tail = " *) echo 'git runr: the program is not found: nothing looked at this push' ;;", orRefuse+"\n"
+		otherwise, tail = " *) echo 'git runr: program not found, this push was not checked' ;;", orRefuse+"\n"
 		if program != "" {
 			otherwise = closedGate
 		}

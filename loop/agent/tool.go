@@ -57,7 +57,7 @@ func (s Spec) Look(ctx context.Context, base []string) Tool {
 	if p, err := s.form(t.Preset); err == nil { // a command of the user's own has no form
 		t.Proven, t.Arguments = p.proven, "from its documentation, "+p.origin
 		if p.proven {
-			t.Arguments = "proven with " + p.origin
+			t.Arguments = "tested with " + p.origin
 		}
 		if s.Protocol == ACP {
 			t.Arguments += ", by the Agent Client Protocol"

@@ -204,7 +204,7 @@ func (s Source) IsMerge(ctx context.Context, subject Subject) (bool, error) {
 	return len(commit.Parents) > 1, err
 }
 
-// AddMessages fills in what the commits under review say of themselves: whether a change
+// AddMessages fills in the messages of the commits under review: whether a change
 // does what its message says cannot be judged from a title. Commits that are not here
 // are left out, as the change itself will be.
 func (s Source) AddMessages(ctx context.Context, subject *Subject) {

@@ -67,7 +67,7 @@ func Decode(data []byte) ([]Comment, error) {
 func decodeOne(data []byte) (Comment, error) {
 	var in input
 	if len(data) == 0 || data[0] != '{' {
-		return Comment{}, errors.New("an object is wanted")
+		return Comment{}, errors.New("must be an object")
 	}
 	if err := strictjson.CheckKeys(data, &in); err != nil {
 		return Comment{}, err

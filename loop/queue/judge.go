@@ -35,8 +35,8 @@ func (w *Worker) judge(ctx context.Context, review record.Review, name string, j
 	started := time.Now()
 	said, raw, calls, failure, err := reviewing.Examination{
 		Store: w.Store, Progress: progress, Agent: judge, Name: name, At: review.Request.Subject.Tree,
-		Lead: "Reviewers looked at a change and reported the findings below. Say of each whether it is right: confirmed, " +
-			"or refuted, when the code shows that it is wrong.",
+		Lead: "Reviewers looked at a change and reported the findings below. Say for each whether it is right: confirmed, " +
+			"or refuted if the code shows that it is wrong.",
 		Words: reply.RulingWords{Settles: "refuted", Stands: "confirmed"},
 	}.Ask(ctx, findings)
 	turn := record.JudgeTurn(name)

@@ -42,7 +42,7 @@ func ReviewOutputInstructions(nonce string) string {
 ` + "```" + `
 
 - Use PASS when every requirement is met and you found nothing, PASS_WITH_NOTES when the change may go in as it is, NEEDS_FIX when something must be changed, CRITICAL when it must be done again from scratch.
-- A finding is critical when the change must not be committed with it, a warning when it should be fixed, a note when it is only worth saying.
+- A finding is critical when the change must not be committed with it, a warning when it should be fixed, a note when nothing has to be done about it.
 - Give one finding for each problem, and an empty list when there is none. Line numbers are those of the new version of the file, and 0 when there is none.
 - It must be valid JSON: no comments, no trailing commas, each key once.
 `
@@ -50,9 +50,8 @@ func ReviewOutputInstructions(nonce string) string {
 
 // AskForBlock returns a prompt for the block alone, for a reviewer whose answer has no readable block.
 func AskForBlock(answer, nonce string) string {
-	return "You reviewed a change. Your answer stands between the markers: it lacks the block that was asked for, or " +
-		"its block cannot be read. " +
-		"Say in the block what your answer says, and review nothing again. Where your answer comes to no conclusion, use " +
+	return "You reviewed a change. Your answer is between the markers. It lacks the required block, or the block cannot " +
+		"be read. Write the block for this answer, and do not review again. If the answer has no conclusion, use " +
 		"NEEDS_FIX.\n\n" +
 		"----- BEGIN ANSWER " + nonce + " -----\n" + ownWords(answer, nonce) + "\n----- END ANSWER " + nonce + " -----\n\n" +
 		ReviewOutputInstructions(nonce)

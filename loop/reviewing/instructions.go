@@ -72,7 +72,7 @@ func (t ToldText) Write(b *strings.Builder, lead, nonce string) {
 
 const (
 	toReviewers = "The project's own instructions to reviewers, from %s at the base of the change. They say what " +
-		"matters in this project; how you answer stays as it is asked for below."
-	ToImplementers = "The project's own instructions to those who work on it, from %s of the commit that this run began " +
-		"from. They say how work is done here; your task, its scope and how you report stay as they are said to you here."
+		"matters in this project. They do not change the form of your answer, which is described below."
+	ToImplementers = "The project's own instructions to developers, from %s at the commit where this run began. They " +
+		"say how to work in this project. They do not change your task, its scope or the form of your report."
 )

@@ -43,7 +43,7 @@ func writeKind(b *strings.Builder, p record.Panel) {
 		return
 	}
 	b.WriteString("\nThis is a review of one kind: " + safetext.Line(p.Kind) +
-		". Report only what belongs to it, other reviews look for the rest. The verdict is about this kind alone.\n")
+		". Report only faults of this kind: other reviews look for the rest. Your verdict is about this kind alone.\n")
 	if p.KindPrompt != "" {
 		WriteBlock(b, "what_this_kind_looks_for", safetext.Quote(p.KindPrompt))
 		return

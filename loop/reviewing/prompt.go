@@ -57,39 +57,39 @@ func (p ReviewPrompt) Text() string {
 	WriteBlock(&b, "subtask_done_criteria", p.DoneCriteria)
 	WriteBlock(&b, "request", p.Message)
 	WriteWords(&b, "commit_messages",
-		"What the commits under review say of themselves: claims to check the change against.", p.Commits)
+		"The messages of the commits under review. They are claims: check the change against them.", p.Commits)
 	WriteBlock(&b, "files_modified", OneEach(p.Files))
 	WriteBlock(&b, "executor_verification",
 		cmp.Or(safetext.Quote(p.Verification), "No verification section found in executor output"))
 	WriteBlock(&b, "check_results", formatChecks(p.Checks, p.NotChecked))
 	WriteBlock(&b, "done_checks", OneEach(p.DoneChecks))
 	if p.Scope != "" {
-		WriteBlock(&b, "scope", p.Scope+"\nAsk for no change outside of it.")
+		WriteBlock(&b, "scope", p.Scope+"\nDo not ask for changes outside of it.")
 	}
 	WriteBlock(&b, "interventions_by_people", strings.Join(p.People, "\n"))
 	WriteBlock(&b, "attempt_number", fmt.Sprint(p.Round))
 	if len(p.Previous) > 0 {
 		WriteBlock(&b, "previous_findings", FormatFindings(p.Previous))
 	}
-	WriteWords(&b, "previous_review", "What the previous review said, in full. The change was worked on since.", p.Said)
+	WriteWords(&b, "previous_review", "The previous review in full. The change was edited after it.", p.Said)
 	WriteWords(&b, "implementer_refutes",
-		"The implementer changed nothing since and says why. Check it against the code: withdraw what is refuted, report "+
-			"again what stands.", p.Refuted)
+		"The implementer changed nothing after the previous review and gives these reasons. Check them against the code: "+
+			"withdraw each finding that they refute, and report the others again.", p.Refuted)
 	writeFindings(&b, "findings_that_this_fixes",
-		"The change was made to fix these. What it does for that is wanted: do not ask for it to be undone.", p.Fixes)
+		"The change was made to fix these. Do not ask for these fixes to be undone.", p.Fixes)
 	writeFindings(&b, "findings_known_already",
 		"Other reviews found these in the same files, and nobody has dealt with them yet. Do not report them again.", p.Known)
 	b.WriteString("</review_scope>\n\n")
 	b.WriteString(reply.ReviewSteps)
 	if len(p.Commits) > 0 {
 		b.WriteString(
-			"Check that the change does what its commit messages say, and nothing that they do not say. A claim that the " +
-				"change does not keep is a finding.\n")
+			"Check that the change does what its commit messages say, and nothing else. Report a claim that is not true " +
+				"as a finding.\n")
 	}
 	if len(p.Previous)+len(p.Said) > 0 {
 		b.WriteString(
-			"Say of everything that the previous review found or asked for whether it is met. What is not met must be " +
-				"reported again, in the same words and with the same file.\n")
+			"For each finding and each request of the previous review, say whether it is met. Report again what is not met, " +
+				"in the same words and with the same file.\n")
 	}
 	p.Told.Write(&b, toReviewers, p.Nonce)
 	writeKind(&b, p.Panel)
@@ -110,16 +110,16 @@ func (p ReviewPrompt) writeChange(b *strings.Builder) {
 		fmt.Fprintf(b, " is shown in %d parts, and you are asked about each. This is part %d, with %s: %s.\n", p.Parts,
 			p.Part, prose.Count(p.PartLines, "line"), prose.Names(p.PartFiles))
 		if len(p.PartPieces) > 0 {
-			fmt.Fprintf(b, "Of these only a piece is in this part: %s.\n", prose.Names(p.PartPieces))
+			fmt.Fprintf(b, "Of these files this part has only a piece: %s.\n", prose.Names(p.PartPieces))
 		}
 		b.WriteString(
-			"Judge what this part shows: that something is in another part is no finding. Files can be read whole in your " +
-				"checkout")
+			"Judge this part alone. Code that you miss here may be in another part: do not report it as missing. Your " +
+				"checkout has the whole files")
 	}
 	b.WriteString(".\n")
-	WriteWords(b, "parts_before", "What you said of the parts before this one. Do not report it again.", p.Earlier)
+	WriteWords(b, "parts_before", "Your answers about earlier parts. Do not report their findings again.", p.Earlier)
 	if left := p.Census.Left(); left != "" {
-		fmt.Fprintf(b, "Not shown to you: %s. Say nothing of it that you have not read.\n", left)
+		fmt.Fprintf(b, "Not shown to you: %s. Make no statement about code that you have not read.\n", left)
 	}
 	fmt.Fprintf(b, "\n----- BEGIN CHANGE %s -----\n%s\n----- END CHANGE %s -----\n\n", p.Nonce,
 		strings.TrimRight(string(p.Patch), "\n"), p.Nonce)

@@ -76,7 +76,7 @@ func TestReviewPromptPreviousFindings(t *testing.T) {
 	contains(t, p.Text(),
 		"<previous_findings>\nFinding 1:\n- Severity: Critical\n- File:Line: a.go:3-9\n- Issue: the token leaks\n"+
 			"- Fix: do not log it\n\nFinding 2:\n- Severity: Warning\n",
-		"</previous_findings>", "Say of everything that the previous review found or asked for whether it is met.",
+		"</previous_findings>", "For each finding and each request of the previous review, say whether it is met.",
 	)
 }
 

@@ -61,8 +61,8 @@ func (s *scene) examine(ctx context.Context,
 	}
 	said, raw, calls, failure, err := Examination{
 		Store: v.Store, Progress: v.Progress, Agent: judge, Name: v.Judge, At: s.at,
-		Lead: "Earlier reviews found the faults below. Say of each whether it is still there: fixed, when it cannot " +
-			"happen any more, or open.",
+		Lead: "Earlier reviews found the faults below. Say for each whether the code still has it: fixed if it cannot " +
+			"happen any more, else open.",
 		Words: reply.RulingWords{Settles: string(record.Fixed), Stands: string(record.StillOpen)},
 	}.Ask(ctx, asked)
 	told.Failure, told.Spent = failure, spend.NewSpent(v.Judge, calls)

@@ -29,7 +29,7 @@ type InterventionSpec struct {
 
 // Intervene records what a person did for a run. It first stops a process on this machine that executes the run.
 // Changes in the run's working tree become a commit on its branch. Commands are run there, and their results kept as
-// evidence. The retry counters start afresh.
+// evidence. The retry limits count from zero again.
 func (r *Runner) Intervene(ctx context.Context, run record.Run,
 	spec InterventionSpec) (record.Run, record.Intervention, error) {
 	var iv record.Intervention

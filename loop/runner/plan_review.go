@@ -57,11 +57,11 @@ func PlanReview(plan *runplan.Plan, review record.Review, only ...string) error 
 	plan.Task = fmt.Sprintf("Address the review of %s (%s).\n\n%s", subject.Commit.Short(), safetext.Line(subject.Title),
 		review.Request.Message)
 	if settled > 0 {
-		plan.Task += fmt.Sprintf("\n\n%s of the review is settled already and not listed: leave that alone.",
+		plan.Task += fmt.Sprintf("\n\n%s of the review is settled already and not listed: do not work on that.",
 			prose.Count(settled, "finding"))
 	}
-	plan.DoneCriteria = "Everything that the review asks for is met. What the change does for that is wanted: it is not " +
-		"to be undone.\n" + reviewing.FormatFindings(plan.Findings)
+	plan.DoneCriteria = "Everything that the review asks for is met. Do not undo what the change does for that, and do " +
+		"not ask for it to be undone.\n" + reviewing.FormatFindings(plan.Findings)
 	return nil
 }
 
@@ -81,10 +81,10 @@ func planPart(plan *runplan.Plan, review record.Review, only []string) error {
 	}
 	subject := review.Request.Subject
 	plan.Task = fmt.Sprintf(
-		"Address %s of the review of %s (%s).\n\nWhat else the review found is left to others: leave that alone.",
+		"Address %s of the review of %s (%s).\n\nOthers deal with the other findings of the review: leave those alone.",
 		prose.Count(len(plan.Findings), "finding"), subject.Commit.Short(), safetext.Line(subject.Title))
-	plan.DoneCriteria = "What these findings ask for is met. What the change does for that is wanted: it is not to be " +
-		"undone.\n" + reviewing.FormatFindings(plan.Findings)
+	plan.DoneCriteria = "What these findings ask for is met. Do not undo what the change does for that, and do not ask " +
+		"for it to be undone.\n" + reviewing.FormatFindings(plan.Findings)
 	return nil
 }
 

@@ -328,7 +328,7 @@ func AnswerRun(ctx context.Context, s *store.Store, run record.Run,
 	return t.run, left, err
 }
 
-// Resume resumes a stopped run; the retry counters start afresh.
+// Resume resumes a stopped run; its retry limits count from zero again.
 func (r *Runner) Resume(ctx context.Context, run record.Run) (record.Run, error) {
 	if run.Status != record.RunRunning { // else its process was killed, and there is no stop to undo
 		var payload record.ResumedPayload

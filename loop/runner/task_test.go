@@ -130,7 +130,7 @@ func TestScopeInPrompts(t *testing.T) {
 	for _, mode := range []record.AttemptMode{record.ModeImplement, record.ModeFix, record.ModeReexecute} {
 		contains(t, p.Text(mode), "<scope>\nOnly src/** may be changed.\nA change outside of this stops the run")
 	}
-	contains(t, r.Text(), "<scope>\nOnly src/** may be changed.\nAsk for no change outside of it.\n</scope>",
+	contains(t, r.Text(), "<scope>\nOnly src/** may be changed.\nDo not ask for changes outside of it.\n</scope>",
 		"<done_checks>\nnpm test: check test: ok\n</done_checks>")
 	lacks(t, testImplementPrompt().Text(record.ModeFix), "<scope>")
 	lacks(t, testReviewPrompt().Text(), "<scope>", "<done_checks>")

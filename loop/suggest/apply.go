@@ -115,9 +115,9 @@ func commit(ctx context.Context, s *store.Store, review record.Review, one *Done
 	}
 	switch {
 	case c.at.File == "" || c.at.StartLine == 0:
-		return refuse(false, "it speaks of no lines")
+		return refuse(false, "it is not about lines")
 	case c.at.Side == record.SideOld:
-		return refuse(false, "it speaks of lines as they were before the change")
+		return refuse(false, "it is about lines of the old file")
 	case c.hasSecret():
 		return refuse(false, "a secret was taken out of its text")
 	}

@@ -12,7 +12,7 @@ import (
 // it AGENTS.md; with loop.instructions none it passes nothing. The tool reads as few other instructions as its
 // arguments allow.
 func TestInstructions(t *testing.T) {
-	const ours = "from AGENTS.md of the commit that this run began from"
+	const ours = "from AGENTS.md at the commit where this run began"
 	for setting, byItself := range map[string]map[string][]string{
 		"base": {
 			"codex":    {".agents/skills/of-agents/SKILL.md", ".codex/skills/of-codex/SKILL.md"},

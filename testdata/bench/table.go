@@ -181,15 +181,15 @@ func (b *bench) report(file, picture string) error {
 
 // heading says where, when and how it was measured.
 func (b *bench) heading() string {
-	version, _ := exec.Command("git", "--version").Output() // "" where it cannot be told
+	version, _ := exec.Command("git", "--version").Output() // "" if git cannot be run
 	load, _ := os.ReadFile("/proc/loadavg")
 	averages, _, _ := strings.Cut(string(load), "/")
 	averages = averages[:max(strings.LastIndex(averages, " "), 0)]
 	return fmt.Sprintf(
 		"# What it costs against git\n\nMade by `testdata/bench/run.sh`. Measured %s on %d processors (load of the last 1, "+
 			"5 and 15 minutes: %s),\n"+
-			"%s, %s. Medians of at most %d turns, in turns; memory is the most that one process of the tree had, and\n"+
-			"below about 7 MB is not told apart.\n\n",
+			"%s, %s. Each value is the median of at most %d turns, in which the programs alternate. Memory is the\n"+
+			"maximum of one process; values below about 7 MB cannot be distinguished.\n\n",
 		time.Now().UTC().Format("2006-01-02 15:04 MST"), runtime.NumCPU(), averages, strings.TrimSpace(string(version)),
 		runtime.Version(), b.rounds)
 }

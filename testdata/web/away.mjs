@@ -25,8 +25,8 @@ export async function away(browser, open) {
   await page.waitForFunction(() => !Object.keys(localStorage).some((k) => k.startsWith("runr-draft")));
   await page.goto(url);
   check((await page.textContent(".remark.draft")).includes("written before and after"), "what was written is saved once it is back");
-  // Killed, and the page closed with it. The page sends nothing before, and nothing when it is left: a request at that
-  // moment can reach the next server.
+  // Killed, and the page closed with it. The page sends nothing before, and nothing when it is closed, because a
+  // request at that moment can reach the next server.
   const drafts = "**/api/review/drafts/**";
   await page.route(drafts, (route) => route.abort());
   await page.evaluate(() => addEventListener("pagehide", (event) => event.stopImmediatePropagation(), true));
@@ -45,7 +45,7 @@ export async function away(browser, open) {
   await page.waitForFunction(() => !Object.keys(localStorage).some((k) => k.startsWith("runr-")));
   await page.goto(url);
   check((await page.locator(".remark.draft").count()) === 2, "each once");
-  // Killed while it answers: what it has recorded is not there twice.
+  // Killed while it answers: a recorded comment is not recorded twice.
   await page.route(drafts, async (route) => { await route.fetch(); await route.abort(); });
   await page.locator('[data-do="comment-file"]').click();
   await page.keyboard.type("recorded, not answered");

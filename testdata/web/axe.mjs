@@ -1,11 +1,11 @@
-// Every page is clean for axe-core: light, dark, and in colours that the reader forces; and nothing moves for who wants that.
+// axe-core finds nothing on any page: light, dark, or with forced colours. With reduced motion nothing moves.
 import { createRequire } from "node:module";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { check, end, run, serve } from "./tools.mjs";
 import { runsOf } from "./runs.mjs";
 
-// commit records files in a repository.
+// commit commits files in a repository.
 function commit(dir, title, files) {
   for (const [path, text] of Object.entries(files)) writeFileSync(join(dir, path), text);
   run(dir, "git", "add", "-A");

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { check, end, env, lines, repository, run, serve } from "./tools.mjs";
 
-// talked is a repository with a review of three files in which Bob said six things.
+// talked makes a repository with a review of three files with six comments by Bob.
 function talked(name) {
   const far = lines(3000, (i) => `line ${i}`);
   const dir = repository(name, { "a.js": "const a = 1;\nconst b = 2;\nconst c = 3;\n", "gone.txt": "x\n", "z/far.txt": far }, {
@@ -51,7 +51,7 @@ export async function comments(browser, open, clean) {
   check((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, "nothing scrolls sideways");
   check((await page.locator(".head").boundingBox()).width > 1400, "the head is as wide as before");
 
-  // The one cursor goes where the place leads, also into a file that is not here yet.
+  // The link of a comment moves the cursor to its place, also in a file that is not loaded yet.
   await thread("no var").locator('[data-do="jump"]').click();
   check((await page.getAttribute("tr.cursor", "aria-label")).includes("var b = 2;"), "a place moves the cursor to its line");
   for (let i = 0; i < 4; i++) {
@@ -64,7 +64,7 @@ export async function comments(browser, open, clean) {
   await page.waitForFunction(() => document.activeElement.closest(".remark")?.textContent.includes("why is it gone?"));
   check(true, "p goes back");
 
-  // An answer is the act of the terminal, and what is settled becomes a line.
+  // An answer has the same effect as on the terminal, and a settled comment becomes one line.
   const ask = thread("why 4?");
   await ask.locator(".reply > summary").click();
   await ask.locator("select").selectOption("refuted");
@@ -84,7 +84,7 @@ export async function comments(browser, open, clean) {
   await page.keyboard.press("Escape");
   check(!(await page.locator("#threads").isVisible()) && (await page.evaluate(() => document.activeElement.matches("tr.cursor, .fh.cursor, .remark"))), "Escape shuts it and gives the focus back");
 
-  // Suggestions: committed on a branch of their own; what does not fit says so where it stands.
+  // Suggestions are committed on their own branch. For one that does not fit, the page shows why beside it.
   await page.keyboard.press("C");
   await page.locator('#threads [data-do="show-threads"]', { hasText: "all" }).click();
   await thread("no var").locator("button", { hasText: "Commit" }).click();
@@ -100,7 +100,7 @@ export async function comments(browser, open, clean) {
   check((await page.textContent("#threads .refused")).includes("the lines were changed"), "what does not fit any more is refused where it stands");
   check((await page.locator("#threads .refused code").first().textContent()).includes(`git runr run --review ${id} --finding`), "with what to type");
 
-  // A run: refused as on the terminal, then begun.
+  // A run is refused with the same reason as on the terminal, then begins.
   await thread("both at once").locator("button", { hasText: "Hand" }).click();
   await page.waitForFunction(() => document.querySelector("#threads .refused")?.textContent.includes("no implementer"));
   mkdirSync(join(env.HOME, ".config", "git-runr"), { recursive: true });

@@ -1,4 +1,4 @@
-// What is copied for an agent is what git runr show prints, what is pending included.
+// The text that is copied for an agent is the output of git runr show, with pending comments.
 import { check, end, repository, run, serve } from "./tools.mjs";
 
 export async function copy(browser, open, clean) {

@@ -22,7 +22,7 @@ import { screenshots } from "./screenshots.mjs";
 
 const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
 
-// page opens a page that counts what the content policy forbids and what goes wrong.
+// page opens a page, and counts violations of the content policy and errors.
 export async function open(context, url) {
   const page = await context.newPage();
   const trouble = [];

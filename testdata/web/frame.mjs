@@ -2,7 +2,7 @@
 import { check, end, run, serve } from "./tools.mjs";
 import { runsOf } from "./runs.mjs";
 
-// edges are where the visible content of the heading and of the page begins and ends.
+// edges returns where the visible content of the heading and of the page begins and ends.
 const edges = () => {
   const inner = (e) => {
     const [box, style] = [e.getBoundingClientRect(), getComputedStyle(e)];
@@ -30,7 +30,7 @@ export async function frame(browser, open, clean) {
       check((await page.title()).includes("frame (main)") && (await page.textContent(".bar .where")).includes("frame main"), `${path} says which repository and branch`);
     }
   }
-  // Pictures are as wide as the frame, with what they show in a table.
+  // Charts are as wide as the frame, and a table has the same content.
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.goto(new URL(`/run/${asked}`, server.url).href);
   const [plot, last] = await page.evaluate(() => [".plot .lane", ".plot a:last-of-type :is(rect, circle)"].map((s) => document.querySelector(s).getBoundingClientRect().right));

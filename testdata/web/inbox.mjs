@@ -1,4 +1,4 @@
-// The inbox: searched, ticked and dealt with together, by keys and by mouse.
+// The inbox: searching, selecting, and acting on the selected reviews, by keys and by mouse.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { check, end, repository, run, serve } from "./tools.mjs";

@@ -33,7 +33,7 @@ export async function keys(browser, open, clean) {
   await page.waitForSelector(".diff");
   await press("c");
   await is("a.txt:new:2", "without a cursor, c sets it");
-  check((await page.locator(".editor").count()) === 0 && (await page.textContent("#news")).includes("No line was chosen"), "and says so, in place of a comment on a file that nobody chose");
+  check((await page.locator(".editor").count()) === 0 && (await page.textContent("#news")).includes("No line was selected"), "and says so, in place of a comment on a file that nobody chose");
   await page.locator('[data-path="b.txt"] .diff tr.a td.code').first().click();
   await is("b.txt:new:5", "a click on a line of code sets the cursor there");
   await press("c");
@@ -121,7 +121,7 @@ export async function keys(browser, open, clean) {
   check((await page.textContent(".editor .where")).includes("line 28"), "the + of the row under the mouse writes on it");
   await press("Escape");
   await clean(page, "keys");
-  // Two tabs of one review: what is being written in one is no matter of the other, until that is gone.
+  // Two tabs of one review: a tab does not touch text that is being written in the other one, until that is closed.
   const address = new URL(`/review/${ids[1]}`, server.url).href;
   const first = await open(context, address);
   await first.route("**/api/review/drafts/**", (route) => route.abort());

@@ -1,4 +1,5 @@
-// The server is killed before, while and after it takes a comment, a change of one, a message: nothing is lost, and nothing is there twice.
+// The server is killed before, while and after it records a comment, an edit of one or a message: nothing is lost, and
+// nothing is recorded twice.
 import { check, end, lines, repository, run, serve } from "./tools.mjs";
 
 export async function killed(browser, open) {
@@ -12,7 +13,8 @@ export async function killed(browser, open) {
   const kept = () => page.evaluate(() => Object.keys(localStorage).filter((k) => /^runr-(draft|message)/.test(k)));
   const settled = () => page.waitForFunction(() => !Object.keys(localStorage).some((k) => /^runr-(draft|message)/.test(k)), null, { timeout: 15000 });
 
-  // killing kills the server so many milliseconds after the first request that is wanted, -1 before it; done is when it is gone.
+  // killing kills the server some milliseconds after the first matching request, or before it for -1. done resolves
+  // when the server has ended.
   const killing = async (wanted, delay) => {
     let done;
     const gone = new Promise((f) => (done = f));
@@ -47,7 +49,7 @@ export async function killed(browser, open) {
       check(there === 1 && (await kept()).length === 0, `${text}: there ${there} times`);
     }
   }
-  // The same with a change of one, and with the message.
+  // The same with an edit of a comment, and with the message.
   for (const delay of [-1, 0, 5, 20]) {
     await page.goto(url);
     const gone = killing(["PUT"], delay);
@@ -70,7 +72,7 @@ export async function killed(browser, open) {
     await page.goto(url);
     check((await page.inputValue("#message")) === `message ${delay}`, `a message killed after ${delay} is there`);
   }
-  // Killed while the review is handed in: it is handed in with all comments, or all are there still.
+  // Killed while the review is submitted: it is submitted with all comments, or all are still pending.
   for (const delay of [0, 10, 40]) {
     await page.goto(url);
     if (!(await page.locator(".remark.draft").count())) break;

@@ -1,7 +1,7 @@
-// Where things stand on the page of a review: the change first, whatever was said before it.
+// The layout of a review's page: the change is visible at once, however long the messages before it are.
 import { check, end, lines, repository, run, serve } from "./tools.mjs";
 
-// firstLine gives where the first line of code is, and how many lines are to be seen.
+// firstLine returns the position of the first line of code, and how many lines are visible.
 export const seen = (page) => page.evaluate(() => {
   const rows = [...document.querySelectorAll(".diff tr:not(.hunk, .notes)")];
   const shown = rows.filter((row) => {

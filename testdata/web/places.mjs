@@ -1,8 +1,8 @@
-// Every key of the page with the focus anywhere: in a field it types, elsewhere it acts. And every page without a script.
+// Every key with the focus in every place: in a field it types, elsewhere it acts. And every page without scripts.
 import { check, end, lines, repository, run, serve } from "./tools.mjs";
 import { runsOf } from "./runs.mjs";
 
-// state is what a key can change, in one text.
+// state returns everything that a key can change, as one text.
 const state = (page) => page.evaluate(() => JSON.stringify({
   url: location.href, focus: document.activeElement.outerHTML.slice(0, 60), cursor: document.querySelector(".cursor")?.textContent, side: document.querySelector("tr.cursor")?.dataset.at,
   classes: [...document.querySelectorAll(".file, .tree a")].map((e) => e.className).join(), viewed: document.querySelector("#viewed")?.textContent, split: document.querySelectorAll(".diff.split").length,
@@ -10,13 +10,13 @@ const state = (page) => page.evaluate(() => JSON.stringify({
   news: document.getElementById("news").textContent, ticked: document.querySelectorAll(":checked").length, space: document.documentElement.dataset.space ?? "",
 }));
 
-// places are where the focus can be on the page of a review.
+// places lists where the focus can be on the page of a review.
 const places = { body: null, tree: ".tree a", row: "tr.cursor", button: ".head .actions button", link: ".brand", box: ".tree input[type=checkbox]", fold: ".fold" };
 const fields = { filter: "#filter", message: "#message", "comment box": ".editor textarea" };
 
 const focus = (page, where) => page.evaluate((s) => (s ? document.querySelector(s).focus() : document.activeElement.blur()), where);
 
-// acts reports whether a key changes what is to be seen.
+// acts reports whether a key changes what the page shows.
 async function acts(page, key) {
   const before = await state(page);
   await page.keyboard.press(key);
@@ -39,7 +39,7 @@ export async function everyKey(browser, open, clean) {
   const table = (name) => [...script.split(`const ${name} = {`)[1].split("\n};")[0].matchAll(/^ {2}(?:async )?"?(\w+|[^\w\s"])"?(?:\(\)|:)/gm)].map((m) => m[1]);
   const keys = [...table("fileKeys"), ...table("everywhere")];
   check(["j", "]", "V", "ArrowLeft", "?", "/"].every((key) => keys.includes(key)) && keys.length >= 20, `the keys of the script are found: ${keys}`);
-  // fresh is the page with the cursor on line 6 of the second file.
+  // fresh loads the page and moves the cursor to line 6 of the second file.
   const fresh = async () => {
     await page.evaluate(() => {
       for (const name of ["space", "view"]) document.cookie = `runr-${name}=; path=/; max-age=0`;
@@ -107,7 +107,7 @@ export async function noScript(browser, open) {
   page.setDefaultTimeout(30000);
   await page.goto(server.url);
   const visit = (path) => page.goto(new URL(path, server.url).href);
-  // dead are the things to press that nothing comes of.
+  // dead lists the buttons and links without an effect.
   const dead = async (path) => {
     await visit(path);
     for (const fold of await page.locator("summary:visible").all()) await fold.click({ timeout: 1000 }).catch(() => {});
@@ -116,7 +116,7 @@ export async function noScript(browser, open) {
   };
   for (const path of ["/review", "/review?status=all", `/review/${ids[0]}`, `/review/${ids[0]}?view=split`, `/review/${ids[0]}/comment?path=a.txt`, `/review/${ids[0]}/file?path=a.txt`, "/runs", `/run/${asked}`, `/run/${done}`, "/metrics", "/nowhere"]) await dead(path);
 
-  // Searched, commented, viewed, handed in.
+  // Search, comment, mark as viewed, submit.
   await visit("/review");
   await page.fill("#search", "is:open");
   await page.click(".search button");
@@ -135,7 +135,7 @@ export async function noScript(browser, open) {
   await page.check('[name="decision"][value="request_changes"]');
   await page.click(".finish .panel button.go");
   check(JSON.parse(run(dir, "git-runr", "inbox", "get", ids[0], "--json")).status === "submitted", "and handed in");
-  // A run is compared, answered, landed.
+  // Compare, answer and land a run.
   await visit(`/run/${done}`);
   await page.click(".act > summary");
   await page.check('[name="squash"]');

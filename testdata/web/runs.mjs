@@ -1,11 +1,11 @@
-// Runs in a browser: what goes on is shown as it goes on, and what can be done is done from the page.
+// Runs in a browser: the page shows the progress of a run, and its actions work.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { check, end, env, repository, run, serve, work } from "./tools.mjs";
 
-// The agents: one adds a line at each attempt, one finds fault with it unless HOME/content is there.
-// Both talk, and wait for HOME/go where HOME/wait is.
+// The agents: one adds a line in each attempt, the other asks for changes unless HOME/content exists. Both print
+// text. If HOME/wait exists, both wait for HOME/go.
 const talk = `echo "$0 looks around"; i=0; while [ -e "$HOME/wait" ]; do i=$((i+1)); echo "$0 thinks, $i"; sleep 0.2; done`;
 const agents = `
 [agents.worker]
@@ -23,7 +23,7 @@ printf '\`\`\`runr-review %s\\n%s\\n\`\`\`\\n' "$n" "$a"''', "strict"]
 
 const flag = (name, on) => (on ? writeFileSync(join(env.HOME, name), "") : rmSync(join(env.HOME, name), { force: true }));
 
-// runsOf makes a repository, and gives what begins runs in it: stopped, asking, done or running ones.
+// runsOf makes a repository, and returns functions that start runs in it: stopped, asking, done or running ones.
 export function runsOf(name) {
   mkdirSync(join(env.HOME, ".config", "git-runr"), { recursive: true });
   writeFileSync(join(env.HOME, ".config", "git-runr", "config.toml"), agents);
@@ -45,7 +45,7 @@ export function runsOf(name) {
     asking: (...more) => begin(false, "worker", ...more),
     stopped: () => begin(false, "lazy"),
     done: () => begin(true, "worker"),
-    // running begins one that goes on until let() is called.
+    // running starts a run that works until let() is called.
     running() {
       flag("wait", true);
       const child = spawn("git-runr", [...args, "--implementer", "worker"], { cwd: dir, env, stdio: "ignore" });
@@ -66,7 +66,7 @@ export async function runs(browser, open, clean) {
   const pill = (text) => page.waitForFunction((t) => document.querySelector(".pill").textContent === t, text);
   const told = (id) => JSON.parse(run(dir, "git-runr", "show", id, "--json"));
 
-  // The step that goes on.
+  // The present step.
   const going = made.running();
   await page.goto(new URL("/runs", server.url).href);
   await page.waitForFunction(() => document.querySelector(".pill")?.textContent === "live");
@@ -99,7 +99,7 @@ export async function runs(browser, open, clean) {
   await page.click('form.act[action$="/land"] button');
   await page.waitForFunction(() => document.querySelector("#state").textContent.includes("on main"));
 
-  // What a person is asked for.
+  // The question to a person.
   const asked = made.asking("--max-retries", "1");
   await visit(asked);
   check((await page.textContent(".diagnosis")).includes("Attempt 2 of 2") && (await page.textContent("#course")).includes("(attempt 2 of 2)"), "which attempt of how many is told");
@@ -136,7 +136,7 @@ export async function runs(browser, open, clean) {
   await pill("completed");
   flag("content", false);
   check((await page.textContent("#course")).includes("attempt 3"), "the comment led to another attempt");
-  check((await page.locator("[role=status]", { hasText: "taken up" }).count()) === 0, "a run that was taken up is not said to be waiting for it");
+  check((await page.locator("[role=status]", { hasText: "being resumed" }).count()) === 0, "a run that was resumed is not shown as waiting");
 
   await visit(made.asking("--max-retries", "0"));
   await page.click("text=Accept");
@@ -154,13 +154,13 @@ export async function runs(browser, open, clean) {
   await pill("skipped");
   check(told(skipped).status === "skipped", "as the command line has it");
 
-  // What was done elsewhere comes by itself, but not over what is being written.
+  // Changes from elsewhere appear without a reload, but do not replace text that is being written.
   const two = made.asking("--max-retries", "0");
   await visit(two);
   await page.click("text=Intervene …");
   await page.fill('[name="note"]', "half a");
   run(dir, "git-runr", "answer", two, "commit");
-  await page.waitForFunction(() => document.getElementById("news").textContent.includes("news"));
+  await page.waitForFunction(() => document.getElementById("news").textContent.includes("changed"));
   check((await page.inputValue('[name="note"]')) === "half a", "what is being written stays");
   await clean(page, "runs");
   await page.goto("about:blank");

@@ -1,4 +1,4 @@
-// The settings of the page: what they change is seen, at once or after the page came again.
+// The settings of the page take effect, at once or after a reload.
 import { check, end, lines, repository, run, serve } from "./tools.mjs";
 
 export async function settings(browser, open, clean) {
@@ -13,7 +13,7 @@ export async function settings(browser, open, clean) {
   const file = (name) => page.locator(`.file[data-path="${name}"]`);
   await page.goto(new URL(`/review/${id}`, server.url).href);
 
-  // the menu lies over the page, wherever that is
+  // the menu is above the page at every scroll position
   for (const [width, height] of [[1440, 900], [390, 844]]) {
     await page.setViewportSize({ width, height });
     await page.click(".settings >> xpath=../summary");
@@ -51,7 +51,7 @@ export async function settings(browser, open, clean) {
   check((await page.locator(".head .moved").count()) === 1, "the menu does the same");
   await Promise.all([page.waitForNavigation(), page.keyboard.press("Escape").then(() => page.keyboard.press("W"))]);
 
-  // what needs no answer of the server holds at once, and after a reload
+  // settings that need no request take effect at once, and stay after a reload
   const still = () => page.waitForFunction(() => !document.getAnimations().length);
   const look = (selector, property) => page.locator(selector).first().evaluate((e, p) => getComputedStyle(e)[p], property);
   for (const view of ["unified", "split"]) {
@@ -93,7 +93,7 @@ export async function settings(browser, open, clean) {
   await context.close();
 }
 
-// documents looks at Markdown and drawings as they look.
+// documents tests rendered Markdown and drawings.
 async function documents(page, clean) {
   const doc = (words, more) => `# Title\n\nIt has ${words}.\n\n${"The same.\n\n".repeat(9)}- one\n${more}`;
   const svg = (fill) => `<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20" onload="alert(1)"><script>alert(2)</script><image href="/api/health"/><rect width="30" height="20" fill="${fill}"/></svg>\n`;
@@ -131,7 +131,7 @@ async function documents(page, clean) {
   await end(server);
 }
 
-// wrote looks at who wrote the lines.
+// wrote tests blame.
 async function wrote(page, clean) {
   const dir = repository("wrote", { "a.txt": lines(60, (n) => `line ${n}`) }, { "a.txt": lines(60, (n) => (n === 20 || n === 50 ? `changed ${n}` : `line ${n}`)) });
   const [last, first] = run(dir, "git", "log", "--format=%h").trim().split("\n");
@@ -166,7 +166,7 @@ async function wrote(page, clean) {
   await end(server);
 }
 
-// pictures looks at images in each format, as the browser itself makes them.
+// pictures tests images in each format that the browser can encode.
 async function pictures(page, clean) {
   const draw = async (type, width, height) => {
     const url = await page.evaluate(([t, w, h]) => {

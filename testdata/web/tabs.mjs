@@ -1,5 +1,5 @@
-// Two tabs of one review: what one of them leaves the other takes over, what is a draft in one is one in the other,
-// and neither overwrites what was written in the other.
+// Two tabs of one review: a tab takes over the text of a closed tab, both show the same drafts, and neither overwrites
+// text of the other.
 import { check, end, lines, repository, run, serve } from "./tools.mjs";
 
 export async function tabs(browser, open) {
@@ -26,7 +26,7 @@ export async function tabs(browser, open) {
   };
   const settled = (page) => page.waitForFunction(() => !Object.keys(localStorage).some((k) => /^runr-(draft|message)/.test(k)));
 
-  // What is saved in one tab is shown in the other, and goes from it when it is deleted.
+  // A comment that is saved in one tab appears in the other, and disappears there when it is deleted.
   await begin(one, 0, "from the first tab");
   await one.keyboard.press("Control+Enter");
   await draft(two, "from the first tab").waitFor();
@@ -40,7 +40,7 @@ export async function tabs(browser, open) {
   await draft(two, "changed in").waitFor({ state: "detached" });
   check((await two.textContent("#pending")).startsWith("0 "), "what one tab deletes goes from the other");
 
-  // The message: shown in the other tab, and joined where both wrote.
+  // The message appears in the other tab. Texts of both tabs are merged.
   await message(one, "one begins");
   await two.waitForFunction(() => document.getElementById("message").value === "one begins");
   await cut(two);
@@ -56,7 +56,7 @@ export async function tabs(browser, open) {
   await one.waitForFunction(() => document.getElementById("message").value.includes("two wrote alone"));
   check(both(await one.inputValue("#message")), "in both tabs");
 
-  // A tab that ends before anything of it was saved: the other one takes over what it kept, and leaves the focus.
+  // A tab closes before its text was saved: the other tab takes over the text, and the focus stays.
   await cut(two);
   await begin(two, 4, "never sent");
   await message(two, "two ends here");
@@ -69,7 +69,7 @@ export async function tabs(browser, open) {
   await one.goto(url);
   check((await draft(one, "never sent").count()) === 1 && (await draft(one, "being written here, and on").count()) === 1, "and its comment, once, without a letter in the wrong place");
 
-  // What a tab left is joined to what was written since.
+  // The text of a closed tab is merged with text that was written later.
   two = await open(context, url);
   await cut(two);
   await message(two, "left behind");

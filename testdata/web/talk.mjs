@@ -1,4 +1,4 @@
-// A conversation on the page: replies in threads, what arrives without a load, and a whole review by keyboard alone.
+// A conversation on the page: replies in threads, updates without a reload, and a whole review by keyboard.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { check, end, lines, repository, run, serve } from "./tools.mjs";
@@ -13,7 +13,7 @@ export async function talk(browser, open, clean) {
   const url = new URL(`/review/${id}`, server.url).href;
   await page.goto(url);
 
-  // By keyboard alone: three comments, a message, a decision.
+  // By keyboard: three comments, a message, a verdict.
   const press = async (...all) => { for (const key of all) await page.keyboard.press(key); };
   await page.waitForSelector(".diff");
   for (let i = 0; i < 12 && !(await page.evaluate(() => document.activeElement.dataset.do === "first-line")); i++) await press("Tab");
@@ -42,7 +42,7 @@ export async function talk(browser, open, clean) {
   const tree = await page.accessibility?.snapshot?.() ?? null;
   if (tree) check(JSON.stringify(tree).includes("Comment by"), "the comments have names for a screen reader");
 
-  // A reply is shown where it was written; to the whole as well.
+  // A reply appears where it was written, also on the review as a whole.
   const remark = page.locator(".diff .remark", { hasText: "second by" });
   await page.evaluate(() => (window.same = true));
   await remark.locator(".respond summary", { hasText: "Reply" }).click();
@@ -59,7 +59,7 @@ export async function talk(browser, open, clean) {
   check((await page.textContent(".talk > summary")).includes("1 reply"), "and one to the review as a whole");
   await page.keyboard.press("Escape");
 
-  // What others say arrives without a load, but not over what is being written.
+  // Comments of others appear without a reload, but do not replace text that is being written.
   const third = page.locator(".diff .remark", { hasText: "third by" });
   const ids = { second: await remark.getAttribute("data-id"), third: await third.getAttribute("data-id") };
   run(dir, "git-runr", "inbox", "answer", id, ids.third, "deferred", "-m", "next week");
@@ -71,13 +71,13 @@ export async function talk(browser, open, clean) {
   await remark.locator(".respond summary", { hasText: "Reply" }).click();
   await remark.locator('[name="text"]').fill("half a");
   run(dir, "git-runr", "inbox", "answer", id, ids.second, "deferred", "-m", "later");
-  await page.waitForFunction(() => document.getElementById("news").textContent.includes("news"));
+  await page.waitForFunction(() => document.getElementById("news").textContent.includes("changed"));
   check((await remark.locator('[name="text"]').inputValue()) === "half a" && (await page.evaluate(() => window.same)), "what is being written stays");
   await clean(page, "talk");
   await page.goto("about:blank");
   await context.close();
 
-  // Without a script it is a form.
+  // Without scripts the reply is a form.
   const plain = await browser.newContext({ javaScriptEnabled: false });
   const bare = await open(plain, server.url);
   await bare.goto(`${url}/comments?show=all`);

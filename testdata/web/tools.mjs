@@ -16,7 +16,7 @@ export function run(dir, command, ...args) {
   return execFileSync(command, args, { cwd: dir, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }
 
-// repository makes a repository whose second commit changes what first holds into what second holds.
+// repository makes a repository whose two commits contain the files of first and of second.
 export function repository(name, first, second) {
   const dir = join(work, name);
   mkdirSync(dir, { recursive: true });
@@ -39,7 +39,7 @@ export function repository(name, first, second) {
 const serving = new Set();
 process.once("exit", () => { for (const child of serving) child.kill("SIGKILL"); }); // where a check fails as well
 
-// serve starts the page's server and gives its process and its address.
+// serve starts the page's server, and returns its process and its address.
 export async function serve(dir) {
   const child = spawn("git-runr", ["serve", "--json"], { cwd: dir, env, stdio: ["ignore", "pipe", "inherit"] });
   serving.add(child);
@@ -58,7 +58,7 @@ export function end(server) {
   return gone;
 }
 
-// chat is an MCP client over a process of its own, as each chat of an agent is.
+// chat is an MCP client with its own server process, as for each chat of an agent.
 export async function chat(dir, name) {
   const child = spawn("git-runr", ["mcp"], { cwd: dir, env, stdio: ["pipe", "pipe", "inherit"] });
   const waiting = new Map();
@@ -87,7 +87,7 @@ export async function chat(dir, name) {
   };
 }
 
-// lines is a text of n lines.
+// lines returns a text of n lines.
 export function lines(n, text) {
   return Array.from({ length: n }, (_, i) => text(i + 1)).join("\n") + "\n";
 }

@@ -1,4 +1,4 @@
-// The list of files: each directory once, and true at every moment.
+// The list of files has each directory once, and is always up to date.
 import { check, end, repository, run, serve } from "./tools.mjs";
 
 export async function tree(browser, open, clean) {

@@ -71,15 +71,15 @@ func Words(err error) string {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.Is(err, io.EOF):
-		return "there is nothing in it"
+		return "it is empty"
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return "the JSON has no end"
+		return "the JSON ends too early"
 	case errors.As(err, &syntax):
-		return fmt.Sprintf("it is no JSON: %v, byte %d", err, syntax.Offset)
+		return fmt.Sprintf("it is not JSON: %v, byte %d", err, syntax.Offset)
 	case errors.As(err, &kind):
 		wanted := map[reflect.Kind]string{reflect.String: "a text", reflect.Slice: "a list", reflect.Int: "a whole number",
 			reflect.Struct: "an object"}[kind.Type.Kind()]
-		return strings.TrimSuffix(fmt.Sprintf("%s is wanted, not %s: %s", wanted, kind.Value, kind.Field), ": ")
+		return strings.TrimPrefix(fmt.Sprintf("%s must be %s, not %s", kind.Field, wanted, kind.Value), " ")
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
 }

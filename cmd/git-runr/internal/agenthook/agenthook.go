@@ -207,10 +207,10 @@ func handBackOf(ctx context.Context, store *store.Store, lines []record.ReviewSu
 	if err := safefile.WriteFile(path, []byte(strings.Join(all, "\n")+"\n"), 0o666); err != nil {
 		return "", err // otherwise it would be handed back again and again
 	}
-	return fmt.Sprintf("%s%s of this branch's commits %s no answer. Fix what is right and say so with "+
-		"git runr inbox answer REVIEW FINDING fixed --commit REV; what is wrong, refuted -m with the reason; what must "+
-		"wait, deferred -m. "+
-		"Decisions of your user stand. This is said once.\n%s", lead, prose.Count(len(fresh), "finding"),
+	return fmt.Sprintf("%s%s of this branch's commits %s no answer. If a finding is right, fix it, commit, and type "+
+		"git runr inbox answer REVIEW FINDING fixed --commit REV. If it is wrong, answer refuted -m with the reason. If it "+
+		"must wait, answer deferred -m with the reason. Your user's decisions come first. This message is not "+
+		"repeated.\n%s", lead, prose.Count(len(fresh), "finding"),
 		map[bool]string{true: "has", false: "have"}[len(fresh) == 1],
 		safetext.Fence(strings.Join(blocks, "\n\n"))), nil
 }

@@ -1,7 +1,7 @@
-# Completion of git-runr in bash, made by git-runr itself. Where git's own completion is
-# loaded it finds the function _git_runr for "git runr" as well.
+# Completion of git-runr in bash, printed by git-runr. If git's own completion is loaded, it
+# calls the function _git_runr for "git runr".
 
-# __git_runr_found CURRENT WORD…: fills COMPREPLY for the words behind the program's name.
+# __git_runr_found CURRENT WORD…: fills COMPREPLY for the words after the program's name.
 __git_runr_found ()
 {
 	local cur=$1 value means width=0 breaks tab=$'\t'
@@ -30,7 +30,7 @@ __git_runr_found ()
 	done
 }
 
-# git's completion calls this for "git runr"; its words are taken apart already.
+# git's completion calls this for "git runr", with separated words.
 _git_runr ()
 {
 	local at=1
@@ -40,7 +40,7 @@ _git_runr ()
 	__git_runr_found "$cur" ${__git_C_args[@]+"${__git_C_args[@]}"} "${words[@]:at+1:cword-at}"
 }
 
-# Readline takes words apart at = and :, so that they are taken from the line.
+# Readline splits words at = and :, so this function splits the line itself.
 __git_runr_program ()
 {
 	local -a words

@@ -1,7 +1,7 @@
 #compdef git-runr
 #description keep reviews and runs of agents in git
-# Completion of git-runr in zsh, made by git-runr itself. zsh's completion of git calls the
-# function _git-runr for "git runr" as well.
+# Completion of git-runr in zsh, printed by git-runr. zsh's completion of git calls the
+# function _git-runr for "git runr".
 
 _git-runr () {
   local line value means

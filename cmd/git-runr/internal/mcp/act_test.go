@@ -244,7 +244,7 @@ func TestPrompts(t *testing.T) {
 	if text, err = prompt("why_did_it_stop", map[string]string{"id": first.ID}); err != nil {
 		t.Fatal(err)
 	}
-	wants(t, text, "say two", "change nothing")
+	wants(t, text, "say two", "Change nothing")
 }
 
 // TestCancelledCallIsOver: a cancelled call is answered as cancelled. If the server's input then ends, the server

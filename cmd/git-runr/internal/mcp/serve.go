@@ -12,11 +12,11 @@ import (
 	"github.com/git-runr/git-runr/loop/queue"
 )
 
-// instructions tell the agent what the tools are for, all in one place.
-const instructions = `Reviews of this git repository, by people and by agents. A review is asked for with "review", which returns at once; the answer comes minutes or days later, perhaps after this conversation. Do not poll or wait for people: go on, and look with "review_list" when the user says that the review is there, or at the start of a conversation. To address a review: review_claim, review_get, change the code, review_answer with all answers, and review with again to have it looked at once more. To review yourself: review_diff, review_comment, review_submit. "diagnose" says why a run of the loop stopped and what to do. Answers are cut into pages: where one says that there is more, ask with its cursor.`
+// instructions tell the agent what the tools are for.
+const instructions = `Reviews of this git repository, by people and by agents. Request a review with "review", which returns at once. The answer comes minutes or days later, perhaps after this conversation. Do not poll, and do not wait for people: continue your work, and call "review_list" at the start of a conversation or when the user says that the review is there. To address a review: review_claim, review_get, change the code, review_answer with all answers, then review with again for another round. To review yourself: review_diff, review_comment, review_submit. "diagnose" says why a run of the loop stopped and what to do. Long answers come in pages: if one says that there is more, pass its cursor.`
 
-// readOnly tells it where it may only look.
-const readOnly = `Reviews of this git repository, by people and by agents, to be read: "review_list", "review_get", "review_diff", and "diagnose", which says why a run of the loop stopped. This server records nothing: what is to be done about a review the user does, or a server that was started without --read-only. Answers are cut into pages: where one says that there is more, ask with its cursor.`
+// readOnly replaces the instructions on a read-only server.
+const readOnly = `Reviews of this git repository, by people and by agents. You can read them with "review_list", "review_get" and "review_diff". "diagnose" says why a run of the loop stopped. This server records nothing: the user acts on a review, or an agent whose server was started without --read-only. Long answers come in pages: if one says that there is more, pass its cursor.`
 
 // New is a server with all its tools, or those that read.
 func New(c screens.Tools) *Server {

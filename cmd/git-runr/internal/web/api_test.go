@@ -270,7 +270,7 @@ func TestClosingKeepsDrafts(t *testing.T) {
 		}
 	}
 	shows(t, s.page("/review/"+cancelled), "A draft with 1 comment is kept, by Ada", list(cancelled),
-		"Reopen the review, and then it can be submitted.")
+		"Reopen the review to submit it.")
 	if doc := s.api("POST", at(cancelled, "reopen"), "").want(200).object(); doc["drafts"] != nil {
 		t.Errorf("reopened: %v", doc["drafts"])
 	}

@@ -22,14 +22,14 @@ func TestBlame(t *testing.T) {
 
 	id := s.request()
 	page := s.page("/review/" + id)
-	shows(t, section(t, page, "new.txt"), "blame=1", "Who wrote the lines (b)")
+	shows(t, section(t, page, "new.txt"), "blame=1", "Show who wrote the lines (b)")
 	hides(t, section(t, page, "a.txt"), "blame=1")
 	hides(t, page, `<td class="bl"`)
 	for view, columns := range map[string]string{"unified": `colspan="5"`, "split": `colspan="7"`} {
 		blame := s.page("/review/" + id + "/diff?path=new.txt&blame=1&view=" + view)
 		checkHTML(t, blame)
 		shows(t, blame, `title="The first · `, "<code>"+first+"</code>", "<code>"+last+"</code>", "The last · ", columns,
-			"Without who wrote the lines", "/lines?blame=1")
+			"Hide who wrote the lines", "/lines?blame=1")
 		if said, told := strings.Count(blame, "<code>"+first), strings.Count(blame, `title="The first`); said != 1 ||
 			told != 3 {
 			t.Errorf("%s: a commit is said %d times for %d lines", view, said, told)

@@ -123,7 +123,7 @@ func TestLiveActs(t *testing.T) {
 		at := "/run/" + latest.ID
 		page := s.page(at)
 		checkHTML(t, page)
-		shows(t, page, "<code>git runr resume "+latest.ID+" --stop</code>", "the run is stopped first")
+		shows(t, page, "<code>git runr resume "+latest.ID+" --stop</code>", "This stops the run first")
 		hides(t, page, at+"/do/resume", at+"/do/skip")
 		for name, line := range map[string]string{
 			"stop":      "-q resume " + latest.ID + " --stop",

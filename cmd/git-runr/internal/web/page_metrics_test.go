@@ -5,7 +5,7 @@ import "testing"
 // The page of metrics is a table with a bar for each count, without a script.
 func TestMetricsPage(t *testing.T) {
 	s := newSite(t)
-	shows(t, s.page("/metrics"), "No run and no review in this time", "git runr metrics")
+	shows(t, s.page("/metrics"), "No runs and no reviews in this period", "git runr metrics")
 	s.stopped()
 	s.submitted()
 	page := s.page("/metrics")

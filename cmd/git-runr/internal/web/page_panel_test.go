@@ -57,7 +57,7 @@ func TestPanelPage(t *testing.T) {
 	id := panelReview(t, s)
 	page := s.page("/review/" + id)
 	checkHTML(t, page)
-	shows(t, page, "For one kind of fault: <b>tests</b>",
+	shows(t, page, "It looks for one kind of fault: <b>tests</b>",
 		"<b>NEEDS_FIX</b> of 2 reviewers: ann NEEDS_FIX (CRITICAL before the judge), bob PASS (NEEDS_FIX before the judge).",
 		"Judged by jay: 1 refuted, 1 confirmed.", "<b>ann, bob</b>", "1 finding more, shown with another reviewer",
 		"<summary>Refuted by jay: guarded &lt;above&gt;</summary>", "Confirmed by jay: nothing closes it")

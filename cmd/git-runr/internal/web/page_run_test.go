@@ -168,8 +168,8 @@ func TestRunNow(t *testing.T) {
 	write(t, s.repo.StateDir(), "web/resume-"+run.ID+".log", "git-runr: there is no agent <bot>\n")
 	page = s.page(fmt.Sprintf("/run/%s?resumed=%d", run.ID, len(events)))
 	checkHTML(t, page)
-	shows(t, page, "taken up in the background", "there is no agent &lt;bot&gt;")
-	hides(t, s.page(fmt.Sprintf("/run/%s?resumed=%d", run.ID, len(events)-1)), "taken up in the background",
+	shows(t, page, "resumed in the background", "there is no agent &lt;bot&gt;")
+	hides(t, s.page(fmt.Sprintf("/run/%s?resumed=%d", run.ID, len(events)-1)), "resumed in the background",
 		"there is no agent")
 }
 

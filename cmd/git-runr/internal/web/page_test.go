@@ -123,7 +123,7 @@ func TestAssets(t *testing.T) {
 
 func TestInboxPage(t *testing.T) {
 	s := newSite(t)
-	shows(t, s.page("/"), "Nobody has asked for a review yet", "git runr review HEAD")
+	shows(t, s.page("/"), "Nobody has requested a review yet", "git runr review HEAD")
 	open, claimed, resolved := s.request(), s.submitted(), s.submitted()
 	s.api("POST", "/api/review/submissions/"+claimed+"/claim", `{"claimedBy":"Grace <g@example.com>"}`).want(200)
 	s.api("POST", "/api/review/submissions/"+resolved+"/resolve", `{"resolvedBy":"bot"}`).want(200)
@@ -228,8 +228,8 @@ func TestReviewPage(t *testing.T) {
 		"mixed.txt": {`<span class="iv">\x0d</span>`},
 		"end.txt":   {"no newline at the end"},
 		"empty.txt": {"Empty file", "new"},
-		"go.sum":    {"Written by a tool", "Show the diff"},
-		"large.txt": {"Large: 501 changed lines", "Show the diff"},
+		"go.sum":    {"Generated file", "Show the diff"},
+		"large.txt": {"Large file: 501 changed lines", "Show the diff"},
 		"עברית.txt": {"<bdi>"},
 	} {
 		shows(t, section(t, page, name), parts...)
@@ -596,7 +596,7 @@ func TestCommitMessageOnThePage(t *testing.T) {
 	s.commit("a title\n\nIt also <b>removes</b> the cache.\u202e")
 	page := s.page("/review/" + s.request())
 	checkHTML(t, page)
-	shows(t, page, "What the commit says", "It also &lt;b&gt;removes&lt;/b&gt; the cache.\\u{202e}")
+	shows(t, page, "The commit message", "It also &lt;b&gt;removes&lt;/b&gt; the cache.\\u{202e}")
 }
 
 // A missing object is not an error of the page, because the change may be in another clone.

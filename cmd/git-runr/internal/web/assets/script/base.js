@@ -1,4 +1,5 @@
-// What the pages do beyond reading and forms. Without this script all is still there.
+// Keys, live updates and drafts of comments. Without scripts the pages still show everything, and have forms for each
+// action.
 
 const root = document.documentElement;
 const token = document.body.dataset.token;
@@ -37,13 +38,13 @@ async function checked(answer) {
   throw new Error(message || `the server answered ${answer.status}`);
 }
 
-// asked is fetch, whose failure says that nobody answers.
+// asked is fetch with a message if the server does not answer.
 async function asked(url, options) {
   try {
     return await fetch(url, options);
   } catch {
     serverAway();
-    throw new Error("the server is away; it is kept in this browser until that is back");
+    throw new Error("the server does not answer; your text is kept in this browser until it does");
   }
 }
 

@@ -82,7 +82,7 @@ const doing = {
   cancel: (button) => button.closest(".editor").editor.cancel(),
 };
 
-// drafting are the actions that need a review that is open for comments.
+// drafting lists the actions that require a review that is open for comments.
 const drafting = "[data-do='comment-file'], [data-do='comment-all'], [data-do='viewed'], [data-do='edit'], [data-do='delete']";
 
 function complain(err) {
@@ -103,7 +103,7 @@ document.addEventListener("click", (event) => {
   Promise.resolve(doing[target.dataset.do]?.(target)).catch(complain);
 });
 
-// A setting is remembered, and holds at once.
+// A setting takes effect at once, and is stored in a cookie.
 document.addEventListener("change", (event) => {
   const { setting } = event.target.dataset;
   if (!setting) return;

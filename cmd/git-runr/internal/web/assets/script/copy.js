@@ -1,7 +1,7 @@
 
 /* Copying for an agent */
 
-// agentText is what an agent is given of the review, or of one comment.
+// agentText returns the text of the review, or of one comment, for an agent.
 async function agentText(query) {
   await Promise.all($$(".editor").map((form) => form.editor.save()));
   await saveMessage();
@@ -15,14 +15,14 @@ async function copyForAgent(comment) {
   announce(comment ? "The comment is copied for an agent." : "The review is copied for an agent.");
 }
 
-// announce says something for a while.
+// announce shows text for 2.5 seconds.
 function announce(text) {
   say(text);
   news.textContent = text;
   setTimeout(() => news.textContent === text && news.replaceChildren(), 2500);
 }
 
-// copyOnSubmit copies what is about to be submitted. Where that cannot be, it is submitted all the same.
+// copyOnSubmit copies the review before it is submitted. If copying fails, the review is submitted without a copy.
 async function copyOnSubmit(form) {
   try {
     await navigator.clipboard.writeText(await agentText({ decision: new FormData(form).get("decision") }));

@@ -6,12 +6,12 @@ let preferred = "new"; // the side of a line that has two
 
 const folded = (section) => section.classList.contains("folded");
 
-// stopsOf are the places in a file where the cursor can be.
+// stopsOf returns the places in a file where the cursor can be.
 function stopsOf(section) {
   return [$(".fh", section), ...(folded(section) ? [] : linesOf(section))];
 }
 
-// ceiling is where the part of the window begins that nothing sticks over.
+// ceiling returns the lower edge of the heading that sticks to the top of the window.
 const ceiling = () => $(".head")?.getBoundingClientRect().bottom ?? 40;
 
 function inSight(element) {
@@ -19,7 +19,7 @@ function inSight(element) {
   return box.height > 0 && box.bottom > ceiling() && box.top < innerHeight;
 }
 
-// firstSeen is the first line in sight, or the heading where a file shows none.
+// firstSeen returns the first visible line, or the heading of a file that shows no lines.
 function firstSeen() {
   const top = ceiling() + 20;
   for (const section of $$(".file")) {
@@ -29,8 +29,7 @@ function firstSeen() {
   }
 }
 
-// cursorTo puts the cursor on a line or a heading and the focus with it. keep leaves the
-// lines that are chosen.
+// cursorTo moves the cursor and the focus to a line or a heading. With keep, the selected lines stay selected.
 function cursorTo(stop, { keep = false, block = "nearest" } = {}) {
   if (!stop) return;
   cursor?.classList.remove("cursor");
@@ -52,7 +51,7 @@ function cursorTo(stop, { keep = false, block = "nearest" } = {}) {
   $("mark", codeOn(cell))?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
-// neighbour is the place before or after the cursor's, across files.
+// neighbour returns the place before or after the cursor, across files.
 async function neighbour(step) {
   const section = cursor.closest(".file");
   const stops = stopsOf(section);
@@ -69,7 +68,7 @@ const shownFiles = () => $$(".file").filter((section) => !section.hidden);
 
 let moving = Promise.resolve();
 
-// move takes the cursor a place on. Moves wait for each other: a file may have to come first.
+// move moves the cursor by one place. Moves run one after the other, because a move may have to load a file.
 function move(step, extend) {
   moving = moving.then(() => moveNow(step, extend)).catch(complain);
   return moving;
@@ -97,7 +96,7 @@ function currentFile() {
   return firstSeen()?.closest(".file");
 }
 
-// goFile takes the cursor to the heading of the next file or the one before.
+// goFile moves the cursor to the heading of the next or the previous file.
 async function goFile(step) {
   const files = shownFiles();
   let next;
@@ -121,14 +120,14 @@ async function goTo(section) {
 
 const isChanged = (row) => row.matches(".a, .d") || Boolean($("td.a, td.d", row));
 
-// rowBefore is the row above one, but for what is said there.
+// rowBefore returns the row above row, without rows of comments.
 function rowBefore(row) {
   do row = row.previousElementSibling;
   while (row?.matches(".notes, .writing"));
   return row;
 }
 
-// goChange takes the cursor to where the next run of changed lines begins.
+// goChange moves the cursor to the beginning of the next or the previous block of changed lines.
 async function goChange(step) {
   const files = shownFiles();
   const from = cursor?.isConnected ? cursor : firstSeen();
@@ -161,7 +160,7 @@ function goRemark(step) {
   if (next) showRemark(next);
 }
 
-// showRemark brings a comment into sight with the focus on it, and the cursor to its line.
+// showRemark scrolls to a comment, gives it the focus, and moves the cursor to its line.
 function showRemark(remark) {
   const section = remark.closest(".file");
   if (section) {
@@ -178,7 +177,7 @@ function showRemark(remark) {
   remark.focus({ preventScroll: true });
 }
 
-/* Keeping the place over a change of view */
+/* Keeping the place when the view changes */
 
 const placeKey = `runr-place ${location.pathname}`;
 
@@ -204,7 +203,7 @@ async function findPlace() {
   scrollBy(0, cursor.getBoundingClientRect().top - kept.y);
 }
 
-// showAs loads the page again with another setting of what the server makes of a diff.
+// showAs stores a setting that changes how the server renders diffs, and reloads the page.
 function showAs(setting, value) {
   remember(setting, value);
   keepPlace();

@@ -1,4 +1,4 @@
-/* Files that come later */
+/* Files that are loaded later */
 
 const waiting = [];
 let loading = 0;
@@ -27,13 +27,12 @@ function loadNext() {
   }
 }
 
-// toLoad is the link to a file's diff that is not here yet.
+// toLoad returns the link to the diff of a file that is not loaded yet.
 function toLoad(section) {
   return $('.fb > .load [data-do="load"]', section);
 }
 
-// load puts a file's diff where its place was kept. What is in sight stays there when
-// a file above it grows.
+// load replaces the placeholder of a file by its diff. Visible lines keep their position when a file above them grows.
 async function load(section, url = toLoad(section)?.href) {
   if (!url || $(".editor", section)) return;
   section.removeAttribute("data-lazy");
@@ -64,9 +63,9 @@ async function more(link) {
   else line.remove();
 }
 
-/* Lines that nothing changed */
+/* Unchanged lines */
 
-// openGap shows the lines of a gap, or a part of them at its upper or lower end.
+// openGap shows all lines of a gap, or some at its upper or lower end.
 async function openGap(row, way = "all") {
   const d = row.dataset;
   const step = 20;
@@ -100,7 +99,7 @@ async function expand(section) {
 
 let allLines = false;
 
-// expandAll shows all lines of all files, those that are still to come too.
+// expandAll shows all lines of all files, also of files that are loaded later.
 async function expandAll() {
   allLines = true;
   for (const section of $$(".file:not([data-lazy])")) await expand(section);
@@ -113,7 +112,7 @@ function setFolded(section, shut) {
   $(".fold", section)?.setAttribute("aria-expanded", String(!shut));
 }
 
-// fold shuts a file down to its heading, or opens it again.
+// fold folds a file to its heading, or unfolds it.
 async function fold(section) {
   const shut = !folded(section);
   setFolded(section, shut);

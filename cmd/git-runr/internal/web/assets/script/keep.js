@@ -1,8 +1,8 @@
 
-/* What is written is kept in the browser until the server has it */
+/* Text is kept in the browser until the server has it */
 
-// Each tab keeps under a name of its own, and holds a lock of that name while it lives. Whoever gets the lock of
-// another tab knows that it is gone, and takes over what it kept: at once, or when the tab ends.
+// Each tab stores its text under its own name, and holds a lock of that name while it is open. A tab that gets the lock
+// of another tab knows that the other one is closed, and takes over its text: at once, or when it closes.
 
 const keptPrefix = `runr-draft ${commented} `;
 const messagePrefix = `runr-message ${reviewID}`;
@@ -20,19 +20,19 @@ function forgetDraft(key) {
   localStorage.removeItem(`${keptPrefix}${tab} ${key}`);
 }
 
-// joined is what a text becomes where it was changed here and elsewhere: the server joins them in the same way.
+// joined merges a text that was changed here and elsewhere, in the same way as the server does.
 function joined(there, was, text) {
   if (there.trim() === was.trim() || text.includes(there.trim())) return text;
   return there.includes(text.trim()) ? there : `${there}\n\n${text}`;
 }
 
-// tabOf is the tab that kept something under a name, undefined where the name is of something else.
+// tabOf returns the tab that stored text under a name, or undefined if the name is of another kind.
 function tabOf(name) {
   if (!commented || !(name?.startsWith(keptPrefix) || name?.startsWith(messagePrefix))) return undefined;
   return name.slice(name.startsWith(keptPrefix) ? keptPrefix.length : messagePrefix.length + 1).split(" ")[0];
 }
 
-// restoreDrafts opens again what a page that ended early had not got to the server.
+// restoreDrafts reopens texts that a page could not send to the server before it closed.
 function restoreDrafts() {
   return Promise.all(Object.keys(localStorage).map(awaitTab));
 }
@@ -46,7 +46,8 @@ function awaitTab(name) {
 
 addEventListener("storage", (event) => event.newValue !== null && Promise.resolve(awaitTab(event.key)).catch(complain));
 
-// takeOver makes what a tab kept this one's own before it is forgotten. Whoever writes here is not moved from there.
+// takeOver stores another tab's text under this tab's name, then deletes the original. It does not move the focus of
+// somebody who is writing here.
 async function takeOver(other) {
   const focus = document.activeElement;
   for (const name of Object.keys(localStorage).filter((n) => tabOf(n) === other)) {
@@ -87,7 +88,7 @@ tabs?.addEventListener("message", ({ data }) => {
   message.value = messageSaved = data.message;
 });
 
-// showDraft shows a draft of another tab as it is now, at its lines; one that is being written here is left.
+// showDraft shows the present draft of another tab at its lines, unless somebody edits that draft here.
 async function showDraft(id) {
   const { comments } = await api("GET", "");
   const now = $(`.remark.draft[data-id="${id}"]`);
@@ -106,7 +107,7 @@ async function showDraft(id) {
   placeRemark(fresh, fileOf(fresh.dataset.file));
 }
 
-// placeRemark puts what came at its lines of a file; a file that is not here yet brings it itself.
+// placeRemark puts a new remark at its lines. A file that is not loaded yet will contain the remark.
 function placeRemark(fresh, section) {
   const { side, start, end } = fresh.dataset;
   countIn(section, 1);
@@ -119,7 +120,7 @@ function placeRemark(fresh, section) {
 
 const fileOf = (name) => $$(".file").find((f) => [f.dataset.path, f.dataset.old].includes(name));
 
-// rowsOf are the first and the last row of a file that a comment is on; none where the diff does not show them.
+// rowsOf returns the first and the last row of a comment in a file, or none if the diff does not show them.
 function rowsOf(section, at) {
   return section && at.start ? linesOf(section).filter((row) => {
     const line = lineOf(cellOn(row, at.side));
@@ -127,7 +128,7 @@ function rowsOf(section, at) {
   }) : [];
 }
 
-// openAt opens an editor on lines, on a file, or on the whole change where those are gone.
+// openAt opens an editor on lines or on a file, or on the whole change if those are gone.
 async function openAt(at) {
   const section = fileOf(at.file);
   if (section && toLoad(section)) await load(section);
@@ -138,13 +139,13 @@ async function openAt(at) {
   return write();
 }
 
-/* A server that is away */
+/* A server that does not answer */
 
 let away = 0;
 
 function serverAway() {
   if (away) return;
-  news.replaceChildren("The server is away. What you write is kept here. To start it again, type in the repository: ");
+  news.replaceChildren("The server does not answer. This browser keeps what you write. To start the server again, type in the repository: ");
   const command = document.createElement("code");
   command.textContent = "git runr serve";
   news.append(command);
@@ -153,7 +154,7 @@ function serverAway() {
     if (!answer?.ok) return;
     clearInterval(away);
     away = 0;
-    announce("The server is back.");
+    announce("The server answers again.");
     for (const form of $$(".editor")) form.editor.save().catch(() => {});
     saveMessage().catch(() => {});
     if (live) listen();

@@ -16,7 +16,7 @@ const fileKeys = {
     if (!commented) return;
     if (!cursor?.isConnected) {
       cursorTo(firstSeen());
-      return complain(new Error("No line was chosen. The cursor is on the first line in sight now: press c again to comment there."));
+      return complain(new Error("No line was selected. The cursor is now on the first visible line: press c again to comment there."));
     }
     if (cursor.tagName !== "TR") return writeOn(cursor.closest(".file"));
     if (!chosen?.from.isConnected) choose(lineOf(cellOn(cursor, preferred)).side, cursor, cursor);
@@ -61,7 +61,7 @@ const everywhere = {
   "/": () => $("#filter, #search")?.focus(),
 };
 
-// goItem takes the focus to the next line of a list or the one before; Enter opens it.
+// goItem moves the focus to the next or the previous row of a list. Enter opens the row.
 function goItem(step) {
   const items = $$(".list .title");
   const at = items.indexOf(document.activeElement?.closest?.("li")?.querySelector(".title"));
@@ -116,7 +116,7 @@ function escape(event) {
   unchoose();
 }
 
-// A click elsewhere closes what hangs over the page.
+// A click elsewhere closes open menus.
 document.addEventListener("click", (event) => {
   for (const open of $$("details[open]:has(> .pop, > .panel)")) {
     if (!open.contains(event.target) && !open.closest(".about:has(+ .state + .notes + .empty)")) open.open = false;

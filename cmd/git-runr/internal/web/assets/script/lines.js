@@ -1,8 +1,8 @@
 
 /* Lines */
 
-// lineOf is the side and number of the line that a cell of a diff belongs to. A line that
-// both sides have is of the side that the cursor prefers.
+// lineOf returns the side and number of the line of a cell in a diff. For a line on both sides it returns the side that
+// the cursor prefers.
 function lineOf(cell) {
   const row = cell.closest("tr");
   const table = row.closest("table");
@@ -16,8 +16,7 @@ function lineOf(cell) {
   return { side: "new", line: number(1) };
 }
 
-// cellOn is the cell with the number that a row has on a side, or on the other one where
-// it has none there.
+// cellOn returns the cell with the line number of a row on a side, or on the other side if the row has none there.
 function cellOn(row, side) {
   const kind = row.closest("table").classList;
   const [old, fresh] = kind.contains("whole") ? [0, 0] : kind.contains("split") ? [0, 3] : [0, 1];
@@ -26,7 +25,7 @@ function cellOn(row, side) {
   return row.cells[side === "old" ? fresh : old];
 }
 
-// codeOn is the cell with the text that belongs to a number.
+// codeOn returns the cell with the text for the cell of a line number.
 function codeOn(cell) {
   const row = cell.closest("tr");
   if (!row.closest("table").classList.contains("split")) return $(".code", row);
@@ -39,10 +38,10 @@ function isLine(row) {
 
 const linesOf = (section) => $$(":scope > .fb > .diff > tbody > tr", section).filter(isLine);
 
-// chosen is the range of lines that a comment would be about.
+// chosen is the selected range of lines; a new comment is about it.
 let chosen = null;
 
-// choose marks the lines from one row to another on a side.
+// choose selects the lines between two rows on a side.
 function choose(side, from, to) {
   unchoose();
   let [first, last] = [from, to];
@@ -65,7 +64,7 @@ function unchoose() {
   chosen = null;
 }
 
-// tint marks the lines that comments speak of.
+// tint marks the lines that have comments.
 function tint(section) {
   for (const row of $$("tr.noted", section)) row.classList.remove("noted");
   const spans = $$(".diff .remark[data-start]", section).filter((r) => Number(r.dataset.start));
@@ -101,7 +100,7 @@ document.addEventListener("selectstart", (event) => drag && event.preventDefault
 
 document.addEventListener("pointerup", () => {
   const far = drag?.far;
-  setTimeout(() => (drag = null)); // the click comes first
+  setTimeout(() => (drag = null)); // after the click event
   if (!far) return;
   cursorTo(chosen.rows.at(-1), { keep: true });
   write();

@@ -22,14 +22,14 @@ function changed() {
   changing = setTimeout(watched === "*" ? refreshList : now ? refreshRun : reviewID ? refreshHead : offerReload, 300);
 }
 
-// showUnshared shows how much the remote does not have by now.
+// showUnshared shows how many events the remote does not have yet.
 function showUnshared(fresh) {
   const [now, then] = [document.getElementById("sync"), fresh.getElementById("sync")];
   if (then && !now.contains(document.activeElement)) now.replaceWith(document.adoptNode(then));
 }
 
-// refreshHead brings up to date what stands above the change, and what is said of it. A part in which the reader is at
-// work is left, and news are offered.
+// refreshHead updates what is above the change, and the messages. It does not replace a part that has the focus or
+// typed text; for the messages it offers to reload instead.
 async function refreshHead() {
   const answer = await fetch(location.pathname).catch(() => null);
   if (!answer?.ok) return;
@@ -53,7 +53,7 @@ async function refreshHead() {
   await refreshRemarks();
 }
 
-// refreshRemarks shows what came to the threads since, and threads that are new at their lines.
+// refreshRemarks shows new replies in threads, and new threads at their lines.
 async function refreshRemarks() {
   for (const thread of $$(".thread", await part(`/review/${watched}/comments?show=all`))) {
     const id = thread.dataset.thread;
@@ -70,14 +70,14 @@ async function refreshRemarks() {
 }
 
 function offerReload() {
-  news.replaceChildren("This page has news. ");
+  news.replaceChildren("This page has changed. ");
   const link = document.createElement("a");
   link.href = location.pathname + location.search;
-  link.textContent = "Load it again";
+  link.textContent = "Reload";
   news.append(link);
 }
 
-// refreshList brings a list up to date where the reader is not in the middle of it.
+// refreshList updates a list. If the list has the focus, it offers to reload instead.
 async function refreshList() {
   const now = $("#main > .narrow");
   if (now.contains(document.activeElement)) return offerReload();
@@ -89,7 +89,7 @@ async function refreshList() {
   if (fresh) now.replaceWith(document.adoptNode(fresh));
 }
 
-// A hidden page gives its connection back: browsers have few for one server.
+// A hidden page closes its connection, because browsers allow few connections to one server.
 document.addEventListener("visibilitychange", () => {
   if (!watched) return;
   if (document.hidden) {

@@ -2,7 +2,7 @@
 
 const message = document.getElementById("message");
 let messageTimer = 0;
-let messageSaved = message?.defaultValue; // what the server has
+let messageSaved = message?.defaultValue; // the text that the server has
 
 async function saveMessage() {
   clearTimeout(messageTimer);
@@ -34,7 +34,7 @@ message?.addEventListener("input", keepMessage);
 
 const finish = document.getElementById("finish");
 
-// What is still being written is saved and copied before the form is sent.
+// Unsaved text is saved, and the review copied, before the form is sent.
 finish?.addEventListener("submit", async (event) => {
   if (finish.dataset.flushed) return;
   event.preventDefault();
@@ -54,7 +54,7 @@ addEventListener("pagehide", () => {
   saveMessage().catch(() => {});
 });
 
-// Only one form is sent once: a second click does nothing.
+// A form is sent only once: a second click does nothing.
 document.addEventListener("submit", (event) => {
   if (event.defaultPrevented || event.target.method !== "post") return;
   for (const button of $$("button", event.target)) setTimeout(() => (button.disabled = true));

@@ -1,9 +1,9 @@
 
-/* A run that goes on */
+/* A run that is at work */
 
 const now = document.getElementById("now");
 
-// span is a time that something took, as the page has it.
+// span formats a duration as the page does.
 function span(seconds) {
   const [s, m, h] = [seconds % 60, Math.floor(seconds / 60) % 60, Math.floor(seconds / 3600)];
   if (h) return `${h} h ${m} min`;
@@ -15,7 +15,7 @@ function tick() {
   if (since) $(".for", now).textContent = span(Math.max(0, Math.floor((Date.now() - new Date(since.dateTime)) / 1000)));
 }
 
-// refreshNow shows the step that the run is at, and the last lines of its agent.
+// refreshNow shows the present step of the run, and the last lines of its agent.
 async function refreshNow() {
   if (document.hidden) return;
   if (!now.firstElementChild) return $("#resumed") && refreshRun();
@@ -34,8 +34,7 @@ async function refreshNow() {
   tick();
 }
 
-// refreshRun brings up to date what a run has come to. A part in which the reader is at work is left,
-// and news are offered.
+// refreshRun updates the state of a run. For a part that somebody is working in, it offers to reload instead.
 async function refreshRun() {
   const answer = await fetch(location.href).catch(() => null);
   if (!answer?.ok) return;
@@ -63,7 +62,7 @@ document.addEventListener("toggle", async ({ target }) => {
   target.append(...(await part($("a", target).href)).childNodes);
 }, true);
 
-// The line beside an act says what is chosen for it.
+// The command beside an action shows the chosen options.
 document.addEventListener("change", (event) => {
   const form = event.target.dataset.flag && event.target.closest("form.act");
   if (!form) return;

@@ -1,14 +1,14 @@
 
 /* Other ways to show a file */
 
-// showImages lays images side by side or over each other, all of the page at once.
+// showImages shows the images of the whole page side by side or over each other.
 function showImages(look) {
   remember("images", look);
   root.dataset.images = look;
   for (const button of $$('[data-do="images"]')) button.setAttribute("aria-pressed", String(button.dataset.value === look));
 }
 
-// Two images that lie over each other are of one scale, however narrow the page is.
+// Two images over each other have the same scale at every width of the page.
 document.addEventListener("load", ({ target }) => {
   const pair = target.closest?.(".pair");
   const all = pair ? $$("img", pair) : [];

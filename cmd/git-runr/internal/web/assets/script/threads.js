@@ -4,7 +4,7 @@
 const panel = document.getElementById("threads");
 const panelOpen = () => Boolean(panel && !panel.hidden);
 
-// fillThreads has the server list the comments that are wanted.
+// fillThreads loads the list of comments for the chosen filter.
 async function fillThreads(url = panel.dataset.at ?? `/review/${watched}/comments`) {
   const at = $(".thread[aria-current]", panel)?.dataset.thread;
   const fresh = await part(url);
@@ -15,7 +15,7 @@ async function fillThreads(url = panel.dataset.at ?? `/review/${watched}/comment
   if (held) $('[data-do="show-threads"][aria-current]', panel).focus();
 }
 
-// toggleThreads opens the panel, or shuts it and gives the focus back.
+// toggleThreads opens the panel, or closes it and restores the focus.
 async function toggleThreads() {
   if (!panel) return location.assign(`/review/${watched}`);
   const open = panel.hidden;
@@ -30,7 +30,7 @@ async function toggleThreads() {
   else markThread(document.activeElement?.closest?.(".remark")?.dataset.id ?? $(".thread", panel)?.dataset.thread, true);
 }
 
-// markThread says which comment of the panel the reader is at.
+// markThread marks the current comment of the panel.
 function markThread(id, focus = false) {
   const thread = id && panel && $$(".thread", panel).find((t) => t.dataset.thread === id);
   $(".thread[aria-current]", panel ?? document)?.removeAttribute("aria-current");
@@ -41,7 +41,7 @@ function markThread(id, focus = false) {
   if (focus) thread.focus({ preventScroll: true });
 }
 
-// goThread takes the cursor to the next comment of the panel or the one before, wherever its file is.
+// goThread moves the cursor to the next or the previous comment of the panel, in any file.
 async function goThread(step) {
   const all = $$(".thread", panel);
   const at = all.findIndex((t) => t.hasAttribute("aria-current"));
@@ -51,7 +51,7 @@ async function goThread(step) {
   await jump($('[data-do="jump"]', next));
 }
 
-// findThread goes to a comment whose file is not here yet.
+// findThread goes to a comment in a file that is not loaded yet.
 async function findThread(id) {
   const all = await part(`/review/${watched}/comments?show=all`);
   const link = $$('[data-do="jump"]', all).find((a) => new URL(a.href, location.href).hash === `#${id}`);
@@ -60,7 +60,7 @@ async function findThread(id) {
 
 const threadsChanged = () => panelOpen() && fillThreads().catch(complain);
 
-// sendNow sends a form that stands beside a comment, and shows what came of it there.
+// sendNow sends the form of a comment without leaving the page, and shows the result beside the comment.
 async function sendNow(form) {
   const place = form.closest(".thread, .remark, .whole, .talk");
   const id = form.elements.finding.value.split(".")[0];
@@ -84,7 +84,7 @@ async function sendNow(form) {
   }
 }
 
-// refusedNow shows why a form was refused and what to type, as its page says it.
+// refusedNow shows the reason why a form was refused, and what to type, from the page of the error.
 function refusedNow(form, html) {
   const doc = new DOMParser().parseFromString(html, "text/html");
   const box = document.createElement("div");

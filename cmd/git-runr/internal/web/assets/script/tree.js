@@ -1,6 +1,6 @@
 /* The list of files */
 
-// filterFiles leaves those files in the list and on the page that are wanted.
+// filterFiles hides the files that do not match the filter, in the list and on the page.
 function filterFiles() {
   const wanted = $("#filter").value.toLowerCase();
   const state = $("#filter-state").value;
@@ -25,7 +25,7 @@ $("#filter")?.addEventListener("keydown", (event) => {
 });
 if (matchMedia("(max-width: 900px)").matches && $(".filelist")) $(".filelist").open = false;
 
-// current marks the one file that the reader is at.
+// current marks the file of section in the list as the current one.
 function current(section, open = false) {
   const link = section && $(`.tree a[href="#${section.id}"]`);
   for (let dir = open && link?.closest("li details"); dir; dir = dir.parentElement.closest("li details")) dir.open = true;
@@ -37,7 +37,7 @@ function current(section, open = false) {
 
 let scrolled = 0;
 
-// Who scrolls is at the file below what sticks to the top.
+// After scrolling, the current file is the one below the heading at the top of the window.
 addEventListener("scroll", () => {
   cancelAnimationFrame(scrolled);
   scrolled = requestAnimationFrame(() => {
@@ -66,8 +66,8 @@ function watchFiles() {
   for (const section of $$(".file[data-lazy]")) nearby.observe(section);
 }
 
-// boxes puts a box before each file, to be ticked when it is viewed: after the first paint,
-// of which thousands would make a matter of seconds.
+// boxes puts a check box for "viewed" before each file. It runs after the first paint, which thousands of boxes would
+// delay by seconds.
 function boxes() {
   for (const link of $$(".tree li.f > a")) {
     const box = document.createElement("input");

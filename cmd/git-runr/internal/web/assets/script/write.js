@@ -6,10 +6,10 @@ class Editor {
     this.at = at;
     this.remark = remark;
     this.id = remark?.dataset.id ?? `c-${crypto.randomUUID().replaceAll("-", "").slice(-10)}`;
-    this.recorded = Boolean(remark); // whether the server has answered that it has it
+    this.recorded = Boolean(remark); // whether the server has confirmed the draft
     this.before = remark?.dataset.source ?? "";
     this.saved = this.before;
-    this.sent = ""; // what was sent while nothing was recorded
+    this.sent = ""; // the text of the first request, until the server confirms it
     this.form = $("#editor").content.firstElementChild.cloneNode(true);
     this.form.editor = this;
     this.area = $("textarea", this.form);
@@ -47,7 +47,7 @@ class Editor {
     this.timer = setTimeout(() => this.save(), 700);
   }
 
-  // save keeps what is written as a draft; one save after the other.
+  // save saves the text as a draft. Saves run one after the other.
   save() {
     clearTimeout(this.timer);
     this.saving = (this.saving ?? Promise.resolve()).then(() => this.store()).catch((err) => {
@@ -115,7 +115,7 @@ class Editor {
     return part(`/review/${reviewID}/remark?comment=${this.id}`);
   }
 
-  // cancel puts everything back to how it was before the editor was opened.
+  // cancel restores the state before the editor was opened.
   async cancel() {
     clearTimeout(this.timer);
     await this.saving;
@@ -156,7 +156,7 @@ class Editor {
     }
   }
 
-  // suggest begins a suggestion with the lines as they are.
+  // suggest inserts a suggestion block with the present lines.
   suggest() {
     const lines = [];
     for (const row of linesOf(this.form.closest(".file"))) {
@@ -217,7 +217,7 @@ function countPending(change) {
   line.textContent = plural(Number.parseInt(line.textContent, 10) + change, "pending comment");
 }
 
-// write opens an editor behind the last of the chosen lines.
+// write opens an editor below the last selected line.
 function write() {
   const { table, side, start, end, rows } = chosen;
   const section = table.closest(".file");
@@ -229,7 +229,7 @@ function write() {
   return editor.open();
 }
 
-// notesBehind is the cell for what is said of a line, behind it.
+// notesBehind returns the cell for comments below a line, and makes it if it does not exist.
 function notesBehind(last) {
   let row = last.nextElementSibling;
   if (!row?.matches(".notes, .writing")) {
@@ -252,7 +252,7 @@ function writeOn(section) {
   return openIn(notesOn(section), { file: section.dataset.path, side: section.dataset.side ?? "new", start: 0, end: 0 });
 }
 
-// notesOn is the place for what is said of a whole file.
+// notesOn returns the place for comments on a whole file, and makes it if it does not exist.
 function notesOn(section) {
   let notes = $(".fb > .notes", section);
   if (!notes) {
@@ -307,7 +307,7 @@ async function deleteRemark(remark) {
   undo.focus();
 }
 
-// countIn keeps the number of comments beside a file's name in the list.
+// countIn changes the number of comments beside a file's name in the list.
 function countIn(section, change) {
   threadsChanged();
   const link = section && $(`.tree a[href="#${section.id}"]`);
