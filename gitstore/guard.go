@@ -11,12 +11,11 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
 
 // ErrTampered reports that git is not run in the repository any more, because an agent changed
@@ -458,16 +457,11 @@ func (c RefChange) costs() bool {
 func isCommit(id ID) bool { return !strings.HasPrefix(string(id), "ref:") && id != "?" }
 
 var (
-	traceUpdate = lazyPattern(` \d+: (refs/\S+) \S+ -> ([0-9a-f]{40,64}) \(F=`)
-	traceRename = lazyPattern(` rename_ref: (refs/\S+) -> (refs/\S+?):? `)
-	traceStash  = lazyPattern(` reflog_expire: refs/stash: | \d+: refs/stash \S+ -> 0+ \(F=`)
-	traceDelete = lazyPattern(`^\S+ \S+ +(refs/\S+)$`)
+	traceUpdate = lazyre.Compile(` \d+: (refs/\S+) \S+ -> ([0-9a-f]{40,64}) \(F=`)
+	traceRename = lazyre.Compile(` rename_ref: (refs/\S+) -> (refs/\S+?):? `)
+	traceStash  = lazyre.Compile(` reflog_expire: refs/stash: | \d+: refs/stash \S+ -> 0+ \(F=`)
+	traceDelete = lazyre.Compile(`^\S+ \S+ +(refs/\S+)$`)
 )
-
-// lazyPattern returns a function that compiles expr at its first call: most processes never need it.
-func lazyPattern(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
 
 // readTrace returns the refs that a git moved, and their new values; "" is a deletion. It ignores
 // lines in an unknown format.

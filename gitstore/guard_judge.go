@@ -10,12 +10,13 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
 
 // executingKeys matches the settings that make git, or this tool, run a program, read other configuration, objects
 // or files, or contact another place, in commands that this tool runs. The names are those of git-config(1), in lower
 // case except for a subsection.
-var executingKeys = lazyPattern(`^(?s:` +
+var executingKeys = lazyre.Compile(`^(?s:` +
 	`core\.(sshcommand|askpass|gitproxy|fsmonitor|worktree|bare|attributesfile|alternaterefscommand)` +
 	`|alias\..*|include\.path|includeif\..*|url\..*|hook\..*|protocol\..*|credential\.(?:.*\.)?helper|extensions\.partialclone` +
 	`|filter\..*|diff\.external|diff\..*\.(command|textconv)|merge\..*\.driver|trailer\..*\.(cmd|command)` +
@@ -113,7 +114,7 @@ func (r *Repo) judgeHook(ctx context.Context, c *FileChange) bool {
 	return true
 }
 
-var lfsHook = lazyPattern(`^#!/bin/sh\ncommand -v git-lfs >/dev/null 2>&1 \|\| \{ (echo|printf) >&2( "[^"$` + "`" +
+var lfsHook = lazyre.Compile(`^#!/bin/sh\ncommand -v git-lfs >/dev/null 2>&1 \|\| \{ (echo|printf) >&2( "[^"$` + "`" +
 	`]*")+; exit 2; \}\n` +
 	`git lfs (pre-push|post-checkout|post-commit|post-merge) "\$@"\n$`)
 
@@ -172,7 +173,7 @@ func otherExecutes(c FileChange) string {
 	return "where the repository lies"
 }
 
-var namesDriver = lazyPattern(`\b(filter|diff|merge)=|\[attr\]`)
+var namesDriver = lazyre.Compile(`\b(filter|diff|merge)=|\[attr\]`)
 
 // isWas reports whether a guarded file is as it was before the change.
 func (c FileChange) isWas() bool {

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"sync"
 	"time"
+
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
 
 const helpTimeout = 20 * time.Second
@@ -95,9 +95,7 @@ func identify(c Command) (probe, error) {
 	return probe{Path: path, Size: info.Size(), Time: info.ModTime().UTC()}, nil
 }
 
-var flagWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[\s,\[(|"'` + "`" + `])(--?[A-Za-z][A-Za-z0-9-]*)`)
-})
+var flagWords = lazyre.Compile(`(?:^|[\s,\[(|"'` + "`" + `])(--?[A-Za-z][A-Za-z0-9-]*)`)
 
 // flagsIn returns the options in a help text, sorted.
 func flagsIn(help string) []string {

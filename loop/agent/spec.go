@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/spend"
 )
@@ -132,9 +131,7 @@ func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 	return inv, nil
 }
 
-var sessionWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`)
-})
+var sessionWords = lazyre.Compile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`)
 
 // form returns the preset called name, in its form for s.Protocol.
 func (s Spec) form(name string) (*preset, error) {
