@@ -358,15 +358,13 @@ func (r *Repo) Stop() { r.dir.Gate.Shut.Store(true) }
 func (r *Repo) Stopped() bool { return r.dir.Gate.Shut.Load() }
 
 func (r *Repo) guardedRefs(ctx context.Context) (map[string]ID, error) {
+	refs, err := r.refs.Sayings(ctx, "refs/heads", "refs/remotes", "refs/tags", "refs/runr", "refs/replace")
+	if err != nil {
+		return nil, fmt.Errorf("read refs: %w", err)
+	}
 	all := map[string]ID{}
-	for _, prefix := range []string{"refs/heads", "refs/remotes", "refs/tags", "refs/runr", "refs/replace"} {
-		refs, err := r.refs.Sayings(ctx, prefix)
-		if err != nil {
-			return nil, fmt.Errorf("read refs below %s: %w", prefix, err)
-		}
-		for name, says := range refs {
-			all[name] = ID(says)
-		}
+	for name, says := range refs {
+		all[name] = ID(says)
 	}
 	return all, nil
 }

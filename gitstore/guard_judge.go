@@ -107,19 +107,17 @@ func (r *Repo) judgeHook(ctx context.Context, c *FileChange) bool {
 	case c.Is == nil || c.IsLink == "" && c.IsMode.Perm()&0o111 == 0: // git does not run it
 	case c.IsLink == "" && r.OurHook != nil && r.OurHook(filepath.Base(c.Path), c.Was, c.Is):
 		return false
-	case c.IsLink == "" && (isLFSHook(c.Is) || r.isCheckedOut(ctx, c.Path, c.Is)):
+	case c.IsLink == "" && (lfsHook().Match(c.Is) || r.isCheckedOut(ctx, c.Path, c.Is)):
 	default:
 		c.Executes = "a hook"
 	}
 	return true
 }
 
+// lfsHook matches the hooks that git lfs install writes.
 var lfsHook = lazyre.Compile(`^#!/bin/sh\ncommand -v git-lfs >/dev/null 2>&1 \|\| \{ (echo|printf) >&2( "[^"$` + "`" +
 	`]*")+; exit 2; \}\n` +
 	`git lfs (pre-push|post-checkout|post-commit|post-merge) "\$@"\n$`)
-
-// isLFSHook reports whether a hook is one that git lfs install writes.
-func isLFSHook(text []byte) bool { return lfsHook().Match(text) }
 
 // hasOtherHooks reports whether a directory of the checkout has an executable file that differs from the checked out
 // commit. Hooks among the project's own files are reviewed like other files.

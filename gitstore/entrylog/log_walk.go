@@ -120,7 +120,10 @@ func (s *Store) readListed(ctx context.Context, starts, options []string, visit 
 	var stop error
 	err = s.readObjects(ctx, ids, func(id odb.ID, kind string, data []byte) error {
 		var entry Entry
-		if entry, stop = decodeCommit(id, kind, data); stop == nil {
+		if entry, stop = decodeEntry(id, data); kind != "commit" {
+			stop = fmt.Errorf("read commit %s: %w: it is a %s", id, gitdir.ErrCorrupt, kind)
+		}
+		if stop == nil {
 			stop = visit(entry)
 		}
 		return stop
@@ -148,13 +151,6 @@ func (s *Store) listEntries(ctx context.Context, starts, options []string, to *o
 		}
 	}
 	return nil
-}
-
-func decodeCommit(id odb.ID, kind string, data []byte) (Entry, error) {
-	if kind != "commit" {
-		return Entry{}, fmt.Errorf("read commit %s: %w: it is a %s", id, gitdir.ErrCorrupt, kind)
-	}
-	return decodeEntry(id, data)
 }
 
 // visitObject handles one object; data is valid only until it returns.

@@ -71,13 +71,9 @@ func isGitDir(dir string) bool {
 	}
 	text, err := os.ReadFile(head)
 	_, linkErr := os.Lstat(filepath.Join(dir, "commondir"))
-	return err == nil && isHead(string(text)) && errors.Is(linkErr, fs.ErrNotExist)
-}
-
-// isHead reports whether text is a valid HEAD: a ref, or a detached SHA-1.
-func isHead(text string) bool {
-	id := strings.TrimSuffix(text, "\n")
-	return strings.HasPrefix(text, "ref: refs/") || len(id) == 40 && strings.Trim(id, "0123456789abcdef") == ""
+	id := strings.TrimSuffix(string(text), "\n") // of a detached HEAD
+	isHead := strings.HasPrefix(id, "ref: refs/") || len(id) == 40 && strings.Trim(id, "0123456789abcdef") == ""
+	return err == nil && isHead && errors.Is(linkErr, fs.ErrNotExist)
 }
 
 // prefixOf returns the path of dir below top in git's form: "" or "dir/sub/".

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +27,9 @@ type Commit struct {
 	Encoding      string // of the message, "" for UTF-8; the message is not converted
 	Message       string
 }
+
+// Parent returns the first parent, or "" if there is none.
+func (c Commit) Parent() ID { return append(slices.Clip(c.Parents), "")[0] }
 
 // maxWhen is the last second of the year 9999, the last that fits four digits.
 const maxWhen = 253402300799
