@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,7 +28,12 @@ type Commit struct {
 }
 
 // Parent returns the first parent, or "" if there is none.
-func (c Commit) Parent() ID { return append(slices.Clip(c.Parents), "")[0] }
+func (c Commit) Parent() ID {
+	if len(c.Parents) == 0 {
+		return ""
+	}
+	return c.Parents[0]
+}
 
 // maxWhen is the last second of the year 9999, the last that fits four digits.
 const maxWhen = 253402300799
