@@ -62,10 +62,6 @@ type guarded struct {
 	Part bool   // Data is not the content: the file is too large or not a regular file
 }
 
-func (g guarded) same(as guarded) bool {
-	return g.Mode == as.Mode && g.Link == as.Link && bytes.Equal(g.Data, as.Data)
-}
-
 // FileChange is a change of a file that an agent must leave alone.
 type FileChange struct {
 	Path     string      `json:"path"`
@@ -303,7 +299,7 @@ func (g *Guard) Files(ctx context.Context) []FileChange {
 	maps.Copy(paths, g.Before)
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		was, is := g.Before[path], now[path]
-		if was.same(is) {
+		if was.Mode == is.Mode && was.Link == is.Link && bytes.Equal(was.Data, is.Data) {
 			continue
 		}
 		c := FileChange{

@@ -279,8 +279,7 @@ func (w *Worktree) shadowTree(ctx context.Context, how snapshotHow, snap *Snapsh
 	}
 	defer unlock()
 	err = w.tryShadow(ctx, how, snap)
-	var exit *GitError
-	if !errors.As(err, &exit) {
+	if !errors.As(err, new(*GitError)) {
 		return err
 	}
 	if err := os.RemoveAll(w.shadowDir()); err != nil {

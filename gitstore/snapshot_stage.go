@@ -246,8 +246,7 @@ func (w *Worktree) updateIndex(ctx context.Context, c gitdir.Call, paths []strin
 func (w *Worktree) stageNested(ctx context.Context, c gitdir.Call, dirs []string) (unborn []string, err error) {
 	for _, dir := range dirs {
 		err := w.updateIndex(ctx, c, []string{dir}, "--add", "--replace")
-		var exit *GitError
-		if errors.As(err, &exit) && !errors.Is(err, ErrBusy) {
+		if errors.As(err, new(*GitError)) && !errors.Is(err, ErrBusy) {
 			unborn = append(unborn, dir+"/")
 			err = w.updateIndex(ctx, c, []string{dir}, "--force-remove")
 		}

@@ -16,7 +16,10 @@ import (
 // listing.plain.
 func look(c Call) *Place {
 	env := append(gitEnviron(os.Environ(), c.Bare && !c.Unlocated), c.Env...)
-	if slices.ContainsFunc(env, locates) {
+	if slices.ContainsFunc(env, func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return locatingVars[name] || name == "GIT_CEILING_DIRECTORIES" || name == "GIT_DISCOVERY_ACROSS_FILESYSTEM"
+	}) {
 		return nil
 	}
 	dir, err := filepath.Abs(c.Dir)
@@ -49,12 +52,6 @@ func look(c Call) *Place {
 			return nil
 		}
 	}
-}
-
-// locates reports whether a variable influences where git finds a repository.
-func locates(kv string) bool {
-	name, _, _ := strings.Cut(kv, "=")
-	return locatingVars[name] || name == "GIT_CEILING_DIRECTORIES" || name == "GIT_DISCOVERY_ACROSS_FILESYSTEM"
 }
 
 // isGitDir reports whether git would certainly accept dir as a git directory that is not one of a
