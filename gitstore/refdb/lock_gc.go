@@ -57,7 +57,8 @@ func (s *Store) keepObjects(ctx context.Context, objects odb.Batch) error {
 		return err
 	}
 	for range gitdir.RenameTries { // gc deletes temporary files too
-		if _, err = s.dir.GitIn(ctx, pack, "index-pack", "--stdin", "--keep=git-runr"); !errors.As(err, new(*gitdir.GitError)) {
+		_, err = s.dir.GitIn(ctx, pack, "index-pack", "--stdin", "--keep=git-runr")
+		if !errors.As(err, new(*gitdir.GitError)) {
 			break
 		}
 	}

@@ -56,7 +56,8 @@ func (c *copilotReader) event(line []byte) (string, bool) {
 			c.failedCall(d.CallID, d.Tool, d.Error.Message)
 		}
 	case "session.error", "model.call_failure":
-		c.fail = cmp.Or(d.Message, d.Error.Message, strings.TrimPrefix(fmt.Sprintf("HTTP %d %s", d.Status, d.Failure), "HTTP 0 "), "unnamed error")
+		status := strings.TrimPrefix(fmt.Sprintf("HTTP %d %s", d.Status, d.Failure), "HTTP 0 ")
+		c.fail = cmp.Or(d.Message, d.Error.Message, strings.TrimSpace(status), "unnamed error")
 		return c.fail, false
 	case "result":
 		c.session(ev.Session)

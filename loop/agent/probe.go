@@ -63,7 +63,8 @@ func (inv Invocation) flags(ctx context.Context, c Command, cache string) ([]str
 		return kept.Flags, nil
 	}
 	args := slices.Concat(c.Args[:1], inv.preset.help, []string{"--help"})
-	res, err := Run(ctx, Command{Args: args, Dir: os.TempDir(), Env: c.Env, Timeout: helpTimeout, Merge: true, Alone: true})
+	asks := Command{Args: args, Dir: os.TempDir(), Env: c.Env, Timeout: helpTimeout, Merge: true, Alone: true}
+	res, err := Run(ctx, asks)
 	if err != nil || res.ExitCode != 0 {
 		return nil, nil // the call itself will report the reason, if any
 	}
