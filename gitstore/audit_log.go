@@ -52,15 +52,7 @@ func (r *Repo) logBetween(ctx context.Context, from, to ID, max int, files strin
 // LogOnly is LogMessages for the given commits, in their order. It leaves out ids that are
 // not commits here.
 func (r *Repo) LogOnly(ctx context.Context, ids []ID) ([]LoggedCommit, error) {
-	var known []ID
-	for _, id := range ids {
-		if !r.objects.ValidID(id) {
-			continue
-		}
-		if _, err := r.ReadCommit(ctx, id); err == nil {
-			known = append(known, id)
-		}
-	}
+	known := r.commitsHere(ctx, ids)
 	if len(known) == 0 {
 		return nil, nil // git would log HEAD
 	}
@@ -69,6 +61,14 @@ func (r *Repo) LogOnly(ctx context.Context, ids []ID) ([]LoggedCommit, error) {
 		return nil, fmt.Errorf("read %d commits: %w", len(known), err)
 	}
 	return commits, nil
+}
+
+// commitsHere returns those of ids that are commits in this repository.
+func (r *Repo) commitsHere(ctx context.Context, ids []ID) []ID {
+	return slices.DeleteFunc(slices.Clone(ids), func(id ID) bool {
+		_, err := r.ReadCommit(ctx, id)
+		return err != nil
+	})
 }
 
 // loggedFormat prints six fields, each after a NUL, and one more NUL.

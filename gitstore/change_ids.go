@@ -1,7 +1,6 @@
 package gitstore
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // Span is a change from one commit or tree to another. If From is "", it is from the empty tree.
@@ -38,7 +38,8 @@ const NoChange = "none"
 func (r *Repo) changeID(changes []Change, paths []string) string {
 	hash, id := sha256.New(), NoChange
 	for _, c := range changes {
-		if within(c.Path, paths) {
+		inside := func(p string) bool { return covers(cmp.Or(strings.TrimSuffix(p, "/"), "."), c.Path) }
+		if len(paths) == 0 || slices.ContainsFunc(paths, inside) {
 			fmt.Fprintf(hash, "%s\x00%s\x00", c.raw(r.objects.ZeroID()), c.Path)
 			id = ""
 		}
@@ -46,33 +47,19 @@ func (r *Repo) changeID(changes []Change, paths []string) string {
 	return cmp.Or(id, hex.EncodeToString(hash.Sum(nil))[:40])
 }
 
-// within reports whether path is one of paths or below one. If paths is empty, it returns true.
-func within(path string, paths []string) bool {
-	return len(paths) == 0 || slices.ContainsFunc(paths, func(p string) bool {
-		p = strings.TrimSuffix(p, "/")
-		return p == "" || p == "." || path == p || strings.HasPrefix(path, p+"/")
-	})
-}
-
 // PatchIDs returns git's stable patch ids of commits against their first parents, by commit. A
 // patch id does not depend on line numbers. Merges, commits without a change and commits that are
 // not here have no id.
 func (r *Repo) PatchIDs(ctx context.Context, commits []ID) (map[ID]string, error) {
-	var stdin bytes.Buffer
-	for _, id := range commits {
-		if _, err := r.ReadCommit(ctx, id); err == nil {
-			stdin.WriteString(string(id) + "\n")
-		}
-	}
-	ids := map[ID]string{}
-	if stdin.Len() == 0 {
+	stdin, ids := odb.IDLines(r.commitsHere(ctx, commits)), map[ID]string{}
+	if stdin == "" {
 		return ids, ctx.Err()
 	}
 	patch := &gitdir.LimitWriter{Left: maxPatches}
 	_, err := r.dir.Call(ctx, gitdir.Call{
 		Args: []string{"diff-tree", "--stdin", "--root", "-r", "-p", "--no-renames", "--no-ext-diff", "--no-textconv",
 			"--no-color", "--src-prefix=a/", "--dst-prefix=b/"},
-		Stdin: &stdin, Stdout: patch, Env: r.noAttributes(),
+		Stdin: strings.NewReader(stdin), Stdout: patch, Env: r.noAttributes(),
 	})
 	if err != nil && !patch.Full {
 		return nil, fmt.Errorf("read %d patches: %w", len(commits), err)
@@ -108,44 +95,34 @@ func (r *Repo) Unreachable(ctx context.Context, commits []ID) ([]ID, error) {
 // NotIn returns the commits that are in the history of none of tips. It leaves out commits that are not here. It takes
 // one git process.
 func (r *Repo) NotIn(ctx context.Context, commits []ID, tips ...ID) ([]ID, error) {
-	var stdin bytes.Buffer
-	asked := map[ID]bool{}
-	for _, id := range commits {
-		if _, err := r.ReadCommit(ctx, id); err == nil && !asked[id] {
-			asked[id] = true
-			stdin.WriteString(string(id) + "\n")
-		}
-	}
+	asked := r.commitsHere(ctx, commits)
 	if len(asked) == 0 {
 		return nil, ctx.Err()
 	}
+	stdin := odb.IDLines(asked)
 	for _, tip := range tips {
-		stdin.WriteString("^" + string(tip) + "\n")
+		stdin += "^" + string(tip) + "\n"
 	}
-	out, err := r.dir.GitIn(ctx, stdin.Bytes(), "rev-list", "--stdin", "--ignore-missing")
+	out, err := r.dir.GitIn(ctx, []byte(stdin), "rev-list", "--stdin", "--ignore-missing")
 	if err != nil {
 		return nil, fmt.Errorf("find what no branch holds: %w", err)
 	}
-	var gone []ID
-	for _, id := range idLines(out) {
-		if asked[id] {
-			gone = append(gone, id)
-		}
+	known := map[ID]bool{}
+	for _, id := range asked {
+		known[id] = true
 	}
-	return gone, nil
+	return slices.DeleteFunc(odb.Fields(out), func(id ID) bool { return !known[id] }), nil
 }
 
 // codeTips returns the commits of branches, tags, remote branches and worktrees' HEADs that are here, sorted.
 func (r *Repo) codeTips(ctx context.Context) ([]ID, error) {
+	refs, err := r.refs.Refs(ctx, "refs/heads/", "refs/remotes/", "refs/tags/")
+	if err != nil {
+		return nil, fmt.Errorf("list branches: %w", err)
+	}
 	seen := map[ID]bool{}
-	for _, prefix := range []string{"refs/heads/", "refs/remotes/", "refs/tags/"} {
-		refs, err := r.refs.Refs(ctx, prefix)
-		if err != nil {
-			return nil, fmt.Errorf("list branches: %w", err)
-		}
-		for _, id := range refs {
-			seen[id] = true
-		}
+	for _, id := range refs {
+		seen[id] = true
 	}
 	trees, err := r.listWorktrees(ctx)
 	if err != nil {
@@ -211,13 +188,5 @@ func (r *Repo) Between(ctx context.Context, from, to ID, max int) ([]ID, error) 
 	if err != nil {
 		return nil, fmt.Errorf("list commits of %s..%s: %w", from.Short(), to.Short(), err)
 	}
-	return idLines(out), nil
-}
-
-func idLines(out []byte) []ID {
-	var ids []ID
-	for line := range strings.Lines(string(out)) {
-		ids = append(ids, ID(strings.TrimSpace(line)))
-	}
-	return ids
+	return odb.Fields(out), nil
 }

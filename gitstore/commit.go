@@ -160,8 +160,8 @@ func (r *Repo) commitBase(ctx context.Context, at position, parent ID) (ID, erro
 	return parent, nil
 }
 
-// commitOn commits c on top of a commit, with the user as the committer. If the tree is unchanged
-// it returns top.
+// commitOn commits c on top of a commit. The committer is the user, or the author if the user has no identity. If the
+// tree is unchanged it returns top.
 func (r *Repo) commitOn(ctx context.Context, top ID, c Commit, sign bool) (ID, error) {
 	c.Parents = nil
 	if top != "" {
@@ -172,22 +172,16 @@ func (r *Repo) commitOn(ctx context.Context, top ID, c Commit, sign bool) (ID, e
 		c.Parents = []ID{top}
 	}
 	var err error
-	if c.Committer, err = r.committer(ctx, c.Author); err != nil {
+	if c.Committer, err = r.Identity(ctx); errors.Is(err, ErrNoIdentity) {
+		c.Committer, err = c.Author, nil
+	}
+	if err != nil {
 		return "", err
 	}
 	if sign {
 		return r.SignCommit(ctx, c)
 	}
 	return r.objects.WriteCommit(ctx, c)
-}
-
-// committer returns the user's identity, or author if there is none.
-func (r *Repo) committer(ctx context.Context, author Identity) (Identity, error) {
-	id, err := r.Identity(ctx)
-	if errors.Is(err, ErrNoIdentity) {
-		return author, nil
-	}
-	return id, err
 }
 
 // moveTo moves the branch (or HEAD itself) to a commit, and points HEAD to the branch. It does not
@@ -202,8 +196,13 @@ func (w *Worktree) moveTo(ctx context.Context, at position, to ID, why string) e
 			return err
 		}
 	}
-	if err := w.endOperation(); err != nil {
-		return err
+	for _, name := range operationFiles { // an unfinished merge, rebase or the like has ended
+		if !w.Own {
+			break
+		}
+		if err := os.RemoveAll(filepath.Join(w.GitDir, name)); err != nil {
+			return err
+		}
 	}
 	if at.ref == "" || at.branch == at.ref {
 		return nil
@@ -253,20 +252,6 @@ func (r *Repo) MoveBranch(ctx context.Context, ref string, to, off ID) error {
 		}
 	}
 	return r.SwapRef(ctx, ref, to, old)
-}
-
-// endOperation removes the state of an unfinished merge, rebase or the like from a worktree of
-// this tool. It does nothing in the user's checkout.
-func (w *Worktree) endOperation() error {
-	if !w.Own {
-		return nil
-	}
-	for _, name := range operationFiles {
-		if err := os.RemoveAll(filepath.Join(w.GitDir, name)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // ResetTo takes commit off from the branch of a worktree of this tool: it moves the branch back to

@@ -98,10 +98,11 @@ func (r *Repo) noAttributes() []string {
 func (r *Repo) Diff(ctx context.Context, spec DiffSpec) (patch []byte, truncated bool, err error) {
 	out := &gitdir.LimitWriter{Left: cmp.Or(max(spec.MaxBytes, 0), math.MaxInt64)}
 	err = r.WriteDiff(ctx, spec, out)
+	patch = out.Kept.Bytes()
 	if out.Full { // git was stopped, so its status means nothing
-		return lastLine(out.Kept.Bytes()), true, nil
+		return patch[:bytes.LastIndexByte(patch, '\n')+1], true, nil
 	}
-	return out.Kept.Bytes(), false, err
+	return patch, false, err
 }
 
 // WriteDiff writes the patch of Diff to out, whatever its length. If out fails, git is stopped and
@@ -115,9 +116,6 @@ func (r *Repo) WriteDiff(ctx context.Context, spec DiffSpec, out io.Writer) erro
 	return r.diffTree(ctx, out, spec, options...)
 }
 
-// lastLine cuts text after its last complete line.
-func lastLine(text []byte) []byte { return text[:bytes.LastIndexByte(text, '\n')+1] }
-
 // DiffStat lists the files of the difference with their numbers of lines.
 func (r *Repo) DiffStat(ctx context.Context, spec DiffSpec) ([]FileStat, error) {
 	var out bytes.Buffer
@@ -130,7 +128,8 @@ func (r *Repo) DiffStat(ctx context.Context, spec DiffSpec) ([]FileStat, error) 
 // Differs reports whether there is any difference. It reads only trees, except in a partial clone:
 // there it runs DiffStat, so that an object that the remote does not provide is an error.
 func (r *Repo) Differs(ctx context.Context, spec DiffSpec) (bool, error) {
-	if r.Config.Get("extensions.partialclone") != "" || len(r.promisors()) > 0 {
+	promises := func(remote string) bool { return r.Config.Bool("remote." + remote + ".promisor") }
+	if r.Config.Get("extensions.partialclone") != "" || slices.ContainsFunc(r.Remotes(), promises) {
 		stats, err := r.DiffStat(ctx, spec)
 		return len(stats) > 0, err
 	}
@@ -141,13 +140,6 @@ func (r *Repo) Differs(ctx context.Context, spec DiffSpec) (bool, error) {
 	var out bytes.Buffer
 	err := r.diffTree(ctx, &out, spec, "--no-renames", "--name-only", "-z")
 	return out.Len() > 0, err
-}
-
-// promisors returns the remotes that provide the objects that a partial clone left out.
-func (r *Repo) promisors() []string {
-	return slices.DeleteFunc(r.Remotes(), func(remote string) bool {
-		return !r.Config.Bool("remote." + remote + ".promisor")
-	})
 }
 
 // parseNumstat parses `--numstat -z`: ADDED TAB DELETED TAB PATH NUL. A rename has an empty path,

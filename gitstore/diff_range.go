@@ -83,10 +83,7 @@ func (r *Repo) ownRange(ctx context.Context, rev string) (from, to ID, err error
 	if err != nil {
 		return "", "", err
 	}
-	if len(commit.Parents) == 0 {
-		return r.objects.EmptyTreeID(), to, nil
-	}
-	return commit.Parents[0], to, nil
+	return r.orEmptyTree(commit.Parent()), to, nil
 }
 
 // EmptyTree writes the tree without entries and returns its id.
@@ -94,12 +91,7 @@ func (r *Repo) EmptyTree(ctx context.Context) (ID, error) { return r.objects.Wri
 
 // OnRemote reports whether a commit is known to be on a remote: a remote-tracking branch here contains it.
 func (r *Repo) OnRemote(ctx context.Context, id ID) (bool, error) {
-	return r.contained(ctx, id, "refs/remotes/")
-}
-
-// contained reports whether a ref under prefix contains a commit.
-func (r *Repo) contained(ctx context.Context, id ID, prefix string) (bool, error) {
-	out, err := r.dir.Git(ctx, "for-each-ref", "--count=1", "--contains="+string(id), prefix)
+	out, err := r.dir.Git(ctx, "for-each-ref", "--count=1", "--contains="+string(id), "refs/remotes/")
 	if err != nil {
 		return false, fmt.Errorf("branches with %s: %w", id.Short(), err)
 	}

@@ -16,14 +16,14 @@ import (
 func (r *Repo) Changed(ctx context.Context, a, b ID) ([]Change, error) {
 	d := treeDiff{ctx: ctx, repo: r}
 	from, err := d.treeOf(a)
-	if err != nil {
-		return nil, fmt.Errorf("compare %s with %s: %w", a.Short(), b.Short(), err)
+	to := from
+	if err == nil {
+		to, err = d.treeOf(b)
 	}
-	to, err := d.treeOf(b)
-	if err != nil {
-		return nil, fmt.Errorf("compare %s with %s: %w", a.Short(), b.Short(), err)
+	if err == nil {
+		err = d.compare("", from, to)
 	}
-	if err := d.compare("", from, to); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", a.Short(), b.Short(), err)
 	}
 	return d.changes, nil

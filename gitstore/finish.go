@@ -124,12 +124,10 @@ func (w *Worktree) finishLanding(ctx context.Context, job revertJob) (done Rever
 
 // hasLanded reports whether the branch of a landing contains its commit.
 func (w *Worktree) hasLanded(ctx context.Context, job revertJob) (bool, error) {
-	at := job.end.HeadRef
-	if at == "" {
-		here, err := w.isAt(ctx, job.end)
-		return here, err
+	if job.end.HeadRef == "" {
+		return w.isAt(ctx, job.end)
 	}
-	tip, err := w.repo.Ref(ctx, at)
+	tip, err := w.repo.Ref(ctx, job.end.HeadRef)
 	if err != nil || tip == "" {
 		return false, err
 	}

@@ -287,14 +287,6 @@ func (w *Worktree) isPlaced(path string) bool {
 	return slices.ContainsFunc(w.placed, func(p string) bool { return path == p || strings.HasPrefix(path, p+"/") })
 }
 
-// trackedPlaced lists the paths of an index that belong to no change: somebody added them nevertheless.
-func (w *Worktree) trackedPlaced(ctx context.Context, c gitdir.Call) ([]string, error) {
-	if len(w.placed) == 0 {
-		return nil, nil
-	}
-	return w.listed(c, append([]string{"ls-files", "-z", "--cached", "--"}, w.placed...)...)(ctx)
-}
-
 // CommittedPlaced reports whether a commit in base..tip touches a path that belongs to no change.
 func (w *Worktree) CommittedPlaced(ctx context.Context, base, tip ID) (bool, error) {
 	if len(w.placed) == 0 || base == "" || tip == "" {

@@ -11,12 +11,11 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
 
 // ErrTampered reports that git is not run in the repository any more, because an agent changed
@@ -61,10 +60,6 @@ type guarded struct {
 	Real string // the path with all symbolic links resolved
 	Data []byte // for a link, the content of its target
 	Part bool   // Data is not the content: the file is too large or not a regular file
-}
-
-func (g guarded) same(as guarded) bool {
-	return g.Mode == as.Mode && g.Link == as.Link && bytes.Equal(g.Data, as.Data)
 }
 
 // FileChange is a change of a file that an agent must leave alone.
@@ -304,7 +299,7 @@ func (g *Guard) Files(ctx context.Context) []FileChange {
 	maps.Copy(paths, g.Before)
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		was, is := g.Before[path], now[path]
-		if was.same(is) {
+		if was.Mode == is.Mode && was.Link == is.Link && bytes.Equal(was.Data, is.Data) {
 			continue
 		}
 		c := FileChange{
@@ -359,15 +354,13 @@ func (r *Repo) Stop() { r.dir.Gate.Shut.Store(true) }
 func (r *Repo) Stopped() bool { return r.dir.Gate.Shut.Load() }
 
 func (r *Repo) guardedRefs(ctx context.Context) (map[string]ID, error) {
+	refs, err := r.refs.Sayings(ctx, "refs/heads", "refs/remotes", "refs/tags", "refs/runr", "refs/replace")
+	if err != nil {
+		return nil, fmt.Errorf("read refs: %w", err)
+	}
 	all := map[string]ID{}
-	for _, prefix := range []string{"refs/heads", "refs/remotes", "refs/tags", "refs/runr", "refs/replace"} {
-		refs, err := r.refs.Sayings(ctx, prefix)
-		if err != nil {
-			return nil, fmt.Errorf("read refs below %s: %w", prefix, err)
-		}
-		for name, says := range refs {
-			all[name] = ID(says)
-		}
+	for name, says := range refs {
+		all[name] = ID(says)
 	}
 	return all, nil
 }
@@ -458,16 +451,11 @@ func (c RefChange) costs() bool {
 func isCommit(id ID) bool { return !strings.HasPrefix(string(id), "ref:") && id != "?" }
 
 var (
-	traceUpdate = lazyPattern(` \d+: (refs/\S+) \S+ -> ([0-9a-f]{40,64}) \(F=`)
-	traceRename = lazyPattern(` rename_ref: (refs/\S+) -> (refs/\S+?):? `)
-	traceStash  = lazyPattern(` reflog_expire: refs/stash: | \d+: refs/stash \S+ -> 0+ \(F=`)
-	traceDelete = lazyPattern(`^\S+ \S+ +(refs/\S+)$`)
+	traceUpdate = lazyre.Compile(` \d+: (refs/\S+) \S+ -> ([0-9a-f]{40,64}) \(F=`)
+	traceRename = lazyre.Compile(` rename_ref: (refs/\S+) -> (refs/\S+?):? `)
+	traceStash  = lazyre.Compile(` reflog_expire: refs/stash: | \d+: refs/stash \S+ -> 0+ \(F=`)
+	traceDelete = lazyre.Compile(`^\S+ \S+ +(refs/\S+)$`)
 )
-
-// lazyPattern returns a function that compiles expr at its first call: most processes never need it.
-func lazyPattern(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
 
 // readTrace returns the refs that a git moved, and their new values; "" is a deletion. It ignores
 // lines in an unknown format.

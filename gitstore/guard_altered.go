@@ -396,9 +396,6 @@ func (c FileChange) writeBack() error {
 }
 
 func (r *Repo) restoreRef(ctx context.Context, c RefChange) error {
-	if target, ok := strings.CutPrefix(string(c.Old), "ref: "); ok {
-		return r.symbolic(ctx, c, target)
-	}
 	now, err := r.refs.Sayings(ctx, path.Dir(c.Ref))
 	switch {
 	case err != nil || ID(now[c.Ref]) == c.Old:
@@ -406,12 +403,16 @@ func (r *Repo) restoreRef(ctx context.Context, c RefChange) error {
 	case ID(now[c.Ref]) != c.New:
 		return errSince
 	}
+	if target, ok := strings.CutPrefix(string(c.Old), "ref: "); ok {
+		_, err = r.dir.Git(ctx, "symbolic-ref", c.Ref, target)
+		return err
+	}
 	if c.New != "" && isCommit(c.New) { // it may contain somebody's work
 		if err := r.KeepCommit(ctx, c.New); err != nil {
 			return err
 		}
 	}
-	if _, symbolic := strings.CutPrefix(string(c.New), "ref: "); symbolic || c.New == "?" {
+	if !isCommit(c.New) {
 		if c.Old == "" {
 			_, err = r.dir.Git(ctx, "symbolic-ref", "-d", c.Ref)
 			return err
@@ -420,21 +421,6 @@ func (r *Repo) restoreRef(ctx context.Context, c RefChange) error {
 		return err
 	}
 	return r.refs.SwapAny(ctx, c.Ref, c.Old, c.New)
-}
-
-// symbolic points a ref to target again.
-func (r *Repo) symbolic(ctx context.Context, c RefChange, target string) error {
-	now, err := r.refs.Sayings(ctx, path.Dir(c.Ref))
-	if err == nil && ID(now[c.Ref]) == c.Old {
-		return nil
-	}
-	if err == nil && ID(now[c.Ref]) != c.New {
-		err = errSince
-	}
-	if err == nil {
-		_, err = r.dir.Git(ctx, "symbolic-ref", c.Ref, target)
-	}
-	return err
 }
 
 func (r *Repo) restoreHead(ctx context.Context, h HeadChange) error {

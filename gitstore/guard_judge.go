@@ -10,12 +10,13 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
 
 // executingKeys matches the settings that make git, or this tool, run a program, read other configuration, objects
 // or files, or contact another place, in commands that this tool runs. The names are those of git-config(1), in lower
 // case except for a subsection.
-var executingKeys = lazyPattern(`^(?s:` +
+var executingKeys = lazyre.Compile(`^(?s:` +
 	`core\.(sshcommand|askpass|gitproxy|fsmonitor|worktree|bare|attributesfile|alternaterefscommand)` +
 	`|alias\..*|include\.path|includeif\..*|url\..*|hook\..*|protocol\..*|credential\.(?:.*\.)?helper|extensions\.partialclone` +
 	`|filter\..*|diff\.external|diff\..*\.(command|textconv)|merge\..*\.driver|trailer\..*\.(cmd|command)` +
@@ -106,19 +107,17 @@ func (r *Repo) judgeHook(ctx context.Context, c *FileChange) bool {
 	case c.Is == nil || c.IsLink == "" && c.IsMode.Perm()&0o111 == 0: // git does not run it
 	case c.IsLink == "" && r.OurHook != nil && r.OurHook(filepath.Base(c.Path), c.Was, c.Is):
 		return false
-	case c.IsLink == "" && (isLFSHook(c.Is) || r.isCheckedOut(ctx, c.Path, c.Is)):
+	case c.IsLink == "" && (lfsHook().Match(c.Is) || r.isCheckedOut(ctx, c.Path, c.Is)):
 	default:
 		c.Executes = "a hook"
 	}
 	return true
 }
 
-var lfsHook = lazyPattern(`^#!/bin/sh\ncommand -v git-lfs >/dev/null 2>&1 \|\| \{ (echo|printf) >&2( "[^"$` + "`" +
+// lfsHook matches the hooks that git lfs install writes.
+var lfsHook = lazyre.Compile(`^#!/bin/sh\ncommand -v git-lfs >/dev/null 2>&1 \|\| \{ (echo|printf) >&2( "[^"$` + "`" +
 	`]*")+; exit 2; \}\n` +
 	`git lfs (pre-push|post-checkout|post-commit|post-merge) "\$@"\n$`)
-
-// isLFSHook reports whether a hook is one that git lfs install writes.
-func isLFSHook(text []byte) bool { return lfsHook().Match(text) }
 
 // hasOtherHooks reports whether a directory of the checkout has an executable file that differs from the checked out
 // commit. Hooks among the project's own files are reviewed like other files.
@@ -172,7 +171,7 @@ func otherExecutes(c FileChange) string {
 	return "where the repository lies"
 }
 
-var namesDriver = lazyPattern(`\b(filter|diff|merge)=|\[attr\]`)
+var namesDriver = lazyre.Compile(`\b(filter|diff|merge)=|\[attr\]`)
 
 // isWas reports whether a guarded file is as it was before the change.
 func (c FileChange) isWas() bool {

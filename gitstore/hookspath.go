@@ -74,18 +74,15 @@ func (r *Repo) OtherWorktrees(ctx context.Context) ([]string, error) {
 	var tops []string
 	for _, tree := range trees {
 		top := tree["worktree"]
-		if real := gitdir.RealDir(top); real == r.WorkTree || tree.has("bare") || tree.has("prunable") || r.isOwnAt(real) {
+		real := gitdir.RealDir(top)
+		reg, err := r.registration(real)
+		own := err == nil && r.ownWorktree(real, reg.gitDir)
+		if own || real == r.WorkTree || tree.has("bare") || tree.has("prunable") {
 			continue
 		}
 		tops = append(tops, top)
 	}
 	return tops, nil
-}
-
-// isOwnAt reports whether AddWorktree made the worktree at dir, a real path.
-func (r *Repo) isOwnAt(dir string) bool {
-	reg, err := r.registration(dir)
-	return err == nil && r.ownWorktree(dir, reg.gitDir)
 }
 
 // hooksPath asks git for core.hooksPath and its scope. Config is of no use here: its

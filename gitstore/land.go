@@ -78,8 +78,6 @@ func (r *Repo) keepsMost(ctx context.Context, commit ID, deleted []string) error
 	return &PathsError{Err: fmt.Errorf("%w, %d of %d", ErrDeletions, len(deleted), len(all)), Paths: deleted}
 }
 
-func landReason(spec LandSpec) string { return "runr: land " + spec.Result.Short() }
-
 // LandRef is Land for a branch that is not checked out anywhere, as in a bare
 // repository. It returns ErrConflict if the branch is checked out.
 func (r *Repo) LandRef(ctx context.Context, ref string, spec LandSpec) (landed Landed, err error) {
@@ -165,11 +163,7 @@ func (r *Repo) replay(ctx context.Context, old ID, spec LandSpec) (ID, error) {
 	}
 	top := old
 	for _, commit := range work {
-		parent := ID("")
-		if len(commit.Parents) > 0 {
-			parent = commit.Parents[0]
-		}
-		if commit.Tree, err = r.mergeOnto(ctx, parent, top, commit.ID); err != nil {
+		if commit.Tree, err = r.mergeOnto(ctx, commit.Parent(), top, commit.ID); err != nil {
 			return "", err
 		}
 		if top, err = r.landCommit(ctx, top, commit, spec.When); err != nil {

@@ -155,7 +155,7 @@ func (l *landing) moveAll(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("update files: %w", err)
 	}
-	return l.repo.refs.Move(ctx, cmp.Or(l.branch, "HEAD"), l.new, l.old, landReason(l.spec))
+	return l.repo.refs.Move(ctx, cmp.Or(l.branch, "HEAD"), l.new, l.old, "runr: land "+l.spec.Result.Short())
 }
 
 // recordLanding records a landing whose branch has moved.

@@ -33,14 +33,10 @@ func (r *Repo) LandedAs(ctx context.Context, spec LandSpec, done Landed) ([]Move
 		switch {
 		case spec.Squash || from.ID == spec.Result:
 			moved = append(moved, Moved{from.ID, done.Commit})
-		case len(made) > 0 && sameWork(from, made[0]):
+		case len(made) > 0 && from.Author == made[0].Author && from.AuthorWhen.Equal(made[0].AuthorWhen) &&
+			odb.WholeLine(from.Message) == odb.WholeLine(made[0].Message): // one was made from the other
 			moved, made = append(moved, Moved{from.ID, made[0].ID}), made[1:]
 		}
 	}
 	return moved, nil
-}
-
-// sameWork reports whether one commit was made from the other.
-func sameWork(a, b Commit) bool {
-	return a.Author == b.Author && a.AuthorWhen.Equal(b.AuthorWhen) && odb.WholeLine(a.Message) == odb.WholeLine(b.Message)
 }

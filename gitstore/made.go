@@ -3,10 +3,10 @@ package gitstore
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
 
 // Writing is the claimed authorship of a commit, and what this clone knows about it.
@@ -80,13 +80,9 @@ func (r *Repo) logWritings(ctx context.Context, move string, args ...string) (al
 
 // writingMove matches the reflog message of a commit that somebody wrote here, including git-runr's own commits of a
 // run's working tree.
-var writingMove = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
-		`^(?:commit(?: \((?:initial|merge)\))?: |revert: |(?:merge|pull)\b.*: Merge made by |runr: commit$)`)
-})
+var writingMove = lazyre.Compile(
+	`^(?:commit(?: \((?:initial|merge)\))?: |revert: |(?:merge|pull)\b.*: Merge made by |runr: commit$)`)
 
 // copyingMove matches the reflog message of a commit that was made here from another one.
-var copyingMove = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
-		`^(?:commit \(|cherry-pick: |am: |rebase: |runr: land |(?:rebase|pull)\b.* \((?:pick|reword|edit|squash|fixup|continue|merge)\): )`)
-})
+var copyingMove = lazyre.Compile(
+	`^(?:commit \(|cherry-pick: |am: |rebase: |runr: land |(?:rebase|pull)\b.* \((?:pick|reword|edit|squash|fixup|continue|merge)\): )`)

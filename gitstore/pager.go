@@ -32,8 +32,7 @@ func (r *Repo) Pager(ctx context.Context, command string) (string, error) {
 	if !decided {
 		// ask git itself, without the fixed options, one of which disables the pager
 		out, err := r.dir.Call(ctx, gitdir.Call{Args: []string{"var", "GIT_PAGER"}, Bare: true, Unlocated: true})
-		var failed *GitError
-		if err != nil && !errors.As(err, &failed) {
+		if err != nil && !errors.As(err, new(*GitError)) {
 			return "", err
 		}
 		pager = strings.TrimRight(string(out), "\r\n")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // maxContributors is how many commits Contributors reads at most.
@@ -47,7 +48,7 @@ func (r *Repo) Mailmapped(ctx context.Context, at ID, people []Identity) ([]Iden
 	}
 	var stdin strings.Builder
 	for _, who := range people {
-		fmt.Fprintf(&stdin, "%s <%s>\n", oneIdent(who.Name), oneIdent(who.Email))
+		fmt.Fprintf(&stdin, "%s <%s>\n", odb.CleanIdent(who.Name), odb.CleanIdent(who.Email))
 	}
 	out, err := r.dir.Call(ctx, gitdir.Call{Args: append(mailmapAt(at), "check-mailmap", "--stdin"),
 		Stdin: strings.NewReader(stdin.String())})
@@ -64,16 +65,6 @@ func (r *Repo) Mailmapped(ctx context.Context, at ID, people []Identity) ([]Iden
 		mapped[i] = ParseIdentity(line)
 	}
 	return mapped, nil
-}
-
-// oneIdent removes the characters that end a name or an address.
-func oneIdent(text string) string {
-	return strings.TrimSpace(strings.Map(func(c rune) rune {
-		if strings.ContainsRune("<>\n\r\x00", c) {
-			return -1
-		}
-		return c
-	}, text))
 }
 
 // ParseIdentity parses "Name <email>". Text without brackets is an address if it contains an @, otherwise a name.

@@ -37,7 +37,11 @@ func (r *Repo) OldOperations(ctx context.Context, then time.Time, keep int) ([]s
 			if groups[name] == nil {
 				groups[name] = &refGroup{}
 			}
-			groups[name].add(ref, r.whenWritten(ctx, id))
+			groups[name].refs = append(groups[name].refs, ref)
+			commit, _ := r.ReadCommit(ctx, id) // one that cannot be read has no time
+			if commit.CommitterWhen.After(groups[name].when) {
+				groups[name].when = commit.CommitterWhen
+			}
 		}
 		old = append(old, oldest(slices.Collect(maps.Values(groups)), then, keep)...)
 	}
@@ -51,13 +55,6 @@ type refGroup struct {
 	when time.Time // time of the newest ref
 }
 
-func (g *refGroup) add(ref string, when time.Time) {
-	g.refs = append(g.refs, ref)
-	if when.After(g.when) {
-		g.when = when
-	}
-}
-
 // oldest returns the refs of the groups from before then that are not among the newest keep, and of
 // unreadable groups: these restore nothing, and they make git's own gc fail.
 func oldest(groups []*refGroup, then time.Time, keep int) []string {
@@ -69,15 +66,6 @@ func oldest(groups []*refGroup, then time.Time, keep int) []string {
 		}
 	}
 	return refs
-}
-
-// whenWritten returns the time of a commit, or the zero Time if it cannot be read.
-func (r *Repo) whenWritten(ctx context.Context, id ID) time.Time {
-	commit, err := r.ReadCommit(ctx, id)
-	if err != nil {
-		return time.Time{}
-	}
-	return commit.CommitterWhen
 }
 
 // DropKept removes kept ignored files that no snapshot needs any more. It spares files of the last hour, which may

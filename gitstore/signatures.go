@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // SignatureState is git's verdict on a commit's signature.
@@ -40,14 +42,8 @@ var signatureStates = map[string]SignatureState{
 // of an ssh file of allowed signers that replaces gpg.ssh.allowedSignersFile. It runs one git process, which starts
 // the verifying program for each signed commit. It leaves out commits that are not here.
 func (r *Repo) Signatures(ctx context.Context, commits []ID, signers []byte) (map[ID]Signature, error) {
-	var stdin strings.Builder
-	for _, id := range commits {
-		if _, err := r.ReadCommit(ctx, id); err == nil {
-			fmt.Fprintln(&stdin, id)
-		}
-	}
-	found := map[ID]Signature{}
-	if stdin.Len() == 0 { // git would log HEAD
+	stdin, found := odb.IDLines(r.commitsHere(ctx, commits)), map[ID]Signature{}
+	if stdin == "" { // git would log HEAD
 		return found, ctx.Err()
 	}
 	args := []string{
@@ -55,14 +51,18 @@ func (r *Repo) Signatures(ctx context.Context, commits []ID, signers []byte) (ma
 		"--no-color", "--no-decorate", "--",
 	}
 	if signers != nil {
-		file, remove, err := scratchFile("signers", signers)
+		dir, err := os.MkdirTemp("", "git-runr-")
+		file := filepath.Join(dir, "signers")
+		if err == nil {
+			defer os.RemoveAll(dir)
+			err = os.WriteFile(file, signers, 0o600)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("verify signatures: %w", err)
 		}
-		defer remove()
 		args = append([]string{"-c", "gpg.ssh.allowedSignersFile=" + file}, args...)
 	}
-	out, err := r.dir.Call(ctx, gitdir.Call{Args: args, Stdin: strings.NewReader(stdin.String())})
+	out, err := r.dir.Call(ctx, gitdir.Call{Args: args, Stdin: strings.NewReader(stdin)})
 	if err != nil {
 		return nil, fmt.Errorf("verify signatures: %w", err)
 	}
@@ -71,31 +71,10 @@ func (r *Repo) Signatures(ctx context.Context, commits []ID, signers []byte) (ma
 		if len(lines) != 5 || !r.objects.ValidID(ID(lines[0])) {
 			return nil, fmt.Errorf("verify signatures: git answered %q", record)
 		}
-		s := Signature{State: signatureStates[lines[1]], Signer: lines[2], Key: lines[3]}
-		if s.State == "" {
-			s.State = SignatureUnknown
-		}
-		if s.Key == "" {
-			s.Key = lines[4]
-		}
-		found[ID(lines[0])] = s
+		found[ID(lines[0])] = Signature{State: cmp.Or(signatureStates[lines[1]], SignatureUnknown), Signer: lines[2],
+			Key: cmp.Or(lines[3], lines[4])}
 	}
 	return found, nil
-}
-
-// scratchFile writes a file outside of the repository that only this user can read.
-func scratchFile(name string, data []byte) (file string, remove func(), err error) {
-	dir, err := os.MkdirTemp("", "git-runr-")
-	if err != nil {
-		return "", nil, err
-	}
-	remove = func() { os.RemoveAll(dir) }
-	file = filepath.Join(dir, name)
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		remove()
-		return "", nil, err
-	}
-	return file, remove, nil
 }
 
 // By reports whether the signature is good and its signer owns an email address. An ssh signer is a comma-separated

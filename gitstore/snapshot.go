@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -214,34 +215,28 @@ func (r *Repo) ReadSnapshot(ctx context.Context, id ID) (Snapshot, error) {
 
 // take sets the fields that one entry of the snapshot's tree contains.
 func (s *Snapshot) take(ctx context.Context, r *Repo, e odb.TreeEntry) error {
+	var data []byte
+	var err error
+	if slices.Contains([]string{"gaps", "modes", "state"}, e.Name) {
+		if data, err = r.objects.ReadKind(ctx, e.ID, "blob"); err != nil {
+			return err
+		}
+	}
 	switch e.Name {
 	case "tree":
 		s.Tree = e.ID
 	case "index":
 		s.Index = e.ID
 	case "gaps":
-		data, err := r.objects.ReadKind(ctx, e.ID, "blob")
 		s.Gaps = splitNUL(data)
-		return err
 	case "modes":
-		data, err := r.objects.ReadKind(ctx, e.ID, "blob")
-		if err != nil {
-			return err
-		}
 		s.perms, err = parsePerms(splitNUL(data))
-		return err
 	case "state":
-		data, err := r.objects.ReadKind(ctx, e.ID, "blob")
-		if err != nil {
-			return err
+		if err = s.parseState(string(data)); err == nil {
+			s.rest, err = r.readRest(s.rest.name)
 		}
-		if err := s.parseState(string(data)); err != nil {
-			return err
-		}
-		s.rest, err = r.readRest(s.rest.name)
-		return err
 	}
-	return nil
+	return err
 }
 
 func (s *Snapshot) parseState(text string) error {
@@ -284,8 +279,7 @@ func (w *Worktree) shadowTree(ctx context.Context, how snapshotHow, snap *Snapsh
 	}
 	defer unlock()
 	err = w.tryShadow(ctx, how, snap)
-	var exit *GitError
-	if !errors.As(err, &exit) {
+	if !errors.As(err, new(*GitError)) {
 		return err
 	}
 	if err := os.RemoveAll(w.shadowDir()); err != nil {
@@ -305,7 +299,8 @@ func (w *Worktree) tryShadow(ctx context.Context, how snapshotHow, snap *Snapsho
 		if how.since != nil {
 			apart = how.since.rest.has
 		}
-		if snap.Gaps, err = w.stage(ctx, c, apart, w.ignoredButTracked); err != nil {
+		ignored := w.listed(gitdir.Call{Worktree: w.Dir}, "ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
+		if snap.Gaps, err = w.stage(ctx, c, apart, ignored); err != nil {
 			return err
 		}
 	}
@@ -331,14 +326,6 @@ func (w *Worktree) tryShadow(ctx context.Context, how snapshotHow, snap *Snapsho
 	snap.perms, snap.rest, err = w.lookAround(ctx, recorded, snap.Gaps, how.since, keep)
 	snap.perms.ofRest(snap.rest.files)
 	return err
-}
-
-func (w *Worktree) ignoredButTracked(ctx context.Context) ([]string, error) {
-	out, err := w.git(ctx, "ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
-	if err != nil {
-		return nil, fmt.Errorf("list ignored files: %w", err)
-	}
-	return splitNUL(out), nil
 }
 
 func (w *Worktree) shadowCall() gitdir.Call {

@@ -13,8 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // Ignored files are kept outside of git's objects, in the common git directory, so that no push, bundle or clone
@@ -209,14 +207,5 @@ func (r *Repo) readRest(name string) (found rest, err error) {
 	return found, err
 }
 
-// lastRest returns the rest of the newest snapshot of this working tree that kept files.
-func (w *Worktree) lastRest() string {
-	name, _ := safefile.ReadFile(w.restFile()) // if it is missing, every file is read again
-	return strings.TrimSpace(string(name))
-}
-
-func (w *Worktree) noteRest(name string) error {
-	return safefile.WriteFile(w.restFile(), []byte(name+"\n"), 0o666)
-}
-
+// restFile returns the file with the name of the rest of the newest snapshot of this working tree that kept files.
 func (w *Worktree) restFile() string { return filepath.Join(w.GitDir, "runr", "rest") }

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // GapKind says why a snapshot does not have the content at a path.
@@ -251,7 +253,8 @@ func (l *lookRound) most() perms {
 // keep keeps ignored files up to limit bytes in all: first the groups that were kept before, then the smallest. What
 // is not kept becomes a gap.
 func (l *lookRound) keep(limit int64) (rest, error) {
-	known, err := l.w.repo.readRest(l.w.lastRest())
+	last, _ := safefile.ReadFile(l.w.restFile()) // if it is missing, every file is read again
+	known, err := l.w.repo.readRest(strings.TrimSpace(string(last)))
 	if l.since != nil {
 		known = l.since.rest
 	} else if err != nil {
@@ -281,7 +284,7 @@ func (l *lookRound) keep(limit int64) (rest, error) {
 	}
 	slices.SortFunc(found.gaps, func(a, b Gap) int { return strings.Compare(a.Path, b.Path) })
 	if found.name, err = l.w.repo.writeRest(found); err == nil && l.deep {
-		err = l.w.noteRest(found.name)
+		err = safefile.WriteFile(l.w.restFile(), []byte(found.name+"\n"), 0o666)
 	}
 	return found, err
 }

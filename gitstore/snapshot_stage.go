@@ -46,7 +46,10 @@ func (w *Worktree) stage(ctx context.Context, c gitdir.Call, apart func(path str
 
 // stageFound stages the paths found; see stage.
 func (w *Worktree) stageFound(ctx context.Context, c gitdir.Call, found []string) (gaps []string, err error) {
-	placed, err := w.trackedPlaced(ctx, c)
+	var placed []string // somebody added them to the index nevertheless
+	if len(w.placed) > 0 {
+		placed, err = w.listed(c, append([]string{"ls-files", "-z", "--cached", "--"}, w.placed...)...)(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -243,8 +246,7 @@ func (w *Worktree) updateIndex(ctx context.Context, c gitdir.Call, paths []strin
 func (w *Worktree) stageNested(ctx context.Context, c gitdir.Call, dirs []string) (unborn []string, err error) {
 	for _, dir := range dirs {
 		err := w.updateIndex(ctx, c, []string{dir}, "--add", "--replace")
-		var exit *GitError
-		if errors.As(err, &exit) && !errors.Is(err, ErrBusy) {
+		if errors.As(err, new(*GitError)) && !errors.Is(err, ErrBusy) {
 			unborn = append(unborn, dir+"/")
 			err = w.updateIndex(ctx, c, []string{dir}, "--force-remove")
 		}

@@ -92,7 +92,10 @@ func (r *Repo) AddWorktree(ctx context.Context, dir, branch string, at ID) (*Wor
 		w.seedShadow(ctx)
 	}
 	if err != nil {
-		r.dropWorktree(ctx, dir, made, at)
+		ctx := context.WithoutCancel(ctx)
+		if r.RemoveWorktree(ctx, dir) == nil && made != "" {
+			_ = r.refs.SwapAny(ctx, "refs/heads/"+made, "", at) // best effort: an extra branch does no harm
+		}
 		return nil, fmt.Errorf("add worktree %q: %w", dir, err)
 	}
 	return w, nil
@@ -200,14 +203,6 @@ func (w *Worktree) makeFull(ctx context.Context) error {
 	return nil
 }
 
-// dropWorktree removes a worktree that could not be completed, and its branch.
-func (r *Repo) dropWorktree(ctx context.Context, dir, branch string, at ID) {
-	ctx = context.WithoutCancel(ctx)
-	if r.RemoveWorktree(ctx, dir) == nil && branch != "" {
-		_ = r.refs.SwapAny(ctx, "refs/heads/"+branch, "", at) // best effort: an extra branch does no harm
-	}
-}
-
 // OpenWorktree opens an existing linked worktree of this repository. It returns ErrNotFound if
 // there is none at dir. It does not trust the worktree's .git file, because whoever works in the
 // worktree can write to it.
@@ -216,7 +211,6 @@ func (r *Repo) OpenWorktree(_ context.Context, dir string) (*Worktree, error) {
 	if err != nil {
 		return nil, err
 	}
-	path = gitdir.RealDir(path)
 	reg, err := r.registration(path)
 	if err != nil {
 		return nil, fmt.Errorf("open worktree %q: %w", dir, err)
@@ -268,7 +262,6 @@ func (r *Repo) RemoveWorktree(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	path = gitdir.RealDir(path)
 	reg, err := r.registration(path)
 	known := err == nil
 	if !r.inOwnPlace(path) && !(known && reg.own()) || isOthers(path, reg.gitDir) {
@@ -280,7 +273,9 @@ func (r *Repo) RemoveWorktree(ctx context.Context, dir string) error {
 	if err := removeTree(path); err != nil {
 		return fmt.Errorf("remove worktree: %w", err)
 	}
-	r.dropPlace(path)
+	if place := filepath.Dir(path); filepath.Base(place) == r.treesName() {
+		_ = os.Remove(place) // if it is empty now
+	}
 	if !known {
 		return nil
 	}
@@ -319,13 +314,6 @@ func (r *Repo) OwnWorktrees(prefix string) ([]string, error) {
 	return slices.Sorted(maps.Keys(names)), nil
 }
 
-// dropPlace removes the directory that contained a worktree, if it is empty now.
-func (r *Repo) dropPlace(path string) {
-	if place := filepath.Dir(path); filepath.Base(place) == r.treesName() {
-		_ = os.Remove(place)
-	}
-}
-
 // IsOwnWorktree reports whether the repository was opened in a worktree that
 // AddWorktree made. Hooks ask this in order not to review the tool's own work.
 func (r *Repo) IsOwnWorktree() bool { return r.ownWorktree(r.WorkTree, r.GitDir) }
@@ -362,12 +350,12 @@ func (w *Worktree) ID() string {
 	return filepath.Base(w.GitDir)
 }
 
-// worktreeDir turns a name into an absolute path.
+// worktreeDir turns a name into an absolute path, with symbolic links resolved except in its last element.
 func (r *Repo) worktreeDir(dir string) (string, error) {
 	if filepath.IsAbs(dir) {
-		return filepath.Clean(dir), nil
+		return gitdir.RealDir(filepath.Clean(dir)), nil
 	}
-	return r.WorktreeDir(dir), isTreeName(dir)
+	return gitdir.RealDir(r.WorktreeDir(dir)), isTreeName(dir)
 }
 
 // registration is git's record of a linked worktree.

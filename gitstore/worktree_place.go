@@ -267,16 +267,11 @@ func (r *Repo) LostTrees() ([]LostTree, error) {
 		}
 		common := filepath.Dir(filepath.Dir(linked))
 		if _, err := os.Lstat(common); errors.Is(err, fs.ErrNotExist) {
-			lost = append(lost, LostTree{Dir: dir, Repository: common, Empty: isVacant(dir)})
+			entries, err := os.ReadDir(dir)
+			lost = append(lost, LostTree{Dir: dir, Repository: common, Empty: err == nil && len(entries) == 1})
 		}
 	}
 	return lost, err
-}
-
-// isVacant reports whether a worktree contains only its .git file.
-func isVacant(dir string) bool {
-	entries, err := os.ReadDir(dir)
-	return err == nil && len(entries) == 1 && entries[0].Name() == ".git"
 }
 
 // DropLostTree removes one of LostTrees.

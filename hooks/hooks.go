@@ -225,7 +225,10 @@ func (s *site) status(p place) Status {
 		p.Fails = p.State != Installed && p.State != Absent && !p.works
 	}
 	if s.dir.Relative != "" {
-		p.Without = without(s.others, s.dir.Relative, p.Hook)
+		p.Without = slices.DeleteFunc(slices.Clone(s.others), func(top string) bool {
+			f, err := readFile(filepath.Join(top, s.dir.Relative, p.Hook))
+			return err == nil && calls(f.text, p.Hook) && f.whyDead(top) == nil
+		})
 	}
 	return p.Status
 }
@@ -260,14 +263,6 @@ func join(failed map[string]error) error {
 		errs[0] = fmt.Errorf("%w (the same for %s)", errs[0], strings.Join(alike, ", "))
 	}
 	return errors.Join(errs...)
-}
-
-// without returns the worktrees in which no file at path, relative to their top, calls us.
-func without(worktrees []string, path, hook string) []string {
-	return slices.DeleteFunc(slices.Clone(worktrees), func(top string) bool {
-		f, err := readFile(filepath.Join(top, path, hook))
-		return err == nil && calls(f.text, hook) && f.whyDead(top) == nil
-	})
 }
 
 func (p place) install(program string) error {

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -254,11 +255,7 @@ func isYAML(path string) bool {
 
 // putText replaces or creates a file.
 func putText(path string, f file, text string) error {
-	mode := f.mode
-	if !f.exists {
-		mode = 0o644
-	}
-	return safefile.WriteExact(path, []byte(text), mode)
+	return safefile.WriteExact(path, []byte(text), cmp.Or(f.mode, 0o644))
 }
 
 // addToHusky puts the block into each of husky's scripts.
@@ -274,7 +271,7 @@ func addToHusky(dir string, hooks []string) error {
 		}
 		text := f.text
 		if !f.exists {
-			text, f.exists, f.mode = skeleton, true, 0o755
+			text, f.mode = skeleton, 0o755
 		}
 		if text, err = withBlock(text, block(hook, "")); err != nil {
 			return fmt.Errorf("%q: %w: %w", path, err, ErrByHand)

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
 
 const (
@@ -219,9 +219,7 @@ func interpreter(text string) (file, name string) {
 }
 
 // selfExec matches a script that executes itself in another language.
-var selfExec = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("(?m)^[^#\\n]*\\bexec\\b[^\\n(`]*\\$\\{?0\\b")
-})
+var selfExec = lazyre.Compile("(?m)^[^#\\n]*\\bexec\\b[^\\n(`]*\\$\\{?0\\b")
 
 // notShell returns why a block of shell cannot be added to the script, or nil.
 func notShell(text string) error {

@@ -21,16 +21,7 @@ import (
 // an archive: refs/runr/archives/<month> is a chain of commits. The parents of each are the
 // archive commit before it and then the tips of logs whose last entry is of that month (UTC),
 // or of an earlier month if an archive holds them already. The refs of these logs are then
-// deleted. Everything stays reachable and no id changes. The message of an archive commit:
-//
-//	git-runr archive: 2 logs
-//	(for people)
-//	Runr-Archive: 1
-//	Runr-Newest: 2026-03-04T05:06:07Z
-//	Runr-Log: aaaaaaaaaaaa <tip>
-//	Runr-Log: bbbbbbbbbbbb <tip>
-//
-// Runr-Newest is the time of the newest tip. The Runr-Log lines name the parents in order.
+// deleted. Everything stays reachable and no id changes. Package gitstore shows the message.
 // If several archives hold a log, the newest counts, by month and then by place in the chain.
 // A ref of the log's own overrides them all.
 const (

@@ -59,7 +59,7 @@ func (s *Store) Retire(ctx context.Context, remote string, rule RetireRule) (Ret
 			logs = logs[:min(len(logs), rule.Most)]
 		}
 		err = s.pushArchives(ctx, remote, base, logs, newest)
-		if done.Refused = saidNo(err); err != nil {
+		if done.Refused, _ = errors.AsType[*RefusedError](err); err != nil {
 			return done, err
 		}
 		done.Logs = len(logs)
@@ -68,7 +68,7 @@ func (s *Store) Retire(ctx context.Context, remote string, rule RetireRule) (Ret
 		}
 	}
 	done.Refs, err = s.dropShared(ctx, remote, drop)
-	done.Refused = saidNo(err)
+	done.Refused, _ = errors.AsType[*RefusedError](err)
 	return done, err
 }
 
@@ -82,13 +82,6 @@ func some(logs Tips, most int) Tips {
 		few[writer] = logs[writer]
 	}
 	return few
-}
-
-// saidNo returns the RefusedError in err, or nil.
-func saidNo(err error) *RefusedError {
-	var refused *RefusedError
-	errors.As(err, &refused)
-	return refused
 }
 
 // retireBase is the state of refs and archives that logs are retired from.

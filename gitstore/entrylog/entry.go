@@ -75,11 +75,8 @@ func decodeEntry(id odb.ID, data []byte) (Entry, error) {
 	if err != nil {
 		return Entry{}, fmt.Errorf("read entry %s: %w", id, err)
 	}
-	entry := Entry{ID: id, Tree: commit.Tree, Author: commit.Author, When: commit.AuthorWhen, Message: commit.Message}
-	if len(commit.Parents) > 0 {
-		entry.Parent = commit.Parents[0]
-	}
-	return entry, nil
+	return Entry{ID: id, Parent: commit.Parent(), Tree: commit.Tree, Author: commit.Author, When: commit.AuthorWhen,
+		Message: commit.Message}, nil
 }
 
 // Attachment reads a file recorded with an entry, or returns ErrNotFound if there is none at path.

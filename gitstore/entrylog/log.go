@@ -118,7 +118,11 @@ func (s *Store) writeEntry(ctx context.Context, parent odb.ID, record Record) (E
 	if parent != "" {
 		commit.Parents = []odb.ID{parent}
 	}
-	if s.signs() {
+	key := "runr.sign"
+	if s.dir.Config.Get(key) == "" {
+		key = "commit.gpgsign"
+	}
+	if s.dir.Config.Bool(key) {
 		return s.writeSigned(ctx, commit, objects)
 	}
 	data, err := odb.EncodeCommit(commit)

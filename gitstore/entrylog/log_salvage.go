@@ -81,23 +81,18 @@ func (s *Store) findEntries(ctx context.Context, writer string, of Recognize) (*
 
 // withoutOthers removes the entries that the logs of other writers reach.
 func (s *Store) withoutOthers(ctx context.Context, found *foundEntries, parents map[odb.ID]odb.ID) error {
-	for _, prefix := range []string{sharedPrefix, remotesPrefix} {
-		refs, err := s.refs.Refs(ctx, prefix)
-		if err != nil {
-			return err
-		}
-		for name, id := range refs {
-			if month := path.Base(name); isMonth(month) && path.Base(path.Dir(name)) == path.Base(archivesPrefix) {
-				logs, _ := s.archivedIn(ctx, month, id) // a damaged archive yields no logs
-				for writer, tip := range logs {
-					found.take(writer, tip, parents)
-				}
-			} else {
-				found.take(path.Base(name), id, parents)
+	refs, err := s.refs.Refs(ctx, sharedPrefix, remotesPrefix)
+	for name, id := range refs {
+		if month := path.Base(name); isMonth(month) && path.Base(path.Dir(name)) == path.Base(archivesPrefix) {
+			logs, _ := s.archivedIn(ctx, month, id) // a damaged archive yields no logs
+			for writer, tip := range logs {
+				found.take(writer, tip, parents)
 			}
+		} else {
+			found.take(path.Base(name), id, parents)
 		}
 	}
-	return nil
+	return err
 }
 
 // take removes the entries of a log from f, unless it is the log that f searches for.
@@ -243,20 +238,18 @@ func (s *Store) mend(ctx context.Context, objects odb.Batch) error {
 		if err := s.setAside(object.ID); err != nil {
 			return err
 		}
-		if err := s.writeAgain(ctx, object); err != nil {
+		// even if a damaged pack seems to have it
+		err := error(nil)
+		if s.dir.SHA256() {
+			_, err = s.objects.HashObject(ctx, object.Kind, object.Data)
+		} else {
+			err = s.objects.WriteLoose(object)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// writeAgain writes an object even if a damaged pack seems to have it.
-func (s *Store) writeAgain(ctx context.Context, object odb.BatchedObject) error {
-	if s.dir.SHA256() {
-		_, err := s.objects.HashObject(ctx, object.Kind, object.Data)
-		return err
-	}
-	return s.objects.WriteLoose(object)
 }
 
 // readableTries bounds how many objects AnyReadable tries.

@@ -101,12 +101,6 @@ func (t *logTail) drop() error {
 	return t.file.Truncate(t.size)
 }
 
-// clear empties the file.
-func (t *logTail) clear() error {
-	t.records, t.size = nil, 0
-	return t.file.Truncate(0)
-}
-
 // encode is a line "STATE ID PARENT SIZE", where no parent is "-" and SIZE is that of
 // what follows: each object as a line "KIND SIZE" and its content, the commit last.
 func (t tailRecord) encode() []byte {

@@ -157,7 +157,10 @@ func (t *logTail) settle(have odb.ID) error {
 
 // logEnd returns where the log must end: at its ref, if that is what its writer left or a descendant of it.
 func (s *Store) logEnd(ctx context.Context, tail *logTail, writer string, have odb.ID, of Recognize) (odb.ID, error) {
-	left, err := s.leftAt(ctx, tail, writer)
+	left, err := s.refs.Ref(ctx, keptPrefix+writer) // the newest entry that the writer is known to have written
+	if last := tail.last(); last != nil {
+		left, err = last.id, nil
+	}
 	if err == nil && have == "" && left == "" { // a returning writer continues its retired log
 		tips, err := s.Tips(ctx)
 		return tips[writer], err
@@ -175,14 +178,6 @@ func (s *Store) logEnd(ctx context.Context, tail *logTail, writer string, have o
 		return left, context.Cause(ctx)
 	}
 	return have, nil
-}
-
-// leftAt returns the newest entry that the writer is known to have written.
-func (s *Store) leftAt(ctx context.Context, tail *logTail, writer string) (odb.ID, error) {
-	if last := tail.last(); last != nil {
-		return last.id, nil
-	}
-	return s.refs.Ref(ctx, keptPrefix+writer)
 }
 
 // newestEntry returns the end of a log whose newest entry is missing: the newest entry found here if it descends from
@@ -226,7 +221,8 @@ func (s *Store) restartTail(ctx context.Context, tail *logTail, writer string, a
 	if err != nil || tail.size == 0 {
 		return err
 	}
-	return tail.clear()
+	tail.records, tail.size = nil, 0
+	return tail.file.Truncate(0)
 }
 
 // restoreTail writes the missing objects of the tail again and counts the restored entries.

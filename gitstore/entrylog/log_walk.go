@@ -120,7 +120,10 @@ func (s *Store) readListed(ctx context.Context, starts, options []string, visit 
 	var stop error
 	err = s.readObjects(ctx, ids, func(id odb.ID, kind string, data []byte) error {
 		var entry Entry
-		if entry, stop = decodeCommit(id, kind, data); stop == nil {
+		if entry, stop = decodeEntry(id, data); kind != "commit" {
+			stop = fmt.Errorf("read commit %s: %w: it is a %s", id, gitdir.ErrCorrupt, kind)
+		}
+		if stop == nil {
 			stop = visit(entry)
 		}
 		return stop
@@ -148,13 +151,6 @@ func (s *Store) listEntries(ctx context.Context, starts, options []string, to *o
 		}
 	}
 	return nil
-}
-
-func decodeCommit(id odb.ID, kind string, data []byte) (Entry, error) {
-	if kind != "commit" {
-		return Entry{}, fmt.Errorf("read commit %s: %w: it is a %s", id, gitdir.ErrCorrupt, kind)
-	}
-	return decodeEntry(id, data)
 }
 
 // visitObject handles one object; data is valid only until it returns.
@@ -195,11 +191,16 @@ func visitBatch(in *bufio.Reader, visit visitObject) (ended bool, err error) {
 		if err != nil {
 			return true, err
 		}
-		id, kind, size, err := parseObjectHeader(strings.TrimSuffix(header, "\n"))
+		name, _, _ := strings.Cut(strings.TrimSuffix(header, "\n"), " ")
+		id := odb.ID(name)
+		kind, size, err := odb.ParseBatchHeader(header, id)
+		if err == nil && size > odb.MaxObject {
+			err = gitdir.ErrTooLarge
+		}
 		if err != nil {
 			return false, fmt.Errorf("read object %s: %w", id, err)
 		}
-		data = slices.Grow(data[:0], size+1)[:size+1] // with the newline after it
+		data = slices.Grow(data[:0], int(size)+1)[:size+1] // with the newline after it
 		if _, err := io.ReadFull(in, data); err != nil {
 			return true, err
 		}
@@ -207,15 +208,4 @@ func visitBatch(in *bufio.Reader, visit visitObject) (ended bool, err error) {
 			return false, err
 		}
 	}
-}
-
-// parseObjectHeader parses the line before an object. It returns ErrTooLarge for a size above odb.MaxObject.
-func parseObjectHeader(line string) (id odb.ID, kind string, size int, err error) {
-	name, _, _ := strings.Cut(line, " ")
-	id = odb.ID(name)
-	kind, n, err := odb.ParseBatchHeader(line, id)
-	if err != nil || n <= odb.MaxObject {
-		return id, kind, int(n), err
-	}
-	return id, kind, int(n), gitdir.ErrTooLarge
 }

@@ -175,14 +175,6 @@ func (s *Store) newWriter(ctx context.Context, a Audience) (string, error) {
 	return id, s.notePlace(true)
 }
 
-// signs reports whether to sign entries: runr.sign if set, else commit.gpgSign.
-func (s *Store) signs() bool {
-	if s.dir.Config.Get("runr.sign") != "" {
-		return s.dir.Config.Bool("runr.sign")
-	}
-	return s.dir.Config.Bool("commit.gpgsign")
-}
-
 // SignCommit stores a signed commit; git signs it as it signs the user's own commits. It returns ErrSign if git fails.
 func (s *Store) SignCommit(ctx context.Context, c odb.Commit) (odb.ID, error) {
 	args := []string{"commit-tree", "-S", "-F", "-"}

@@ -103,7 +103,10 @@ func (n *Notes) commit(ctx context.Context, message string, when time.Time) (odb
 	id := objects[len(objects)-1].ID
 	switch {
 	case len(n.parents) == 1 && commit.Tree == n.was.Tree && commit.Message == n.was.Message:
-		return n.was.ID, n.moveBack(ctx)
+		if n.was.ID != n.replaces { // the ref goes back to the parent, which has the same content
+			err = n.repo.refs.SwapRef(ctx, n.ref, n.was.ID, n.replaces)
+		}
+		return n.was.ID, err
 	case id == n.replaces:
 		return id, n.repo.mend(ctx, objects)
 	}
@@ -123,14 +126,6 @@ func (n *Notes) commit(ctx context.Context, message string, when time.Time) (odb
 	n.replaces, n.was, n.parents = id, commit, []odb.ID{id}
 	clear(n.pending)
 	return id, nil
-}
-
-// moveBack moves the ref to the single parent, which has the same content.
-func (n *Notes) moveBack(ctx context.Context) error {
-	if n.was.ID == n.replaces {
-		return nil
-	}
-	return n.repo.refs.SwapRef(ctx, n.ref, n.was.ID, n.replaces)
 }
 
 // withoutShared removes the objects that the staged notes of a remote contain: a fetch brought them, and its refs keep

@@ -36,10 +36,7 @@ func (s *Store) RenewNotes(ctx context.Context, ref string) (n *Notes, damaged [
 			break
 		}
 		commit, _ := s.objects.ReadCommit(ctx, id) // an unreadable commit has no parents
-		id = ""
-		if len(commit.Parents) > 0 {
-			id = commit.Parents[0]
-		}
+		id = commit.Parent()
 	}
 	for _, id := range w.damaged {
 		if err := s.setAside(id); err != nil {

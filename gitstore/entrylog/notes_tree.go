@@ -219,17 +219,13 @@ func (n *noteNode) only() (*noteItem, bool) {
 	return found, true
 }
 
-// full reports whether every digit has a level or a directory. git then splits names at this level.
-func (n *noteNode) full() bool {
-	return !slices.ContainsFunc(n[:], func(item *noteItem) bool { return item == nil || item.kind == noteLeaf })
-}
-
 // layOut visits the entries of the tree on disk below node: notes and unchanged directories, each with its path.
 // fanout is how many directories the path of a note has so far.
 func (n *Notes) layOut(ctx context.Context, node *noteNode, level, fanout int,
 	visit func(path string, item *noteItem)) error {
-	if level%2 == 0 && level <= 2*fanout && node.full() {
-		fanout++
+	single := func(item *noteItem) bool { return item == nil || item.kind == noteLeaf }
+	if level%2 == 0 && level <= 2*fanout && !slices.ContainsFunc(node[:], single) {
+		fanout++ // every digit has a level or a directory: git splits names at this level
 	}
 	for i := range node {
 		if level >= 2*fanout {

@@ -69,9 +69,15 @@ func (s *Store) brokenLogs(ctx context.Context) (map[string]error, error) {
 	if err != nil {
 		return nil, err
 	}
-	broken, seen := map[string]error{}, map[odb.ID]bool{}
-	if err := s.checkArchives(ctx, broken); err != nil {
+	_, here, err := s.logRefs(ctx)
+	if err != nil {
 		return nil, err
+	}
+	broken, seen := map[string]error{}, map[odb.ID]bool{}
+	for month, tip := range here {
+		if _, err := s.readArchives(ctx, tip, &archiveCache{}); err != nil {
+			broken[archivesPrefix+month] = err
+		}
 	}
 	for writer, tip := range tips {
 		if err := s.readWhole(ctx, tip, seen); err != nil {
@@ -82,17 +88,6 @@ func (s *Store) brokenLogs(ctx context.Context) (map[string]error, error) {
 		}
 	}
 	return broken, nil
-}
-
-// checkArchives reads the archives of this clone and adds the unreadable ones to broken.
-func (s *Store) checkArchives(ctx context.Context, broken map[string]error) error {
-	_, here, err := s.logRefs(ctx)
-	for month, tip := range here {
-		if _, err := s.readArchives(ctx, tip, &archiveCache{}); err != nil {
-			broken[archivesPrefix+month] = err
-		}
-	}
-	return err
 }
 
 // readWhole reads a log and all objects that belong to it.
@@ -110,9 +105,7 @@ func (s *Store) readWhole(ctx context.Context, tip odb.ID, seen map[odb.ID]bool)
 			return err
 		}
 		seen[id] = true
-		if id = ""; len(commit.Parents) > 0 {
-			id = commit.Parents[0]
-		}
+		id = commit.Parent()
 	}
 	return nil
 }

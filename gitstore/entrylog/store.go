@@ -33,9 +33,9 @@ func New(dir *gitdir.Dir, objects *odb.Store, refs *refdb.Store) *Store {
 
 // At returns a Store for another worktree of the repository, with the caches of s.
 func (s *Store) At(dir *gitdir.Dir, objects *odb.Store, refs *refdb.Store) *Store {
-	return &Store{dir: dir, objects: objects, refs: refs, writers: s.writers, configured: s.configured, elects: s.elects,
-		cameFrom: s.cameFrom,
-		stood:    s.stood, archives: s.archives}
+	view := *s
+	view.dir, view.objects, view.refs = dir, objects, refs
+	return &view
 }
 
 // notesIdentity is the author of all notes. With the time given too, clones that have the same notes make the same

@@ -85,15 +85,10 @@ func noRemote(what, try string) error {
 
 // brokenRef returns a ref of git-runr whose object cannot be read, or "". git fetches nothing while there is one.
 func (s *Store) brokenRef(ctx context.Context) string {
-	for _, place := range []string{sharedPrefix, remotesPrefix} {
-		refs, err := s.refs.Refs(ctx, place)
-		if err != nil {
-			continue
-		}
-		for ref, id := range refs {
-			if s.checkReadable(ctx, id) != nil {
-				return ref
-			}
+	refs, _ := s.refs.Refs(ctx, sharedPrefix, remotesPrefix) // if they cannot be read, git's own error is shown
+	for ref, id := range refs {
+		if s.checkReadable(ctx, id) != nil {
+			return ref
 		}
 	}
 	return ""

@@ -245,13 +245,9 @@ func (p pushed) refusal(remote string) error {
 		said := strings.Join(append([]string{p.summary}, p.said...), ": ")
 		return fmt.Errorf("push %s to %q: %s: %w", p.ref, remote, said, gitdir.ErrLostRace)
 	}
-	return &RefusedError{Remote: remote, Ref: p.ref, Reason: p.reason(), Said: p.said}
-}
-
-// reason returns the text in parentheses after "[remote rejected]".
-func (p pushed) reason() string {
-	if _, reason, ok := strings.Cut(p.summary, "] ("); ok {
-		return strings.TrimSuffix(reason, ")")
+	reason := p.summary
+	if _, inside, ok := strings.Cut(reason, "] ("); ok { // the text in parentheses after "[remote rejected]"
+		reason = strings.TrimSuffix(inside, ")")
 	}
-	return p.summary
+	return &RefusedError{Remote: remote, Ref: p.ref, Reason: reason, Said: p.said}
 }

@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"regexp"
-	"sync"
+
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
 
 // Identity is a name and an e-mail address, as in a commit.
@@ -15,9 +15,7 @@ type Identity struct{ Name, Email string }
 // String returns "Name <email>".
 func (i Identity) String() string { return i.Name + " <" + i.Email + ">" }
 
-var identPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(.*) <([^<>]*)> \d+ [-+]\d{4}\s*$`)
-})
+var identPattern = lazyre.Compile(`^(.*) <([^<>]*)> \d+ [-+]\d{4}\s*$`)
 
 // Identity returns who acts here: user.name and user.email, else git's own default for a
 // committer. If git has none, a CI job is named after GIT_RUNR_WRITER, or "CI".

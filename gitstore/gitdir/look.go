@@ -16,7 +16,10 @@ import (
 // listing.plain.
 func look(c Call) *Place {
 	env := append(gitEnviron(os.Environ(), c.Bare && !c.Unlocated), c.Env...)
-	if slices.ContainsFunc(env, locates) {
+	if slices.ContainsFunc(env, func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return locatingVars[name] || name == "GIT_CEILING_DIRECTORIES" || name == "GIT_DISCOVERY_ACROSS_FILESYSTEM"
+	}) {
 		return nil
 	}
 	dir, err := filepath.Abs(c.Dir)
@@ -51,12 +54,6 @@ func look(c Call) *Place {
 	}
 }
 
-// locates reports whether a variable influences where git finds a repository.
-func locates(kv string) bool {
-	name, _, _ := strings.Cut(kv, "=")
-	return locatingVars[name] || name == "GIT_CEILING_DIRECTORIES" || name == "GIT_DISCOVERY_ACROSS_FILESYSTEM"
-}
-
 // isGitDir reports whether git would certainly accept dir as a git directory that is not one of a
 // linked worktree.
 func isGitDir(dir string) bool {
@@ -71,13 +68,9 @@ func isGitDir(dir string) bool {
 	}
 	text, err := os.ReadFile(head)
 	_, linkErr := os.Lstat(filepath.Join(dir, "commondir"))
-	return err == nil && isHead(string(text)) && errors.Is(linkErr, fs.ErrNotExist)
-}
-
-// isHead reports whether text is a valid HEAD: a ref, or a detached SHA-1.
-func isHead(text string) bool {
-	id := strings.TrimSuffix(text, "\n")
-	return strings.HasPrefix(text, "ref: refs/") || len(id) == 40 && strings.Trim(id, "0123456789abcdef") == ""
+	id := strings.TrimSuffix(string(text), "\n") // of a detached HEAD
+	isHead := strings.HasPrefix(id, "ref: refs/") || len(id) == 40 && strings.Trim(id, "0123456789abcdef") == ""
+	return err == nil && isHead && errors.Is(linkErr, fs.ErrNotExist)
 }
 
 // prefixOf returns the path of dir below top in git's form: "" or "dir/sub/".

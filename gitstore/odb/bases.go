@@ -27,12 +27,6 @@ type packBase struct {
 	file os.FileInfo // the file of a loose object when it was read
 }
 
-// isOf reports whether a loose object's file is still the one that base was read from: gc may have removed it.
-func (base packBase) isOf(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Size() == base.file.Size() && info.ModTime().Equal(base.file.ModTime())
-}
-
 // baseCache keeps the base objects that were used last, in two generations. nativeStore.mu guards it.
 type baseCache struct {
 	newer, older map[baseKey]packBase

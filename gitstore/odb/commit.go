@@ -27,6 +27,14 @@ type Commit struct {
 	Message       string
 }
 
+// Parent returns the first parent, or "" if there is none.
+func (c Commit) Parent() ID {
+	if len(c.Parents) == 0 {
+		return ""
+	}
+	return c.Parents[0]
+}
+
 // maxWhen is the last second of the year 9999, the last that fits four digits.
 const maxWhen = 253402300799
 

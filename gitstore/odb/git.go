@@ -25,8 +25,7 @@ func (s *Store) CatFile(ctx context.Context, id ID, limit int64) (kind string, d
 	if out.Full {
 		return "", nil, gitdir.ErrTooLarge
 	}
-	var exit *gitdir.GitError
-	if missing := new(MissingError); err != nil && !errors.As(err, &exit) || errors.As(err, &missing) {
+	if missing := new(MissingError); err != nil && !errors.As(err, new(*gitdir.GitError)) || errors.As(err, &missing) {
 		return "", nil, err
 	}
 	header, rest, ok := bytes.Cut(out.Kept.Bytes(), []byte("\n"))

@@ -33,8 +33,11 @@ func (s *Store) LoosePath(id ID) string { return (&objectDir{path: s.ObjectsPath
 // a command reads the same commits and trees several times.
 func (d *objectDir) readLoose(id ID, limit int64) (kind string, data []byte, err error) {
 	path := d.loosePath(id)
-	if known, ok := d.bases.get(baseKey{loose: path}); ok && int64(len(known.data)) <= limit && known.isOf(path) {
-		return known.kind.String(), bytes.Clone(known.data), nil
+	if known, ok := d.bases.get(baseKey{loose: path}); ok && int64(len(known.data)) <= limit {
+		info, err := os.Stat(path) // gc may have removed it
+		if err == nil && info.Size() == known.file.Size() && info.ModTime().Equal(known.file.ModTime()) {
+			return known.kind.String(), bytes.Clone(known.data), nil
+		}
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -72,26 +72,25 @@ func (s *Store) idIn(text string) ID {
 // missing returns the error for an unavailable object. The reason comes from git's message and from
 // the kind of clone: partial, shallow, with or without remotes.
 func (s *Store) missing(id ID, said string, err error) *MissingError {
-	what := fmt.Sprintf("object %s ", id)
+	e := &MissingError{fmt.Sprintf("object %s is not in this clone", id), "", gitdir.ErrNotFound, err}
 	switch {
 	case strings.Contains(said, "promisor"):
-		return &MissingError{what + "was left out of this partial clone, and its remote does not give it", "",
-			gitdir.ErrRemote, err}
+		e.What = fmt.Sprintf("object %s was left out of this partial clone, and its remote does not give it", id)
+		e.is = gitdir.ErrRemote
 	case strings.Contains(said, "corrupt") || strings.Contains(said, "unpack"):
-		return &MissingError{what + "is damaged", "git fsck", gitdir.ErrCorrupt, err}
+		e.What, e.Try, e.is = fmt.Sprintf("object %s is damaged", id), "git fsck", gitdir.ErrCorrupt
 	case s.Shallow():
-		return &MissingError{what + "is not in this clone, which is shallow", "git fetch --deepen 1", gitdir.ErrNotFound, err}
-	}
-	if remotes := s.dir.Remotes(); len(remotes) > 0 {
+		e.What, e.Try = e.What+", which is shallow", "git fetch --deepen 1"
+	case len(s.dir.Remotes()) > 0:
+		remotes := s.dir.Remotes()
 		remote := remotes[0]
 		if slices.Contains(remotes, "origin") {
 			remote = "origin"
 		}
 		// by its id: after a force-push no branch has it any more
-		try := safetext.ShellLine("git", "fetch", remote, string(id))
-		return &MissingError{what + "is not in this clone", try, gitdir.ErrNotFound, err}
+		e.Try = safetext.ShellLine("git", "fetch", remote, string(id))
 	}
-	return &MissingError{what + "is not in this clone", "", gitdir.ErrNotFound, err}
+	return e
 }
 
 // Unrelated returns the error for two commits without a common ancestor.
@@ -112,9 +111,5 @@ func (s *Store) CutOff() []ID {
 	if err != nil {
 		return nil
 	}
-	var ids []ID
-	for _, word := range strings.Fields(string(text)) {
-		ids = append(ids, ID(word))
-	}
-	return ids
+	return Fields(text)
 }

@@ -130,6 +130,14 @@ func (s *Store) Absent(ctx context.Context, ids []ID) (gone []ID, err error) {
 	return gone, err
 }
 
+// Fields returns the ids in what git printed, one a line.
+func Fields(out []byte) (ids []ID) {
+	for word := range strings.FieldsSeq(string(out)) {
+		ids = append(ids, ID(word))
+	}
+	return ids
+}
+
 // IDLines formats ids for git's standard input, one a line.
 func IDLines(ids []ID) string {
 	var b strings.Builder

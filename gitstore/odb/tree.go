@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -86,8 +85,9 @@ func encodeTree(entries []TreeEntry, idSize int) ([]byte, error) {
 	var data bytes.Buffer
 	seen := make(map[string]bool, len(sorted))
 	for _, e := range sorted {
-		if err := checkName(e.Name); err != nil {
-			return nil, fmt.Errorf("write tree: %w", err)
+		if e.Name == "" || e.Name == "." || e.Name == ".." || strings.EqualFold(e.Name, ".git") ||
+			strings.ContainsAny(e.Name, "/\x00") {
+			return nil, fmt.Errorf("write tree: bad file name %q", e.Name)
 		}
 		hash, err := hex.DecodeString(string(e.ID))
 		mode := strings.TrimLeft(e.Mode, "0")
@@ -111,16 +111,6 @@ func sortName(e TreeEntry) string {
 		return e.Name + "/"
 	}
 	return e.Name
-}
-
-var errBadName = errors.New("bad file name")
-
-// checkName returns an error for a path component that our trees may not contain.
-func checkName(name string) error {
-	if name == "" || name == "." || name == ".." || strings.EqualFold(name, ".git") || strings.ContainsAny(name, "/\x00") {
-		return fmt.Errorf("%w %q", errBadName, name)
-	}
-	return nil
 }
 
 // AddFiles adds files, keyed by slash-separated paths, and their trees to a batch. It returns the id

@@ -38,17 +38,12 @@ func (s *Store) lockRef(ctx context.Context, name string) (lock *os.File, releas
 		held.Close()
 		return nil, nil, err
 	}
-	noteLock(held, lock)
-	return lock, func() { _ = held.Truncate(0); held.Close() }, nil
-}
-
-// noteLock records in the file of the held lock which ref lock file its holder has created: inode
-// and path. A later holder who finds this note knows that the earlier one was killed, and removes
-// the ref lock file.
-func noteLock(held, lock *os.File) {
+	// The note in the file of the held lock says which ref lock file its holder has created: inode and path. A later
+	// holder who finds it knows that the earlier one was killed, and removes the ref lock file.
 	if info, err := lock.Stat(); err == nil {
 		_, _ = held.WriteAt([]byte(Inode(info)+" "+lock.Name()), 0)
 	}
+	return lock, func() { _ = held.Truncate(0); held.Close() }, nil
 }
 
 // byGit is the note while git moves refs of this tool. That git holds the lock until it has ended.

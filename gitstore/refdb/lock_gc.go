@@ -56,9 +56,9 @@ func (s *Store) keepObjects(ctx context.Context, objects odb.Batch) error {
 	if _, err := held.WriteString(name + "\n"); err != nil {
 		return err
 	}
-	var exit *gitdir.GitError
 	for range gitdir.RenameTries { // gc deletes temporary files too
-		if _, err = s.dir.GitIn(ctx, pack, "index-pack", "--stdin", "--keep=git-runr"); !errors.As(err, &exit) {
+		_, err = s.dir.GitIn(ctx, pack, "index-pack", "--stdin", "--keep=git-runr")
+		if !errors.As(err, new(*gitdir.GitError)) {
 			break
 		}
 	}

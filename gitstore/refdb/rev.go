@@ -28,12 +28,11 @@ func (s *Store) Resolve(ctx context.Context, rev string) (odb.ID, error) {
 // askRev asks git which commit rev is.
 func (s *Store) askRev(ctx context.Context, rev string) (odb.ID, error) {
 	out, err := s.dir.GitLine(ctx, "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
-	var exit *gitdir.GitError
-	if errors.As(err, &exit) && strings.ContainsAny(rev, "~^") && s.objects.Shallow() {
+	if errors.As(err, new(*gitdir.GitError)) && strings.ContainsAny(rev, "~^") && s.objects.Shallow() {
 		return "", odb.NewMissing(fmt.Sprintf("revision %q is not in this clone, which is shallow", rev),
 			"git fetch --unshallow", gitdir.ErrNotFound, err)
 	}
-	if errors.As(err, &exit) {
+	if errors.As(err, new(*gitdir.GitError)) {
 		return "", fmt.Errorf("revision %q: %w", rev, gitdir.ErrNotFound)
 	}
 	if err != nil {

@@ -78,9 +78,10 @@ func (c *conversation) permit(p permission) (acp.RequestPermissionResponse, erro
 	wanted := []acp.PermissionOptionKind{acp.PermissionOptionKindRejectOnce, acp.PermissionOptionKindRejectAlways}
 	call := c.calls[p.Use.ID]
 	changes := slices.Contains(writing, p.Use.Does) || p.Use.Does == "" && call.writes
+	outside := func(name string) bool { _, err := c.inside(name); return err != nil }
 	call.asked = true
 	c.calls[p.Use.ID] = call
-	if c.ask.Role == Implementer && changes && len(paths) > 0 && !slices.ContainsFunc(paths, c.outside) {
+	if c.ask.Role == Implementer && changes && len(paths) > 0 && !slices.ContainsFunc(paths, outside) {
 		wanted = []acp.PermissionOptionKind{acp.PermissionOptionKindAllowOnce}
 	}
 	for _, kind := range wanted {
@@ -102,11 +103,6 @@ func (c *conversation) permit(p permission) (acp.RequestPermissionResponse, erro
 func (c *conversation) deny(u toolUse) {
 	c.heard.denied = append(c.heard.denied, visible(cmp.Or(u.Title, "a tool")))
 	c.heard.drop(u.ID)
-}
-
-func (c *conversation) outside(name string) bool {
-	_, err := c.inside(name)
-	return err != nil
 }
 
 // inside returns the path of a file relative to the working tree. It is errOutside for

@@ -6,11 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
@@ -77,11 +76,11 @@ func checkReason(res Result, err error) string {
 
 // commandStart matches the start of a command: an optional change of directory, assignments,
 // and the program's name.
-var commandStart = sync.OnceValue(func() *regexp.Regexp {
-	const word = `[A-Za-z0-9_./@%+=:,-]`
-	return regexp.MustCompile(`^(?:cd (?:'[^']*'|` + word + `+) *&& *)?(?:[A-Za-z_][A-Za-z0-9_]*=` + word +
+var commandStart = lazyre.Compile(
+	`^(?:cd (?:'[^']*'|` + plainWord + `+) *&& *)?(?:[A-Za-z_][A-Za-z0-9_]*=` + plainWord +
 		`*\s+)*([A-Za-z0-9_][A-Za-z0-9_.+-]*)(?:\s|$)`)
-})
+
+const plainWord = `[A-Za-z0-9_./@%+=:,-]`
 
 // firstProgram returns the program that command starts first. It is "" if that cannot be told
 // without a shell, for a shell's own words, and for a command that sets PATH.

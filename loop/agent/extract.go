@@ -128,6 +128,14 @@ func decode(line []byte, into any) (ok bool) {
 	return bytes.HasPrefix(line, []byte("{")) && json.Unmarshal(line, into) == nil
 }
 
+// failedCall records that a tool call failed, and whether that was because it is not allowed.
+func (o *outcome) failedCall(id, tool, message string) {
+	o.drop(id)
+	if refusal(message) {
+		o.denied = append(o.denied, cmp.Or(tool, "a tool"))
+	}
+}
+
 // refusal reports whether a tool's error says that the call was not allowed.
 func refusal(message string) bool {
 	message = strings.ToLower(message)

@@ -138,23 +138,16 @@ func (c *claudeReader) message(raw json.RawMessage) string {
 		switch {
 		case p.Type == "tool_use":
 			c.use(p.ID, p.Name, p.Input)
-			c.name(p.ID, p.Name)
+			if c.names == nil {
+				c.names = map[string]string{}
+			}
+			c.names[p.ID] = p.Name
 			show = cmp.Or(show, toolCall(p.Name, p.Input))
 		case p.Type == "tool_result" && p.IsError:
-			c.drop(p.Of)
-			if refusal(string(p.Content)) {
-				c.denied = append(c.denied, cmp.Or(c.names[p.Of], "a tool"))
-			}
+			c.failedCall(p.Of, c.names[p.Of], string(p.Content))
 		}
 	}
 	return cmp.Or(show, joinText(m.Content))
-}
-
-func (c *claudeReader) name(id, tool string) {
-	if c.names == nil {
-		c.names = map[string]string{}
-	}
-	c.names[id] = tool
 }
 
 // count adds the usage of a message until the result reports the sum, which never comes if

@@ -45,12 +45,8 @@ func (g *geminiReader) event(line []byte) (string, bool) {
 		return toolCall(ev.ToolName, ev.Parameters), false
 	case "tool_result":
 		g.text = ""
-		if ev.Status == "error" {
-			g.drop(ev.ToolID)
-		}
-		if ev.Status == "error" && refusal(ev.Error.Message) {
-			tool, _, _ := strings.Cut(ev.ToolID, "__")
-			g.denied = append(g.denied, cmp.Or(tool, "a tool"))
+		if tool, _, _ := strings.Cut(ev.ToolID, "__"); ev.Status == "error" {
+			g.failedCall(ev.ToolID, tool, ev.Error.Message)
 		}
 	case "error":
 		if ev.Severity == "error" {

@@ -53,13 +53,11 @@ func (c *copilotReader) event(line []byte) (string, bool) {
 		return toolCall(d.Tool, d.Arguments), false
 	case "tool.execution_complete":
 		if d.Success != nil && !*d.Success {
-			c.drop(d.CallID)
-			if refusal(d.Error.Message) {
-				c.denied = append(c.denied, cmp.Or(d.Tool, "a tool"))
-			}
+			c.failedCall(d.CallID, d.Tool, d.Error.Message)
 		}
 	case "session.error", "model.call_failure":
-		c.fail = cmp.Or(d.Message, d.Error.Message, strings.TrimSpace(httpStatus(d.Status)+" "+d.Failure), "unnamed error")
+		status := strings.TrimPrefix(fmt.Sprintf("HTTP %d %s", d.Status, d.Failure), "HTTP 0 ")
+		c.fail = cmp.Or(d.Message, d.Error.Message, strings.TrimSpace(status), "unnamed error")
 		return c.fail, false
 	case "result":
 		c.session(ev.Session)
@@ -69,13 +67,6 @@ func (c *copilotReader) event(line []byte) (string, bool) {
 		}
 	}
 	return "", ev.Ephemeral
-}
-
-func httpStatus(code int) string {
-	if code == 0 {
-		return ""
-	}
-	return fmt.Sprintf("HTTP %d", code)
 }
 
 // droidReader reads droid exec -o stream-json.
@@ -112,10 +103,7 @@ func (d *droidReader) event(line []byte) (string, bool) {
 		return toolCall(ev.Tool, ev.Input), false
 	case "tool_result":
 		if ev.IsError {
-			d.drop(ev.ID)
-			if refusal(ev.Error.Message + string(ev.Value)) {
-				d.denied = append(d.denied, cmp.Or(ev.Tool, "a tool"))
-			}
+			d.failedCall(ev.ID, ev.Tool, ev.Error.Message+string(ev.Value))
 		}
 	case "completion":
 		d.seen, d.done, d.fail, d.text = true, true, "", ev.Final

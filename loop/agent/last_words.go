@@ -3,42 +3,32 @@ package agent
 import (
 	"bytes"
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
 
 // usageWords matches a tool's message about an unknown option, before a help text.
-var usageWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
-		`(?im)^.*?((?:unknown|unrecogni[sz]ed|unexpected|invalid|no such) (?:option|argument|flag|command)s?\b.*)$`)
-})
+var usageWords = lazyre.Compile(
+	`(?im)^.*?((?:unknown|unrecogni[sz]ed|unexpected|invalid|no such) (?:option|argument|flag|command)s?\b.*)$`)
 
 // helpWords matches a help text; some tools print only that for an unknown option.
-var helpWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^Options:\s*$[^\x00]*^\s+-h, --help\b`)
-})
+var helpWords = lazyre.Compile(`(?m)^Options:\s*$[^\x00]*^\s+-h, --help\b`)
 
 // triedWords matches lines about a retry, with the cause in a group. Such a line counts if
 // no other line follows it.
-var triedWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(Attempt \d+ failed with status .*)$|\berror\.error="((?:[^"\\]|\\.)*)"`)
-})
+var triedWords = lazyre.Compile(`^(Attempt \d+ failed with status .*)$|\berror\.error="((?:[^"\\]|\\.)*)"`)
 
 // frameWords matches lines of a stack trace.
-var frameWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s+at `) })
+var frameWords = lazyre.Compile(`^\s+at `)
 
 // Words of lines that only warn or inform, and of error lines. The first match in a line
 // decides.
 var (
-	warningWords = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(
-			`(?i:warn(?:ing)?\b|\bdeprecat|\blevel="?(?:info|debug|trace)\b)|\b(?:INFO|DEBUG|TRACE|NOTICE)\b`)
-	})
-	faultWords = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)error\b|\bfatal\b|\bfailed\b|\bpanic\b`)
-	})
+	warningWords = lazyre.Compile(
+		`(?i:warn(?:ing)?\b|\bdeprecat|\blevel="?(?:info|debug|trace)\b)|\b(?:INFO|DEBUG|TRACE|NOTICE)\b`)
+	faultWords = lazyre.Compile(`(?i)error\b|\bfatal\b|\bfailed\b|\bpanic\b`)
 )
 
 // warns reports whether a line only warns or informs, so it is not the cause of a failure.

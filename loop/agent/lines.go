@@ -2,11 +2,12 @@ package agent
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
 
 const (
@@ -161,10 +162,8 @@ func oneLine(text string, most int) string {
 // escapes matches terminal escape sequences: CSI, strings that BEL or ESC \ ends, those with
 // an intermediate byte, and those of one byte. For an unterminated one only the introducer
 // matches, so that no text is lost.
-var escapes = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
-		`(?:\x1b\[|\x{9b})[ -?]*[@-~]?|(?:\x1b[]PX^_]|\x{9d})(?:[^\n]*?(?:\x07|\x1b\\))?|\x1b[ -/][\x00-\x7f]|\x1b[0-~]|\x1b`)
-})
+var escapes = lazyre.Compile(
+	`(?:\x1b\[|\x{9b})[ -?]*[@-~]?|(?:\x1b[]PX^_]|\x{9d})(?:[^\n]*?(?:\x07|\x1b\\))?|\x1b[ -/][\x00-\x7f]|\x1b[0-~]|\x1b`)
 
 // plain removes terminal escape sequences from text and makes it valid UTF-8.
 func plain(text string) string {

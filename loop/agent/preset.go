@@ -132,14 +132,6 @@ func (p *preset) arguments(ask Ask, own []string) []string {
 	return append(args, p.last...)
 }
 
-// unsaid returns the model if no argument names it, else "".
-func (p *preset) unsaid(model string) string {
-	if p.model != "" {
-		return ""
-	}
-	return model
-}
-
 // passed returns the names of the variables to pass on from base.
 func (p *preset) passed(base []string) []string {
 	names := slices.Concat(p.pass, network)

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"sync"
 	"time"
+
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
 
 const helpTimeout = 20 * time.Second
@@ -58,13 +58,13 @@ func (inv Invocation) flags(ctx context.Context, c Command, cache string) ([]str
 	sum := sha256.Sum256([]byte(p.Path))
 	file := filepath.Join(cache, fmt.Sprintf("help-%x.json", sum[:12]))
 	var kept probe
-	if data, err := os.ReadFile(file); err == nil && json.Unmarshal(data, &kept) == nil && kept.same(p) {
+	if data, err := os.ReadFile(file); err == nil && json.Unmarshal(data, &kept) == nil && kept.Path == p.Path &&
+		kept.Size == p.Size && kept.Time.Equal(p.Time) {
 		return kept.Flags, nil
 	}
-	c.Args = append(slices.Clone(c.Args[:1]), append(slices.Clone(inv.preset.help), "--help")...)
-	c.Dir, c.Timeout, c.Idle, c.Merge, c.event, c.stuck, c.talk, c.Transcript, c.OnLine = os.TempDir(), helpTimeout, 0,
-		true, nil, nil, nil, nil, nil
-	res, err := Run(ctx, c)
+	args := slices.Concat(c.Args[:1], inv.preset.help, []string{"--help"})
+	asks := Command{Args: args, Dir: os.TempDir(), Env: c.Env, Timeout: helpTimeout, Merge: true, Alone: true}
+	res, err := Run(ctx, asks)
 	if err != nil || res.ExitCode != 0 {
 		return nil, nil // the call itself will report the reason, if any
 	}
@@ -73,10 +73,6 @@ func (inv Invocation) flags(ctx context.Context, c Command, cache string) ([]str
 		_ = os.WriteFile(file, data, 0o600) // if this fails, the next call asks again
 	}
 	return p.Flags, nil
-}
-
-func (p probe) same(q probe) bool {
-	return p.Path == q.Path && p.Size == q.Size && p.Time.Equal(q.Time)
 }
 
 // identify returns the program of c with the file attributes that tell versions apart.
@@ -95,9 +91,7 @@ func identify(c Command) (probe, error) {
 	return probe{Path: path, Size: info.Size(), Time: info.ModTime().UTC()}, nil
 }
 
-var flagWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[\s,\[(|"'` + "`" + `])(--?[A-Za-z][A-Za-z0-9-]*)`)
-})
+var flagWords = lazyre.Compile(`(?:^|[\s,\[(|"'` + "`" + `])(--?[A-Za-z][A-Za-z0-9-]*)`)
 
 // flagsIn returns the options in a help text, sorted.
 func flagsIn(help string) []string {

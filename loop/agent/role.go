@@ -59,7 +59,7 @@ func (c Caller) call(ctx context.Context, ask Ask, transcript io.Writer,
 		cmp.Or(answer.Detail, answer.Problem))
 	failure := &record.Failure{
 		Reason: cmp.Or(problemReasons[answer.Problem], record.ReasonAgentFailed), Detail: detail,
-		LastActivity: lastOutput(result),
+		LastActivity: cmp.Or(result.LastOutput, result.Started).UTC().Truncate(time.Millisecond),
 		Setting:      c.limit(answer.Problem), Transient: answer.Transient(),
 	}
 	if failure.Transient {
@@ -97,11 +97,6 @@ func startFailure(err error) *record.Failure {
 		return &record.Failure{Reason: record.ReasonAgentNotFound, Detail: err.Error()}
 	}
 	return &record.Failure{Reason: record.ReasonAgentFailed, Detail: err.Error()}
-}
-
-// lastOutput returns when the agent last wrote something, or else when it began.
-func lastOutput(result Result) time.Time {
-	return cmp.Or(result.LastOutput, result.Started).UTC().Truncate(time.Millisecond)
 }
 
 type reviewer struct{ Caller }

@@ -373,7 +373,11 @@ func (p *process) finish(why cause) (Result, error) {
 	p.drain()
 	p.rec.close()
 	if why == ended { // after the rest of its output is read
-		stop(p.left(), p.grace())
+		left := p.family.signalGroup
+		if p.Alone {
+			left = p.family.signal
+		}
+		stop(left, p.grace())
 	}
 	if stopped {
 		forget(p.cmd, p.Alone)
@@ -391,14 +395,6 @@ func (p *process) finish(why cause) (Result, error) {
 		r.ExitCode, r.Signal = 0, ""
 	}
 	return r, nil
-}
-
-// left returns the signal function for the processes to stop after an exit: the family if Alone, else the group.
-func (p *process) left() func(syscall.Signal) int {
-	if p.Alone {
-		return p.family.signal
-	}
-	return p.family.signalGroup
 }
 
 // exitsWithin waits for the process to exit, and reports whether it did.

@@ -34,17 +34,12 @@ func RunConfined(ctx context.Context, c runplan.Check, dir string, env []string,
 	}
 	for _, tool := range Sandboxes() {
 		confined := func(command string) []string { return confine(tool, command, dir, home, env) }
-		if confines(ctx, confined("true"), dir, env) {
+		works, err := Run(ctx, Command{Args: confined("true"), Dir: dir, Env: env, Timeout: 10 * time.Second})
+		if err == nil && works.ExitCode == 0 {
 			return runArgs(ctx, c, confined(c.Command), dir, homeless(env, home), tree)
 		}
 	}
 	return notRun
-}
-
-// confines reports whether the sandbox works on this machine.
-func confines(ctx context.Context, args []string, dir string, env []string) bool {
-	result, err := Run(ctx, Command{Args: args, Dir: dir, Env: env, Timeout: 10 * time.Second})
-	return err == nil && result.ExitCode == 0
 }
 
 func confine(tool, command, dir, home string, env []string) []string {

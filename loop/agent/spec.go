@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/spend"
 )
@@ -102,7 +101,7 @@ func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 		inv := Invocation{Args: append(command, p.arguments(ask, s.Args)...), preset: p, own: true}
 		if s.Protocol == ACP {
 			model := ask.Model
-			if slices.ContainsFunc(s.Command, func(arg string) bool { return strings.Contains(arg, "{model}") }) {
+			if s.namesModel() {
 				model = ""
 			}
 			inv.reader = newConversation(ask, model, acpForm{})
@@ -125,16 +124,18 @@ func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 	}
 	switch {
 	case s.Protocol == ACP:
-		inv.reader = newConversation(ask, p.unsaid(ask.Model), *p.acp)
+		model := ask.Model
+		if p.model != "" { // an argument names it
+			model = ""
+		}
+		inv.reader = newConversation(ask, model, *p.acp)
 	case p.reader != nil:
 		inv.reader = p.reader()
 	}
 	return inv, nil
 }
 
-var sessionWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`)
-})
+var sessionWords = lazyre.Compile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`)
 
 // form returns the preset called name, in its form for s.Protocol.
 func (s Spec) form(name string) (*preset, error) {
@@ -175,13 +176,13 @@ func (s Spec) continuesReviews() bool {
 
 // TakesModel reports whether the agent accepts the name of a model.
 func (s Spec) TakesModel() bool {
-	if s.Protocol == ACP || slices.ContainsFunc(s.Command, func(arg string) bool {
-		return strings.Contains(arg, "{model}")
-	}) {
-		return true
-	}
 	p := presets[s.preset()]
-	return p != nil && p.model != ""
+	return s.Protocol == ACP || s.namesModel() || p != nil && p.model != ""
+}
+
+// namesModel reports whether the user's command has a place for the model.
+func (s Spec) namesModel() bool {
+	return slices.ContainsFunc(s.Command, func(arg string) bool { return strings.Contains(arg, "{model}") })
 }
 
 // checkModel rejects a name that an agent would read as an option.

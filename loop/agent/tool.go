@@ -5,7 +5,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -99,9 +98,8 @@ func (s signIn) look(base []string) (SignedIn, string) {
 
 // versionOf returns the version that a program prints, "" if it prints none.
 func versionOf(ctx context.Context, c Command) string {
-	c.Args = append(slices.Clone(c.Args[:1]), "--version")
-	c.Dir, c.Timeout, c.Idle, c.event, c.stuck, c.talk = os.TempDir(), helpTimeout, 0, nil, nil, nil
-	res, err := Run(ctx, c)
+	args := []string{c.Args[0], "--version"}
+	res, err := Run(ctx, Command{Args: args, Dir: os.TempDir(), Env: c.Env, Timeout: helpTimeout, Alone: true})
 	if err != nil || res.ExitCode != 0 {
 		return ""
 	}

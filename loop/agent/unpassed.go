@@ -1,16 +1,14 @@
 package agent
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
 
-var authWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
-		`(?i)\b40[13]\b|unauthori[sz]ed|forbidden|authenti|api[ _-]?key|credential|not (?:logged|signed) in|log ?in\b|sign ?in\b|access denied|could not load`)
-})
+var authWords = lazyre.Compile(
+	`(?i)\b40[13]\b|unauthori[sz]ed|forbidden|authenti|api[ _-]?key|credential|not (?:logged|signed) in|log ?in\b|sign ?in\b|access denied|could not load`)
 
 // notPassed returns a hint about credentials that are set in base but were not passed to the
 // agent: those of its tool, or for a custom command those of any tool. "" if there are none.

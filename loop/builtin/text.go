@@ -1,12 +1,11 @@
 package builtin
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
@@ -19,9 +18,7 @@ func clip(s string, n int) string {
 }
 
 // lazy returns a pattern that is compiled at its first use, to keep the program's start fast.
-func lazy(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
+var lazy = lazyre.Compile
 
 func hasAnySuffix(s string, suffixes ...string) bool {
 	return slices.ContainsFunc(suffixes, func(suffix string) bool { return strings.HasSuffix(s, suffix) })

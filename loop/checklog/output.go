@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
@@ -68,7 +68,7 @@ func matches(lines []string, hint string, expr *regexp.Regexp) iter.Seq2[string,
 
 // pattern returns a function that compiles an expression at its first use.
 func pattern(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+	return lazyre.Compile(expr)
 }
 
 // maxSaid is the maximum length of Said's result in bytes, which are all ASCII.

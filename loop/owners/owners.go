@@ -8,13 +8,12 @@ package owners
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
 
 // Places lists the files that may name owners, in order of precedence. Only the first that exists counts.
@@ -52,9 +51,7 @@ type Group struct {
 
 // header matches the first line of a GitLab section: "[Name]", "^[Name]" for an optional one, "[Name][2]" for two
 // approvals, followed by the default owners.
-var header = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(\^?)\[([^\]]+)\](?:\[(\d{1,3})\])?(?:\s+(.*))?$`)
-})
+var header = lazyre.Compile(`^(\^?)\[([^\]]+)\](?:\[(\d{1,3})\])?(?:\s+(.*))?$`)
 
 // Parse parses a CODEOWNERS file. place is its path in the repository.
 func Parse(place, text string) Rules {

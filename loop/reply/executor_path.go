@@ -1,13 +1,12 @@
 package reply
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/internal/markdown"
 	"github.com/git-runr/git-runr/loop/internal/place"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -16,16 +15,12 @@ import (
 // pathMark matches the prefix of a path in git status, git diff --name-status and people's lists. Group 1 is a path
 // after a status code or after a verb with a colon. Group 2 is a path after a bare verb, which counts only outside of
 // git's output.
-var pathMark = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(?:(?-i:\?\?|!!|[MADRCTU][MADRCTU]?|[RC]\d{1,3})\s+|` +
-		`(?:new file|both modified|typechange|new|modified|added|created|updated|changed|deleted|removed|renamed|edited|copied):\s*)(\S.*)$|` +
-		`^(?:modified|added|created|updated|changed|deleted|removed|renamed|edited|copied)\s+(\S.*)$`)
-})
+var pathMark = lazyre.Compile(`(?i)^(?:(?-i:\?\?|!!|[MADRCTU][MADRCTU]?|[RC]\d{1,3})\s+|` +
+	`(?:new file|both modified|typechange|new|modified|added|created|updated|changed|deleted|removed|renamed|edited|copied):\s*)(\S.*)$|` +
+	`^(?:modified|added|created|updated|changed|deleted|removed|renamed|edited|copied)\s+(\S.*)$`)
 
 // pathJoint matches the separator of two paths on one line: an arrow, a comma, a semicolon or "and".
-var pathJoint = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*(->|=>|→|\t|[,;&]|and\b)\s*(?:and )?`)
-})
+var pathJoint = lazyre.Compile(`^\s*(->|=>|→|\t|[,;&]|and\b)\s*(?:and )?`)
 
 // pathsIn returns the paths on one line; for a rename both sides. A fenced line is git's output, which is a path
 // whatever it looks like.

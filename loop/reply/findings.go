@@ -2,11 +2,10 @@ package reply
 
 import (
 	"iter"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/internal/markdown"
 	"github.com/git-runr/git-runr/loop/internal/place"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -344,10 +343,8 @@ func (r *findingReader) flush() {
 
 // inFile matches a line that names the file of the findings below it; inLines matches "Around line 12-14: it leaks".
 var (
-	inFile  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^In `@?([^`\\s]+)`:\\s*$") })
-	inLines = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?is)^(?:around )?lines? (\d+(?:-\d+)?):(.+)$`)
-	})
+	inFile  = lazyre.Compile("^In `@?([^`\\s]+)`:\\s*$")
+	inLines = lazyre.Compile(`(?is)^(?:around )?lines? (\d+(?:-\d+)?):(.+)$`)
 )
 
 // findingScope is whether a line is in a section of findings.

@@ -3,13 +3,12 @@ package reply
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/internal/markdown"
 	"github.com/git-runr/git-runr/loop/internal/place"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -319,9 +318,7 @@ func markIn(value string) (m severityMark, issue string, ok bool) {
 }
 
 // toldByTag matches the HTML attributes that are read: `<img alt="High">`, `<finding severity='critical'>`.
-var toldByTag = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(?:alt|severity)\s*=\s*(?:"([^"]*)"|'([^']*)')`)
-})
+var toldByTag = lazyre.Compile(`\b(?:alt|severity)\s*=\s*(?:"([^"]*)"|'([^']*)')`)
 
 // withoutPictures replaces pictures at the start of an item, in HTML or Markdown, by their
 // alternative text in brackets, and drops the tags beside them.

@@ -1,10 +1,9 @@
 package reply
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/internal/markdown"
 )
 
@@ -23,9 +22,7 @@ const (
 )
 
 // askedVerdict matches the start of a verdict line in a documented form; only such a line can pass.
-var askedVerdict = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^ {0,3}(?i:#+[ \t]*Verdict:|\*\*Verdict:\*\*)`)
-})
+var askedVerdict = lazyre.Compile(`^ {0,3}(?i:#+[ \t]*Verdict:|\*\*Verdict:\*\*)`)
 
 // verdictLine reads "### Verdict: X", "**Verdict:** X", "Verdict: X", "### Final
 // verdict — X" and "Ready to merge? X". The value is empty if it is on a line below.

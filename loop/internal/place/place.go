@@ -4,12 +4,11 @@ package place
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/internal/markdown"
 	"github.com/git-runr/git-runr/loop/prose"
 )
@@ -37,10 +36,8 @@ func (p Place) String() string {
 
 // PlacePattern takes the line numbers off a path: "a.go:10", "a.go:10-20",
 // "a.go:10:5", "a.go#L3-L9", "a.go, line 12", "a.go (lines 3-9)".
-var PlacePattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
-		`(?i)^(.*?)(?::~?L?|#L?|[\s,;(@]+(?:at\s+)?lines?:?\s+)(\d+)(?:C\d+)?(?:\s*(?:-|–|—|to|\.\.)\s*L?(\d+)(?:C\d+)?|[:.]\d+(?:-\d+(?::\d+)?)?)?(?:[\s,;:)].*)?$`)
-})
+var PlacePattern = lazyre.Compile(
+	`(?i)^(.*?)(?::~?L?|#L?|[\s,;(@]+(?:at\s+)?lines?:?\s+)(\d+)(?:C\d+)?(?:\s*(?:-|–|—|to|\.\.)\s*L?(\d+)(?:C\d+)?|[:.]\d+(?:-\d+(?::\d+)?)?)?(?:[\s,;:)].*)?$`)
 
 // noPlace are the words for a finding that is about no file.
 var noPlace = prose.PhraseSet(

@@ -125,7 +125,7 @@ type Segment struct {
 	path   string // of its file, "" in memory
 	why    error  // why it is not in the wanted directory, nil if it is
 	close  func() error
-	reads  *Reads // nil: not counted
+	reads  *Reads
 	foot   footer
 	sums   []byte
 	pages  map[int64][]byte
@@ -163,7 +163,7 @@ func openFile(file *os.File) (*Segment, error) {
 
 // New reads the footer of a segment of size bytes.
 func New(source io.ReaderAt, size int64) (*Segment, error) {
-	s := &Segment{source: source, close: func() error { return nil }, pages: map[int64][]byte{}}
+	s := &Segment{source: source, close: func() error { return nil }, reads: &Reads{}, pages: map[int64][]byte{}}
 	tail := make([]byte, footerSize)
 	if size < footerSize {
 		return nil, ErrDamaged
@@ -242,9 +242,7 @@ func (s *Segment) page(number int64) ([]byte, error) {
 
 func (s *Segment) readPages(first, last int64) ([]byte, error) {
 	data := make([]byte, min((last+1)*pageSize, s.foot.sums)-first*pageSize)
-	if s.reads != nil {
-		s.reads.Bytes.Add(int64(len(data)))
-	}
+	s.reads.Bytes.Add(int64(len(data)))
 	if _, err := s.source.ReadAt(data, first*pageSize); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
@@ -269,9 +267,7 @@ func (e Entry) Part(part int) ([]byte, error) {
 	for i := range part {
 		at += int64(e.Len(i))
 	}
-	if e.of.reads != nil {
-		e.of.reads.Parts.Add(1)
-	}
+	e.of.reads.Parts.Add(1)
 	return e.of.read(at, int64(e.Len(part)))
 }
 
@@ -355,13 +351,6 @@ func (s *Segment) Find(key Key) (found Entry, ok bool, err error) {
 	return found, ok, err
 }
 
-// cameBy counts a visited head.
-func (s *Segment) cameBy() {
-	if s.reads != nil {
-		s.reads.Rows.Add(1)
-	}
-}
-
 // Marked visits the rows with one of the marks, each once, in row order.
 func (s *Segment) Marked(marks map[uint64]bool, visit func(Entry) error) error {
 	var numbers []int
@@ -377,7 +366,7 @@ func (s *Segment) Marked(marks map[uint64]bool, visit func(Entry) error) error {
 		if err != nil {
 			return err
 		}
-		s.cameBy()
+		s.reads.Rows.Add(1)
 		if err := visit(e); err != nil {
 			return err
 		}
@@ -467,6 +456,6 @@ func (c *Cursor) Next() (e Entry, ok bool, err error) {
 	}
 	e = Entry{c.s, c.chunk[(c.next-c.first)*entrySize:][:entrySize]}
 	c.next++
-	c.s.cameBy()
+	c.s.reads.Rows.Add(1)
 	return e, true, nil
 }

@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -131,7 +132,7 @@ func (st *Stack) put(n int, k *sink, size int64) error {
 	if err != nil {
 		return err
 	}
-	top.reads = st.reads
+	top.reads = cmp.Or(st.reads, top.reads)
 	st.closeTop(n)
 	st.segments = slices.Replace(st.segments, 0, n, top)
 	st.unkept, st.above = max(st.unkept-n, 0)+1, nil

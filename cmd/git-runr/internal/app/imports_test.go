@@ -15,8 +15,8 @@ const inside = "cmd/git-runr/internal/"
 var layers = [][]string{
 	{inside + "each"},
 	{"loop/safetext", "loop/duration", "loop/internal/strictjson", "loop/internal/segment", "loop/internal/spill",
-		"loop/internal/casetest", "loop/anchor", "loop/syntax", "loop/unidiff", "gitstore/safefile", "gitstore/testneed",
-		"gitstore/testtmp", "gitstore/testrepo"},
+		"loop/internal/casetest", "loop/anchor", "loop/syntax", "loop/unidiff", "gitstore/lazyre", "gitstore/safefile",
+		"gitstore/testneed", "gitstore/testtmp", "gitstore/testrepo"},
 	// These read the output of agents and checks, without knowing git, events or runs.
 	{"loop/prose"},
 	{"loop/internal/markdown"},
