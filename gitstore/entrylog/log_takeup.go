@@ -135,7 +135,9 @@ func (s *Store) takeUp(ctx context.Context, tail *logTail, writer string, seen o
 	if to != have {
 		done.Moved, done.From, done.To = true, have, to
 		done.Missing = have != "" && !s.objects.Has(ctx, have)
-		err = s.moveLog(ctx, writer, to, have)
+		if err = s.moveLog(ctx, writer, to, have); err == nil && done.Missing {
+			err = s.writePlace("lost its end") // what the remote has beyond it was this clone's
+		}
 	}
 	if err == nil && (tail.last() == nil || tail.last().id != to) {
 		err = s.restartTail(ctx, tail, writer, to)

@@ -120,10 +120,11 @@ func (s *Store) readListed(ctx context.Context, starts, options []string, visit 
 	var stop error
 	err = s.readObjects(ctx, ids, func(id odb.ID, kind string, data []byte) error {
 		var entry Entry
-		if entry, stop = decodeEntry(id, data); kind != "commit" {
+		if kind != "commit" {
 			stop = fmt.Errorf("read commit %s: %w: it is a %s", id, gitdir.ErrCorrupt, kind)
+			return stop
 		}
-		if stop == nil {
+		if entry, stop = decodeEntry(id, data); stop == nil {
 			stop = visit(entry)
 		}
 		return stop

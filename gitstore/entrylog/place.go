@@ -21,8 +21,8 @@ const closedPrefix = "refs/runr-local/closed/"
 // placePath returns the file that contains its own inode number, which a copy of the clone's directory does not share.
 func (s *Store) placePath() string { return filepath.Join(s.dir.StateDir(), "log-place") }
 
-// isCopy reports whether this clone's directory is a copy of the one in which it got its writer ids, or AcceptCopy said
-// so. It is false if this is not known.
+// isCopy reports whether this clone's directory is a copy of the one in which it got its writer ids, or the end of its
+// log was lost here, or AcceptCopy said so. It is false if this is not known.
 func (s *Store) isCopy() bool {
 	noted, err := safefile.ReadFile(s.placePath())
 	info, statErr := os.Stat(s.placePath())

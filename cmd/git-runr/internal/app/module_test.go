@@ -43,6 +43,9 @@ func main() {
 		fmt.Println(review.Status, review.Request.Reviewer, len(skipped))
 		for _, said := range review.Submissions {
 			fmt.Println(said.Reviewer, said.Decision, said.Report.Summary)
+			for _, comment := range said.Comments {
+				fmt.Println(comment.Comment)
+			}
 		}
 	}
 }
@@ -75,7 +78,7 @@ func TestAnotherModuleFoldsAReview(t *testing.T) {
 		}
 	}
 	out := runIn(t, dir, append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod", "GOWORK=off"), "go", "run", ".", repo)
-	if want := "submitted human 0\nann request_changes not yet\n"; out != want {
+	if want := "submitted human 0\nann request_changes \nnot yet\n"; out != want {
 		t.Errorf("%q, want %q", out, want)
 	}
 }
