@@ -153,6 +153,7 @@ type cover struct {
 	change    string            // named by gitstore.ChangeIDs; "" if unknown
 	follows   string            // the earlier round, whose open threads count in this one
 	approvers []record.Approver // as in ReviewSummary
+	refusers  []string          // as in ReviewSummary
 	settled   []gitstore.ID     // commits that fix or remove its findings
 	at        time.Time         // when the verdict was given; the zero Time: derived from git now
 }
@@ -370,13 +371,15 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		span:      gitstore.Span{From: r.Base, To: r.Commit},
 		ranged:    r.Kind == record.SubjectRange,
 		settled:   r.FixedBy,
-		approvers: r.Approvers, unseen: r.Unseen, part: r.Part(), kind: r.ReviewKind, change: r.Change, follows: r.Follows,
+		approvers: r.Approvers, refusers: r.Refusers, unseen: r.Unseen, part: r.Part(), kind: r.ReviewKind, change: r.Change, follows: r.Follows,
 		at: cmp.Or(r.SubmittedAt, r.CreatedAt),
 	}
 	c.Level = levelOf(r.Looked, r.Outcome)
 	c.Passed = r.Outcome == record.OutcomePassed ||
 		r.Outcome == record.OutcomeFailed && r.Open == 0 && r.Asked == "" && r.CommentCount > 0
 	switch {
+	case r.Outcome == "" && r.Blocked > 0: // nobody has answered what refuses the round before
+		c.Refused, c.Verdict = true, reply.NeedsFix
 	case r.Outcome == "":
 		c.State = CoverPending
 	case r.Unreadable: // nobody knows what it says
@@ -393,9 +396,9 @@ func reviewCovers(r record.ReviewSummary) []cover {
 	if c.part && (c.State != CoverReviewed || c.Passed && r.Paths) {
 		return nil
 	}
-	c.Refused = r.Outcome == record.OutcomeFailed && !c.Passed
-	if r.Outcome == record.OutcomeCommented && r.Critical > 0 {
-		c.State, c.Refused, c.Verdict = CoverReviewed, true, reply.CriticalFail
+	c.Refused = c.Refused || r.Outcome == record.OutcomeFailed && !c.Passed
+	if r.Critical > 0 && (c.Passed || r.Outcome == record.OutcomeCommented) { // a remark that is critical
+		c.State, c.Passed, c.Refused, c.Verdict = CoverReviewed, false, true, reply.CriticalFail
 	}
 	covers := []cover{c}
 	for _, m := range r.Moves {
@@ -593,7 +596,6 @@ func levelIn(said []cover, commit gitstore.LoggedCommit, a approvals) (Level, *A
 
 // standing computes the state of commit from the covers said.
 func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
-	type word struct{ reviewer, change, kind string }
 	newest := map[word]*cover{} // one commit may combine several, each with its own review
 	var pending, stale, nothing *cover
 	whole := false
@@ -608,12 +610,16 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 		default:
 			whole = whole || !c.part
 			again := func(of cover) bool {
-				return of.speaksFor(c.reviewer) && !of.at.Before(c.at) && !c.speaksFor(c.reviewer) || of.continues(c)
+				later := of.speaksFor(c.reviewer) && !of.at.Before(c.at) && !c.speaksFor(c.reviewer) || of.continues(c)
+				return of.hears(c.refusers) && (later || len(c.refusers) > 0 && of.word() == c.word() && of.after(&c))
 			}
 			if c.part && c.Passed || !c.part && slices.ContainsFunc(said, again) {
 				continue
 			}
-			key := word{c.reviewer, cmp.Or(c.change, string(c.span.To)), c.kind}
+			key := c.word()
+			if c.Refused {
+				key.refusers = strings.Join(c.refusers, "\n")
+			}
 			newest[key] = said[i].newer(newest[key])
 		}
 	}
@@ -641,6 +647,27 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 		return pending.Covered
 	}
 	return Covered{State: CoverUnreviewed}
+}
+
+// word is what a later verdict of the same kind replaces. A person's refusal is replaced by that person alone.
+type word struct{ reviewer, change, kind, refusers string }
+
+func (c *cover) word() word {
+	return word{reviewer: c.reviewer, change: cmp.Or(c.change, string(c.span.To)), kind: c.kind}
+}
+
+// hears reports whether each of people, or of the agents among them, has given a verdict in c's review.
+func (c *cover) hears(people []string) bool {
+	return !slices.ContainsFunc(people, func(person string) bool {
+		approves := func(a record.Approver) bool { return record.SameActor(a.By, person) }
+		refuses := func(by string) bool { return record.SameActor(by, person) }
+		return c.reviewer != person && !slices.ContainsFunc(c.approvers, approves) && !slices.ContainsFunc(c.refusers, refuses)
+	})
+}
+
+// after reports whether c's verdict on the whole change was given after than's.
+func (c *cover) after(than *cover) bool {
+	return !c.part && (c.State == CoverReviewed || c.State == CoverCarried) && c.Review != than.Review && c.newer(than) == c
 }
 
 // newer returns the newer of c and than; than may be nil.

@@ -288,7 +288,7 @@ func TestReviewOutcomeIsTheWorst(t *testing.T) {
 		{[]Outcome{OutcomePassed, OutcomeNothing}, OutcomePassed},
 		{[]Outcome{OutcomePassed, OutcomeFailed, OutcomePassed}, OutcomeFailed},
 		{[]Outcome{OutcomeNothing, OutcomeFailed}, OutcomeFailed},
-		{[]Outcome{OutcomeCommented, OutcomePassed}, OutcomeCommented},
+		{[]Outcome{OutcomeCommented, OutcomePassed}, OutcomePassed},
 		{[]Outcome{OutcomeFailed, OutcomeCommented}, OutcomeFailed},
 	} {
 		var review Review

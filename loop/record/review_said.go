@@ -43,6 +43,19 @@ type Approver struct {
 	Event    gitstore.ID `json:"event"`
 }
 
+// refusers returns the people whose request for changes counts, and who said what refuses from earlier rounds.
+func (r Review) refusers() (people []string) {
+	for _, sub := range r.Standing() {
+		if sub.Decision == RequestChanges {
+			people = append(people, sub.Reviewer)
+		}
+	}
+	for _, t := range r.refusing {
+		people = append(people, t.Finding.SaidBy...)
+	}
+	return people
+}
+
 // approvers returns the people whose approval counts.
 func (r Review) approvers() []Approver {
 	var all []Approver

@@ -90,7 +90,7 @@ const (
 )
 
 // outcomeRank orders outcomes from the best to the worst.
-var outcomeRank = map[Outcome]int{OutcomeNothing: 1, OutcomePassed: 2, OutcomeCommented: 3, OutcomePartial: 4,
+var outcomeRank = map[Outcome]int{OutcomeNothing: 1, OutcomeCommented: 2, OutcomePassed: 3, OutcomePartial: 4,
 	OutcomeFailed: 5}
 
 // Findings returns the report's findings and the comments.

@@ -45,7 +45,7 @@ type Filter struct {
 func (s *Store) Reviews(ctx context.Context, f Filter) ([]record.ReviewSummary, int, error) {
 	var carriedErr error
 	carry := func(line record.ReviewSummary) record.ReviewSummary {
-		if !f.Carried || line.Follows == "" || line.Outcome == "" {
+		if !f.Carried || line.Follows == "" {
 			return line
 		}
 		review, err := s.Review(ctx, line.ID)
