@@ -46,10 +46,10 @@ export async function away(browser, open) {
   await page.goto(url);
   check((await page.locator(".remark.draft").count()) === 2, "each once");
   // Killed while it answers: a recorded comment is not recorded twice.
-  await page.route(drafts, async (route) => { await route.fetch(); await route.abort(); });
+  const recorded = new Promise((done) => page.route(drafts, (route) => route.fetch().then(() => route.abort()).catch(() => {}).finally(done)));
   await page.locator('[data-do="comment-file"]').click();
   await page.keyboard.type("recorded, not answered");
-  await page.waitForTimeout(900);
+  await recorded;
   await page.unroute(drafts);
   await page.goto("about:blank");
   await page.goto(url);
