@@ -96,18 +96,19 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 	}
 	screen.Each(s.out, "git runr: %s\n", tags)
 	writeOpaque(s.out, pushed.opaque)
-	warns, refused := conf.Hooks.PrePush == "warn", "Refused"
-	switch {
-	case len(pushed.private) > 0:
-		writePrivate(s.out, remote, slices.Contains(store.Repo.Remotes(), remote), pushed.private, refs)
-		if warns {
-			refused = "Refused: hooks.pre_push warn lets commits through, but nothing private"
-		}
-	case warns:
+	warns := conf.Hooks.PrePush == "warn"
+	if warns && len(pushed.private) == 0 {
 		fmt.Fprintln(s.out, "Pushed anyway: hooks.pre_push is warn.")
 		return nil
 	}
-	fmt.Fprintln(s.out, refused+"; to push anyway: git push --no-verify")
+	if len(pushed.private) > 0 {
+		writePrivate(s.out, remote, slices.Contains(store.Repo.Remotes(), remote), pushed.private, refs)
+	}
+	why := ""
+	if warns {
+		why = ": hooks.pre_push warn lets commits through, but nothing private"
+	}
+	safetext.Fprintf(s.out, "Refused%s; to push anyway: git push --no-verify\n", why)
 	return exit.With(exit.NotPassed)
 }
 
@@ -255,7 +256,8 @@ func writePrivate(w io.Writer, remote string, named bool, private []string, refs
 		return ref.Local != ref.Remote && ref.New != ""
 	})
 	if !all || !slices.ContainsFunc(refs, func(ref hooks.Push) bool { return !isPrivate(ref) }) {
-		safetext.Fprintf(w, "git runr: %s private to this clone; to show one review to others: git runr inbox share ID\n", what)
+		safetext.Fprintf(w, "git runr: %s private to this clone; to show one review to others: git runr inbox share ID\n",
+			what)
 		return
 	}
 	argv := []string{"git"}
