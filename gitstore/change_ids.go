@@ -95,6 +95,32 @@ func (r *Repo) Unreachable(ctx context.Context, commits []ID) ([]ID, error) {
 // NotIn returns the commits that are in the history of none of tips. It leaves out commits that are not here. It takes
 // one git process.
 func (r *Repo) NotIn(ctx context.Context, commits []ID, tips ...ID) ([]ID, error) {
+	found, err := r.historyOf(ctx, commits, tips)
+	return both(found, commits), err
+}
+
+// Meets reports whether the histories of commits and of within have a commit in common that is in the history of none
+// of outside. It ignores commits that are not here. It takes at most two git processes.
+func (r *Repo) Meets(ctx context.Context, commits, within, outside []ID) (bool, error) {
+	beyond, err := r.historyOf(ctx, commits, outside)
+	if err != nil || len(beyond) == 0 {
+		return false, err
+	}
+	inside, err := r.historyOf(ctx, within, outside)
+	return len(both(inside, beyond)) > 0, err
+}
+
+// both returns the elements of list that are in other too.
+func both(list, other []ID) []ID {
+	known := map[ID]bool{}
+	for _, id := range other {
+		known[id] = true
+	}
+	return slices.DeleteFunc(list, func(id ID) bool { return !known[id] })
+}
+
+// historyOf returns the commits in the history of commits and of none of tips. It ignores commits that are not here.
+func (r *Repo) historyOf(ctx context.Context, commits, tips []ID) ([]ID, error) {
 	asked := r.commitsHere(ctx, commits)
 	if len(asked) == 0 {
 		return nil, ctx.Err()
@@ -107,11 +133,7 @@ func (r *Repo) NotIn(ctx context.Context, commits []ID, tips ...ID) ([]ID, error
 	if err != nil {
 		return nil, fmt.Errorf("find what no branch holds: %w", err)
 	}
-	known := map[ID]bool{}
-	for _, id := range asked {
-		known[id] = true
-	}
-	return slices.DeleteFunc(odb.Fields(out), func(id ID) bool { return !known[id] }), nil
+	return odb.Fields(out), nil
 }
 
 // codeTips returns the commits of branches, tags, remote branches and worktrees' HEADs that are here, sorted.

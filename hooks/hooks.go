@@ -70,7 +70,7 @@ func Install(ctx context.Context, repo *gitstore.Repo, setup Setup) ([]Status, e
 		switch {
 		case !s.wants(p.Hook):
 			return errors.Join(s.unconfigure(ctx, p.Hook), p.uninstall(repo))
-		case s.byConfig && !p.idle:
+		case s.byConfig && !p.Idle:
 			return s.configure(ctx, p, setup.Program)
 		}
 		return errors.Join(p.install(setup.Program), s.unconfigure(ctx, p.Hook))
@@ -175,7 +175,7 @@ func (s *site) remember(statuses []Status) error {
 // look determines the state of a hook.
 func (s *site) look(hook string) (place, error) {
 	p, err := look(s.repo, s.dir, hook)
-	p.idle = s.idle
+	p.Idle = s.idle
 	if err != nil {
 		return p, err
 	}
@@ -266,7 +266,7 @@ func join(failed map[string]error) error {
 }
 
 func (p place) install(program string) error {
-	if p.idle {
+	if p.Idle {
 		return fmt.Errorf("nothing was installed, because no commit is made here: %w", gitstore.ErrBare)
 	}
 	if p.State == Installed && !p.editable {

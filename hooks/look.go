@@ -35,6 +35,7 @@ type Status struct {
 	Snippet string `json:"snippet,omitempty"`  // text to add by hand; "" if there is nothing to add
 	Known   bool   `json:"expected,omitempty"` // it was installed before, or the configuration asks for it
 	Fails   bool   `json:"fails,omitempty"`    // git would not run us, although it should or something prevents it
+	Idle    bool   `json:"-"`                  // no commits are made in the repository
 	// Without lists other worktrees that have a hooks directory of their own, because of a relative core.hooksPath, and
 	// no hook that calls us.
 	Without []string `json:"worktrees_without,omitempty"`
@@ -47,7 +48,6 @@ type place struct {
 	editable    bool     // Install may write the file
 	untouchable bool     // the directory does not belong to this clone: not even Uninstall may write there
 	by          *manager // the manager involved; nil: none
-	idle        bool     // no commits are made in the repository
 	works       bool     // git runs us, but the text is from another version
 }
 

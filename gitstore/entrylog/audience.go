@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
@@ -152,6 +153,19 @@ func (s *Store) Audience(writer string) Audience {
 		return Audience{Private: true}
 	}
 	return Audience{}
+}
+
+// PrivateEntries returns the ids of the entries of private logs. Without such a log it starts no process.
+func (s *Store) PrivateEntries(ctx context.Context) ([]odb.ID, error) {
+	logs, err := s.refs.Refs(ctx, privatePrefix)
+	if err != nil || len(logs) == 0 {
+		return nil, err
+	}
+	out, err := s.dir.Git(ctx, "rev-list", "--glob="+privatePrefix+"*")
+	if err != nil {
+		return nil, fmt.Errorf("list private events: %w", err)
+	}
+	return odb.Fields(out), nil
 }
 
 // goers returns a function that reports whether a log may be pushed to remote. Our own log goes to the remote of its

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
@@ -21,34 +22,84 @@ type View struct {
 	Now    time.Time
 }
 
-// audienceOf returns the audience of a new review: s.Asks if set, else that of the requesting run or the followed
-// review, else private for a private branch, else the elected remote.
-func (s *Store) audienceOf(ctx context.Context, request record.ReviewRequest) gitstore.Audience {
-	if s.Asks != (gitstore.Audience{}) {
-		return s.Asks
-	}
-	if request.Run != "" {
+// audienceOf returns the audience of a new review: s.Asks if set, else that of the requesting run, else that of the
+// followed review, else that of its subject. The next round of a shared review is private if the earlier one was not of
+// something private, and this one is.
+func (s *Store) audienceOf(ctx context.Context, request record.ReviewRequest) (gitstore.Audience, error) {
+	if request.Run != "" && s.Asks == nil {
 		if run, err := s.RunByID(ctx, request.Run); err == nil {
-			return s.Repo.Audience(run.Writer)
+			return s.Repo.Audience(run.Writer), nil
 		}
 	}
-	if request.Follows != "" {
-		if before, err := s.ReviewByID(ctx, request.Follows); err == nil {
-			return s.Repo.Audience(before.Writer)
-		}
+	about := request.Subject
+	to, err := s.audienceOn(ctx, about.Branch, about.Commit, about.Base)
+	if err != nil || s.Asks != nil || request.Follows == "" {
+		return to, err
 	}
-	return s.audienceOn(request.Subject.Branch)
+	before, err := s.ReviewByID(ctx, request.Follows)
+	if err != nil {
+		return to, nil
+	}
+	earlier := s.Repo.Audience(before.Writer)
+	if !to.Private || earlier.Private {
+		return earlier, nil
+	}
+	about = before.Request.Subject
+	if was, err := s.audienceOn(ctx, about.Branch, about.Commit, about.Base); err != nil || !was.Private {
+		return to, err
+	}
+	return earlier, nil // somebody shared what is private
 }
 
-// audienceOn returns the audience of something about a branch, by the same rules.
-func (s *Store) audienceOn(branch string) gitstore.Audience {
-	switch {
-	case s.Asks != (gitstore.Audience{}):
-		return s.Asks
-	case s.Private != nil && branch != "" && s.Private(branch):
-		return gitstore.Audience{Private: true}
+// audienceOn returns the audience of something about commits, with a branch checked out: s.Asks if set, else private
+// for a private branch and for what only private branches contain, else the elected remote.
+func (s *Store) audienceOn(ctx context.Context, branch string, commits ...gitstore.ID) (gitstore.Audience, error) {
+	if s.Asks != nil {
+		return *s.Asks, nil
 	}
-	return s.Repo.Elected()
+	private, err := s.isPrivate(ctx, branch, commits)
+	if err != nil || private {
+		return gitstore.Audience{Private: true}, err
+	}
+	return s.Repo.Elected(), nil
+}
+
+// isPrivate reports whether branch is private, or the history of commits has a commit that private branches contain,
+// here or as last fetched, and no other branch. The branches of runs do not count.
+func (s *Store) isPrivate(ctx context.Context, branch string, commits []gitstore.ID) (bool, error) {
+	if s.Private == nil {
+		return false, nil
+	}
+	patterns, err := s.Private()
+	if err != nil || len(patterns) == 0 {
+		return false, err
+	}
+	if branch != "" && patterns.Match(branch) {
+		return true, nil
+	}
+	refs, err := s.Repo.Refs(ctx, "refs/heads/", "refs/remotes/")
+	if err != nil {
+		return false, fmt.Errorf("list branches: %w", err)
+	}
+	var within, outside []gitstore.ID
+	for ref, tip := range refs {
+		switch name := BranchOf(ref); {
+		case patterns.Match(name):
+			within = append(within, tip)
+		case name != "HEAD" && !strings.HasPrefix(name, "runr/"):
+			outside = append(outside, tip)
+		}
+	}
+	return s.Repo.Meets(ctx, commits, within, outside)
+}
+
+// BranchOf returns the name of the branch that ref is; of the branch of a remote, the name that a checkout gives it.
+func BranchOf(ref string) string {
+	name, here := strings.CutPrefix(ref, "refs/heads/")
+	if !here {
+		_, name, _ = strings.Cut(strings.TrimPrefix(ref, "refs/remotes/"), "/")
+	}
+	return name
 }
 
 // seen fills in the review's audience.

@@ -26,7 +26,11 @@ func (s *Store) RecordChecked(ctx context.Context, request record.ReviewRequest,
 	if p.Author == author.String() {
 		p.Author = ""
 	}
-	event, err := s.Append(ctx, s.audienceOf(ctx, request), func(v *View) (record.NewEvent, error) {
+	to, err := s.audienceOf(ctx, request)
+	if err != nil {
+		return record.Review{}, fmt.Errorf("record what was checked: %w", err)
+	}
+	event, err := s.Append(ctx, to, func(v *View) (record.NewEvent, error) {
 		id, err := record.NewID(v.Now, v.Writer, v.Clock, request)
 		d := record.EventReviewChecked.New(source, p.Commit.Short()+" "+p.Title, p).AttachChecks(whole)
 		d.Review, d.Status = id, record.Review{}.StatusAfter
@@ -46,7 +50,11 @@ func (s *Store) RequestReview(ctx context.Context, request record.ReviewRequest,
 	if request.Run == "" { // a run's commit messages name the attempt
 		s.AddMessages(ctx, &request.Subject)
 	}
-	event, err := s.Append(ctx, s.audienceOf(ctx, request), func(v *View) (record.NewEvent, error) {
+	to, err := s.audienceOf(ctx, request)
+	if err != nil {
+		return record.Review{}, fmt.Errorf("request review: %w", err)
+	}
+	event, err := s.Append(ctx, to, func(v *View) (record.NewEvent, error) {
 		id, err := record.NewID(v.Now, v.Writer, v.Clock, request)
 		d := record.EventReviewRequested.New(source,
 			strings.TrimSpace(request.Subject.Spec+" "+request.Subject.Commit.Short()+" "+request.Subject.Title), request)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
 )
@@ -18,8 +17,11 @@ func (s *Store) BeginRun(ctx context.Context, source, title string, plan runplan
 	if err != nil {
 		return record.Run{}, err
 	}
-	to := s.audienceOn(branch)
-	if plan.FromReview != "" && s.Asks == (gitstore.Audience{}) { // the task repeats what the review says
+	to, err := s.audienceOn(ctx, branch, plan.Base)
+	if err != nil {
+		return record.Run{}, err
+	}
+	if plan.FromReview != "" && s.Asks == nil { // the task repeats what the review says
 		review, err := s.ReviewByID(ctx, plan.FromReview)
 		if err != nil {
 			return record.Run{}, err

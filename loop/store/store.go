@@ -24,10 +24,11 @@ type Store struct {
 	Redact func(string) string              // removes secrets from free text; nil: text is stored as it is
 	Warn   func(id gitstore.ID, why string) // receives unreadable records; nil: they are only counted
 	// receives messages about lost or damaged records and repairs; nil: they are dropped
-	Tell    func(line string)
-	Reads   *Reads                   // counts reads; nil: nothing is counted
-	Asks    gitstore.Audience        // audience of new requests and runs; zero: see audienceOf
-	Private func(branch string) bool // reports whether requests on a branch stay in this clone; nil: none do
+	Tell  func(line string)
+	Reads *Reads             // counts reads; nil: nothing is counted
+	Asks  *gitstore.Audience // audience of new requests and runs; nil: see audienceOf
+	// returns the patterns of the branches that are private to this clone; nil: none are
+	Private func() (gitstore.Globs, error)
 
 	kept  atomic.Pointer[index] // the index read last, if it is not in use; else nil
 	steps atomic.Int32          // the number of groups of events in progress: see Together

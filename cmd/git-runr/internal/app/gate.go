@@ -30,7 +30,8 @@ const (
 
 // prePush is the gate before a push. It returns exit.NotPassed without a message if it refuses the push, and prints
 // the reason on standard output, which the hook redirects to standard error. If the gate itself fails it refuses as
-// well, unless hooks.pre_push is warn: the pushed commits may have caused the failure.
+// well, unless hooks.pre_push is warn: the pushed commits may have caused the failure. It refuses private refs under
+// warn too, and where hooks otherwise do nothing: an agent can push as well.
 func (s *session) prePush(store *store.Store) error {
 	conf, err := s.configuration(store)
 	if err != nil {
@@ -39,8 +40,15 @@ func (s *session) prePush(store *store.Store) error {
 	if conf.Hooks.PrePush == "off" {
 		return nil
 	}
-	err = s.gate(store, conf)
-	if err != nil && !refuses(err) && conf.Hooks.PrePush == "refuse" {
+	refs, err := hooks.Pushed(s.in)
+	private := slices.ContainsFunc(refs, isPrivate)
+	if should, _ := hooks.ShouldRun(s.ctx, store.Repo, hooks.PrePush, s.getenv); !should {
+		refs = slices.DeleteFunc(refs, func(ref hooks.Push) bool { return !isPrivate(ref) })
+	}
+	if err == nil {
+		err = s.gate(store, conf, refs)
+	}
+	if err != nil && !refuses(err) && (private || conf.Hooks.PrePush == "refuse") {
 		return s.closed(err)
 	}
 	return err
@@ -52,12 +60,8 @@ func refuses(err error) bool {
 	return errors.As(err, &refused) && refused.Status == exit.NotPassed && refused.Msg == ""
 }
 
-// gate examines a push when the gate is on. It prints what does not pass, and returns the refusal.
-func (s *session) gate(store *store.Store, conf *config.Config) error {
-	refs, err := hooks.Pushed(s.in)
-	if err != nil {
-		return err
-	}
+// gate examines the refs of a push when the gate is on. It prints what does not pass, and returns the refusal.
+func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Push) error {
 	remote := s.Args().Get(1)
 	pushed, err := s.sortPushed(store.Repo, refs)
 	if err != nil {
@@ -68,6 +72,17 @@ func (s *session) gate(store *store.Store, conf *config.Config) error {
 	if err != nil {
 		return err
 	}
+	recorded, err := store.Repo.PrivateEntries(s.ctx)
+	if err != nil {
+		return err
+	}
+	commits = slices.DeleteFunc(commits, func(c gitstore.LoggedCommit) bool {
+		private := slices.Contains(recorded, c.ID)
+		if private {
+			pushed.private = append(pushed.private, "commit "+c.ID.Short()+" of a private log")
+		}
+		return private
+	})
 	tags, err := s.secretTags(store.Repo, pushed.code)
 	if err != nil {
 		return err
@@ -81,14 +96,19 @@ func (s *session) gate(store *store.Store, conf *config.Config) error {
 	}
 	screen.Each(s.out, "git runr: %s\n", tags)
 	writeOpaque(s.out, pushed.opaque)
-	if len(pushed.private) > 0 {
-		writePrivate(s.out, remote, slices.Contains(store.Repo.Remotes(), remote), pushed.private)
-	}
-	if conf.Hooks.PrePush == "warn" {
+	warns := conf.Hooks.PrePush == "warn"
+	if warns && len(pushed.private) == 0 {
 		fmt.Fprintln(s.out, "Pushed anyway: hooks.pre_push is warn.")
 		return nil
 	}
-	fmt.Fprintln(s.out, "Refused; to push anyway: git push --no-verify")
+	if len(pushed.private) > 0 {
+		writePrivate(s.out, remote, slices.Contains(store.Repo.Remotes(), remote), pushed.private, refs)
+	}
+	why := ""
+	if warns {
+		why = ": hooks.pre_push warn lets commits through, but nothing private"
+	}
+	safetext.Fprintf(s.out, "Refused%s; to push anyway: git push --no-verify\n", why)
 	return exit.With(exit.NotPassed)
 }
 
@@ -166,7 +186,7 @@ func (s *session) closed(err error) error {
 type pushedRefs struct {
 	code    []hooks.Push  // that lead to commits
 	opaque  []hooks.Push  // that do not, so that no review covers them
-	private []string      // that must not leave this clone
+	private []string      // that must not leave this clone; also commits of private logs
 	old     []gitstore.ID // the remote's commits under these names
 }
 
@@ -177,7 +197,7 @@ func (s *session) sortPushed(repo *gitstore.Repo, refs []hooks.Push) (pushed pus
 		if ref.Old != "" {
 			pushed.old = append(pushed.old, ref.Old)
 		}
-		if isPrivate(ref.Local) {
+		if isPrivate(ref) {
 			pushed.private = append(pushed.private, ref.Local)
 			continue
 		}
@@ -212,8 +232,8 @@ func (s *session) isKept(repo *gitstore.Repo, ref hooks.Push) (bool, error) {
 
 // isPrivate reports whether a ref must not leave this clone. Git has no setting that excludes such refs from push
 // --mirror, and outside of refs/ git gc would remove what they name.
-func isPrivate(ref string) bool {
-	return strings.HasPrefix(ref, "refs/runr-local/") || strings.HasPrefix(ref, "refs/runr-remotes/")
+func isPrivate(ref hooks.Push) bool {
+	return strings.HasPrefix(ref.Local, "refs/runr-local/") || strings.HasPrefix(ref.Local, "refs/runr-remotes/")
 }
 
 // writeOpaque lists the refs that lead to no commit, and what to type to read them.
@@ -225,12 +245,20 @@ func writeOpaque(w io.Writer, refs []hooks.Push) {
 	render.More(w, "  ", len(refs)-intake.Named)
 }
 
-// writePrivate names the private refs of a push, and prints the command that pushes all other refs as push --mirror
-// does.
-func writePrivate(w io.Writer, remote string, named bool, refs []string) {
-	what := refs[0] + " is"
-	if len(refs) > 1 {
-		what = fmt.Sprintf("%s and %d more are", refs[0], len(refs)-1)
+// writePrivate names what is private in a push. If the push looks like push --mirror, it prints the command that pushes
+// all other refs, else how to share a review.
+func writePrivate(w io.Writer, remote string, named bool, private []string, refs []hooks.Push) {
+	what := private[0] + " is"
+	if len(private) > 1 {
+		what = fmt.Sprintf("%s and %d more are", private[0], len(private)-1)
+	}
+	all := slices.ContainsFunc(refs, isPrivate) && !slices.ContainsFunc(refs, func(ref hooks.Push) bool {
+		return ref.Local != ref.Remote && ref.New != ""
+	})
+	if !all || !slices.ContainsFunc(refs, func(ref hooks.Push) bool { return !isPrivate(ref) }) {
+		safetext.Fprintf(w, "git runr: %s private to this clone; to show one review to others: git runr inbox share ID\n",
+			what)
+		return
 	}
 	argv := []string{"git"}
 	if named { // with mirror set, git accepts no refspecs

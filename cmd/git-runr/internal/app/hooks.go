@@ -166,10 +166,11 @@ func hookRun(s *session) error {
 		return nil
 	}
 	store.Redact, store.Tell = nil, nil // no free text is recorded, and nobody reads messages of a hook
-	if should, _ := hooks.ShouldRun(s.ctx, store.Repo, s.Args().First(), s.getenv); !should {
+	hook := s.Args().First()
+	if should, _ := hooks.ShouldRun(s.ctx, store.Repo, hook, s.getenv); !should && hook != hooks.PrePush {
 		return nil
 	}
-	if s.Args().First() == hooks.PostCommit {
+	if hook == hooks.PostCommit {
 		s.sayCritical(store)
 	}
 	err = run(s, store)

@@ -98,12 +98,15 @@ func (s *session) asksFor(store *store.Store) error {
 	if remote != "" && s.Bool("private") {
 		return exit.Problemf(exit.Usage, "use either --remote or --private, not both")
 	}
-	store.Asks.Private = s.Bool("private")
+	if s.Bool("private") {
+		store.Asks = &gitstore.Audience{Private: true}
+	}
 	if remote == "" {
 		return nil
 	}
 	remote, err := store.Repo.ElectRemote(remote)
-	store.Asks = store.Repo.AudienceOf(remote)
+	to := store.Repo.AudienceOf(remote)
+	store.Asks = &to
 	return err
 }
 
@@ -267,14 +270,14 @@ func requestedLines(made record.Review, round int, url, hint string) []string {
 	if len(made.Request.People) > 0 {
 		lines = append(lines, "asked: "+strings.Join(made.Request.People, ", "))
 	}
+	if follows := roundOf(made, round); follows != "" {
+		lines[0] = "Review requested (deferred): " + follows + "."
+	}
 	if made.Audience != "" {
-		lines[0] = "Review requested (deferred), " + render.Audience(made.Audience) + "."
+		lines[0] = strings.TrimSuffix(lines[0], ".") + ", " + render.Audience(made.Audience) + "."
 	}
 	if url == "" {
 		lines[2] = "url: none, no page is served; read it with: " + hint
-	}
-	if follows := roundOf(made, round); follows != "" {
-		lines[0] = "Review requested (deferred): " + follows + "."
 	}
 	if url == "" && slices.Contains(made.Request.Reviewers(), record.Human) {
 		lines = append(lines, "To review it in a browser, type: git runr serve --open")

@@ -20,6 +20,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/diagnose"
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/queue"
 	"github.com/git-runr/git-runr/loop/record"
@@ -84,7 +85,9 @@ func run(s *session, store *store.Store, conf *config.Config) error {
 	if err := config.CheckModel("--model", s.String("model")); err != nil {
 		return err
 	}
-	store.Asks.Private = s.Bool("private")
+	if s.Bool("private") {
+		store.Asks = &gitstore.Audience{Private: true}
+	}
 	plan, err := s.plan(store, conf)
 	if err != nil {
 		return err

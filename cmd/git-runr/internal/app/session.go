@@ -143,9 +143,12 @@ func (s *session) open() (*store.Store, error) {
 	repo.PutTrees(gitstore.TreePlace{Root: config.DefaultTrees(s.getenv), Tell: s.tell})
 	store := store.NewStore(repo, s.now)
 	store.Redact, store.Tell = redact, s.tell
-	store.Private = func(branch string) bool {
+	store.Private = func() (gitstore.Globs, error) {
 		conf, err := s.configuration(store)
-		return err == nil && conf.Private(branch)
+		if err != nil {
+			return nil, err
+		}
+		return conf.Private()
 	}
 	s.store = store
 	if s.verbose {

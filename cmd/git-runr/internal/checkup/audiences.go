@@ -1,6 +1,7 @@
 package checkup
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,10 +17,10 @@ import (
 var privateRefs = []string{"refs/runr-local/", "refs/runr-remotes/"}
 
 // audiences says who sees what is recorded, and names git's settings that would send it to others, and patterns of
-// private branches that keep nothing private.
-func audiences(ctx context.Context, store *store.Store, conf *config.Config) []Result {
+// private branches that keep nothing private. idle reports that no hooks can be installed.
+func audiences(ctx context.Context, store *store.Store, conf *config.Config, idle bool) []Result {
 	problems := patterns(ctx, store, conf.Sync.Private)
-	gate := conf.Hooks.PrePush != "off"
+	gate := conf.Hooks.PrePush != "off" && !idle
 	for _, remote := range store.Repo.Remotes() {
 		leaks, err := leaksTo(ctx, store.Repo, remote)
 		if err != nil {
@@ -29,14 +30,22 @@ func audiences(ctx context.Context, store *store.Store, conf *config.Config) []R
 			continue
 		}
 		if gate {
-			leaks.Detail += "; the gate before a push refuses the private ones, if its hook is installed"
+			leaks.Detail += "; if the pre-push hook is installed, it refuses the private ones"
 		}
 		problems = append(problems, leaks)
 	}
 	kept, err := store.Repo.Refs(ctx, privateRefs[0]+"private/")
-	if err == nil && len(kept) > 0 && !gate {
-		problems = append(problems, warn("audiences", "git push --mirror would push the private records of this clone: "+
-			"only a gate before a push refuses it", "git config runr.hooks.prePush warn", "git runr hooks install"))
+	const pushes = "git push --mirror would push the private records of this clone"
+	switch {
+	case err != nil || len(kept) == 0 || gate:
+	case idle:
+		remote, _ := store.Repo.ElectRemote(conf.Sync.Remote)
+		line, _ := safetext.CommandLine("git", "push", "--prune", cmp.Or(remote, "REMOTE"), "+refs/*:refs/*",
+			"^"+privateRefs[0]+"*", "^"+privateRefs[1]+"*")
+		problems = append(problems, warn("audiences", pushes+"; to push all other refs:", line))
+	default:
+		problems = append(problems, warn("audiences", pushes+": only the pre-push hook refuses it, also under warn",
+			"git config runr.hooks.prePush warn", "git runr hooks install"))
 	}
 	return append([]Result{ok("audiences", seenBy(store.Repo, conf.Sync.Private))}, problems...)
 }
@@ -60,21 +69,17 @@ func seenBy(repo *gitstore.Repo, private []string) string {
 }
 
 // patterns names the patterns of private branches that match nothing: everything on their branches is shared.
-func patterns(ctx context.Context, store *store.Store, private []string) (problems []Result) {
+func patterns(ctx context.Context, records *store.Store, private []string) (problems []Result) {
 	if len(private) == 0 {
 		return nil
 	}
-	branches, err := store.ReviewBranches(ctx)
-	refs, failed := store.Repo.Refs(ctx, "refs/heads/", "refs/remotes/")
+	branches, err := records.ReviewBranches(ctx)
+	refs, failed := records.Repo.Refs(ctx, "refs/heads/", "refs/remotes/")
 	if err != nil || failed != nil {
 		return []Result{warn("sync.private", "the branches cannot be listed", "git runr fsck")}
 	}
 	for ref := range refs {
-		name, here := strings.CutPrefix(ref, "refs/heads/")
-		if !here { // the branch of a remote, under the name that a checkout gives it
-			_, name, _ = strings.Cut(strings.TrimPrefix(ref, "refs/remotes/"), "/")
-		}
-		branches = append(branches, name)
+		branches = append(branches, store.BranchOf(ref))
 	}
 	for _, pattern := range private {
 		globs := gitstore.CompileGlobs([]string{pattern})

@@ -83,13 +83,14 @@ func Of(ctx context.Context, store *store.Store, conf *config.Config, unread err
 	if conf != nil {
 		all = append(all, trust(conf))
 	}
-	all = append(all, gitHooks(ctx, store.Repo, conf)...)
+	ofHooks, idle := gitHooks(ctx, store.Repo, conf)
+	all = append(all, ofHooks...)
 	if conf != nil {
 		all = append(all, agents(ctx, conf)...)
 	}
 	all = append(all, remote(ctx, store, conf, terms.Offline))
 	if conf != nil {
-		all = append(all, audiences(ctx, store, conf)...)
+		all = append(all, audiences(ctx, store, conf, idle)...)
 	}
 	all = append(all, locks(store.Repo)...)
 	if err := store.Repo.Altered(ctx); err != nil {
@@ -166,12 +167,16 @@ func trust(conf *config.Config) Result {
 	}
 }
 
-func gitHooks(ctx context.Context, repo *gitstore.Repo, conf *config.Config) (all []Result) {
+// gitHooks checks the hooks. idle reports that none can be installed, because no commits are made in the repository.
+func gitHooks(ctx context.Context, repo *gitstore.Repo, conf *config.Config) (all []Result, idle bool) {
 	statuses, err := hooks.StatusOf(ctx, repo, conf != nil && conf.Hooks.PrePush != "off")
 	if err != nil {
-		return []Result{warn("hooks", err.Error(), "git runr hooks status")}
+		return []Result{warn("hooks", err.Error(), "git runr hooks status")}, false
 	}
 	for _, st := range statuses {
+		if st.Idle {
+			return []Result{ok("hooks", "none: a bare repository makes no commits")}, true
+		}
 		detail := string(st.State)
 		if st.Detail != "" {
 			detail += ": " + st.Detail
@@ -187,7 +192,7 @@ func gitHooks(ctx context.Context, repo *gitstore.Repo, conf *config.Config) (al
 			all = append(all, ok(st.Hook, detail))
 		}
 	}
-	return all
+	return all, false
 }
 
 // agents checks the configured agents, and lists the installed ones.

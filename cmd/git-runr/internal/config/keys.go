@@ -303,7 +303,8 @@ var sharingKeys = []key{
 	keyOf("hooks.post_commit", oneOf("review", "off"), `"review"`, "what the post-commit and post-merge hooks request",
 		func(c *Config, _, v string) { c.Hooks.PostCommit = v }),
 	keyOf("hooks.pre_push", oneOf("off", "warn", "refuse"), `"off"`,
-		"what a push does with commits that do not meet pre_push_require; run git runr hooks install afterwards",
+		"what a push does with commits that do not meet pre_push_require; run git runr hooks install afterwards. "+
+			"warn and refuse both refuse to push private refs",
 		func(c *Config, _, v string) { c.Hooks.PrePush = v }),
 	keyOf("hooks.pre_push_require", levelKind, `"checked"`,
 		"what a commit needs before it is pushed: checked by rules, reviewed by an agent or a person, approved by a person "+
@@ -346,7 +347,8 @@ var sharingKeys = []key{
 		"the remote to share reviews at, which may be a separate repository; by default origin, else the only remote",
 		func(c *Config, _, v string) { c.Sync.Remote = v }),
 	keyOf("sync.private", textsKind, "[]",
-		"globs of branches, such as secret/*: their reviews and runs stay in this clone, as with --private",
+		"globs of branches, such as secret/*: their reviews and runs, and those of commits that no other branch contains, "+
+			"stay in this clone, as with --private",
 		func(c *Config, _ string, v []string) { c.Sync.Private = v }),
 	keyOf("sync.notes", boolKind, "true", "also push the notes",
 		func(c *Config, _ string, v bool) { c.Sync.Notes = v }),

@@ -206,7 +206,5 @@ func (c *Config) limits() []runplan.Setting {
 	return limits
 }
 
-// Private reports whether requests on a branch stay in this clone.
-func (c *Config) Private(branch string) bool {
-	return len(c.Sync.Private) > 0 && gitstore.CompileGlobs(c.Sync.Private).Match(branch)
-}
+// Private returns the patterns of the branches whose reviews and runs stay in this clone.
+func (c *Config) Private() (gitstore.Globs, error) { return gitstore.CompileGlobs(c.Sync.Private), nil }
