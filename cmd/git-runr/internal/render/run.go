@@ -218,7 +218,8 @@ func writeCheck(w io.Writer, indent string, c record.CheckResult, event gitstore
 		safetext.Fprintf(w, "%s  %s\n", indent, f.String())
 	}
 	More(w, indent+"  ", len(c.Failures)+c.FailuresMore-failuresShown)
-	screen.When(w, c.Output != "" && event != "", "%s  whole output: %s\n", indent, record.LogCommand(event, c.Name))
+	log := c.LogCommand(event)
+	screen.When(w, log != "", "%s  whole output: %s\n", indent, log)
 }
 
 // writeRound prints a round; for the last one with the code of its findings.
