@@ -253,7 +253,8 @@ func quoting(texts []string) func(string) bool {
 	}
 }
 
-// redactionOf returns the redaction of the texts that are wanted, and these texts. Those with commands may be a check's.
+// redactionOf returns the redaction of the texts that are wanted, and these texts. With commands it includes
+// commands of checks.
 func (r Review) redactionOf(commands bool, wanted func(string) bool) (p Redaction, texts []string, err error) {
 	all, err := r.texts(commands)
 	for _, text := range all {
