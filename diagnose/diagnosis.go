@@ -157,7 +157,7 @@ func (d Diagnosis) failing() []FailingCheck {
 func header(stop record.Stop) string {
 	text := "STOPPED: " + oneLine(stop.Reason)
 	if stop.Round > 0 {
-		text += fmt.Sprintf(" (round %d/%d)", stop.Round, stop.MaxRounds)
+		text += " (" + record.RoundOf(stop.Round, stop.MaxRounds) + ")"
 	}
 	return text
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/track"
 )
@@ -21,7 +22,7 @@ func (d Diagnosis) Digest() string {
 	}
 	safetext.Fprintf(&b, "- Stop reason: %s\n", markdown(d.StopReason))
 	if d.Round > 0 {
-		safetext.Fprintf(&b, "- Rounds: %d/%d\n", d.Round, d.MaxRounds)
+		safetext.Fprintf(&b, "- Stopped in: %s\n", record.RoundOf(d.Round, d.MaxRounds))
 	}
 	if c := d.Checkpoint; c != nil {
 		safetext.Fprintf(&b, "- Last checkpoint: %s\n", c.Commit)

@@ -14,7 +14,7 @@ func TestDigest(t *testing.T) {
 
 - Run: 20260107120000-abcdef
 - Stop reason: review\_loop\_detected
-- Rounds: 3/2
+- Stopped in: round 3 of 3
 - Last checkpoint: abc1234222222233333334444444555555566666
 
 ` + record.ReasonOf(record.ReasonReviewLoop).Explanation + `

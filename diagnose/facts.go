@@ -19,16 +19,13 @@ const failuresShown = 5
 func failingChecks(results []record.CheckResult, event gitstore.ID) []FailingCheck {
 	var failing []FailingCheck
 	for _, c := range results {
-		f := FailingCheck{Check: c.Name, State: c.State(), More: c.FailuresMore}
+		f := FailingCheck{Check: c.Name, State: c.State(), More: c.FailuresMore, Log: c.LogCommand(event)}
 		for i, failure := range c.Failures {
 			if i == failuresShown {
 				f.More += len(c.Failures) - i
 				break
 			}
 			f.Failures = append(f.Failures, oneLine(failure.String()))
-		}
-		if event != "" && c.Output != "" {
-			f.Log = record.LogCommand(event, c.Name)
 		}
 		failing = append(failing, f)
 	}

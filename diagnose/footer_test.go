@@ -13,7 +13,7 @@ import (
 // TestFooterWhole compares a whole footer.
 func TestFooterWhole(t *testing.T) {
 	rule := strings.Repeat("─", 49) + "\n"
-	want := rule + `STOPPED: review_loop_detected (round 3/2)
+	want := rule + `STOPPED: review_loop_detected (round 3 of 3)
 
 Last checkpoint: abc1234 (attempt 2/3)
 

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
@@ -15,7 +16,7 @@ import (
 func ReadReport(ctx context.Context, store *store.Store, run record.Run, events []record.Event) (ReportInput, error) {
 	in := ReportInput{
 		Run: run, Events: events, Live: run.Status == record.RunRunning && workspace.Live(store, run.ID),
-		Attempts: map[int][]gitstore.FileStat{}, Attachments: map[gitstore.ID][]string{},
+		Attempts: map[int][]gitstore.FileStat{},
 	}
 	for _, a := range run.Attempts {
 		stat, err := diffStat(ctx, store, a.From, a.Commit)
@@ -30,17 +31,10 @@ func ReadReport(ctx context.Context, store *store.Store, run record.Run, events 
 	if in.Changes, err = diffStat(ctx, store, run.Plan.Base, run.Head()); err != nil {
 		return in, err
 	}
-	for _, e := range events {
-		if !leavesFiles(e.Type) {
-			continue
-		}
-		paths, err := store.Repo.Attachments(ctx, e.ID)
-		if err != nil {
-			return in, err
-		}
-		in.Attachments[e.ID] = paths
-	}
-	return in, nil
+	in.Attachments, err = store.Attached(ctx, slices.DeleteFunc(slices.Clone(events), func(e record.Event) bool {
+		return !leavesFiles(e.Type)
+	}))
+	return in, err
 }
 
 // leavesFiles reports whether events of a type may have attachments.

@@ -246,7 +246,7 @@ func TestReportOfAStoppedRun(t *testing.T) {
 		r.Waiting != 0 {
 		t.Errorf("stop %q, suggested %q, waiting %d", r.StopReason, r.Suggested, r.Waiting)
 	}
-	if text := r.Text(); !strings.Contains(text, "STOPPED: review_loop_detected (round 2/1)") ||
+	if text := r.Text(); !strings.Contains(text, "STOPPED: review_loop_detected (round 2 of 2)") ||
 		!strings.Contains(text, "unmet: Say please") {
 		t.Errorf("text:\n%s", text)
 	}

@@ -12,6 +12,8 @@ import (
 func (r Report) outcomeLine() string {
 	line := string(r.Outcome)
 	switch {
+	case r.StopReason != "" && r.Outcome == record.RunReviewing:
+		line = string(record.RunStopped)
 	case r.Outcome == outcomeUnknown:
 		return "unknown: the start of this run has not arrived in this clone"
 	case r.Outcome == record.RunRunning && !r.Live:

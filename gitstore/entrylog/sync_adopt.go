@@ -293,7 +293,7 @@ func (s *Store) walkCounted(ctx context.Context, writer string, tip, known odb.I
 	return events, err
 }
 
-// RenewWriter gives this clone a new writer id after AdoptLogs found that another clone writes under the same one. The
+// RenewWriter gives this clone a new writer id after AdoptLogs found that another writer pushed to its log. The
 // new writer has no log yet. If this clone is a copy, the old log is the remote's from now on. Otherwise somebody else
 // pushed to our log: it ends where this clone wrote last, and is closed. Entries that the remote does not have are kept
 // under refs/runr-local/diverged/, for the caller to record again: an entry names its writer, so it cannot be moved to

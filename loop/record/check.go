@@ -118,9 +118,13 @@ func (c CheckResult) Shown(n int) string {
 // CheckLog returns the path at which an event keeps the full output of the check called name.
 func CheckLog(name string) string { return "checks/" + SafeName(name) + ".log" }
 
-// LogCommand returns the command that prints the full output of the check called name from event.
-func LogCommand(event gitstore.ID, name string) string {
-	return "git show " + string(event[:min(len(event), 12)]) + ":" + CheckLog(name)
+// LogCommand returns the command that prints the check's full output from event, or "" if there is none or it was
+// redacted.
+func (c CheckResult) LogCommand(event gitstore.ID) string {
+	if event == "" || c.Output == "" || strings.Contains(c.Output, Redacted) {
+		return ""
+	}
+	return "git show " + string(event[:min(len(event), 12)]) + ":" + CheckLog(c.Name)
 }
 
 // NotInstalled is the Reason of a check that was not started because its program is not on PATH.

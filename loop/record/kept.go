@@ -32,12 +32,21 @@ func RestoreRun(data []byte) (Run, error) {
 	return r, err
 }
 
+// keptReview is a review with what its JSON omits and the fold needs to continue.
+type keptReview struct {
+	Review
+	withheld
+}
+
 // Keep encodes the review in the form that RestoreReview reads.
-func (r Review) Keep() ([]byte, error) { return json.Marshal(r) }
+func (r Review) Keep() ([]byte, error) { return json.Marshal(keptReview{r, r.withheld}) }
 
 // RestoreReview decodes what Review.Keep wrote.
-func RestoreReview(data []byte) (r Review, err error) {
-	err = json.Unmarshal(data, &r)
+func RestoreReview(data []byte) (Review, error) {
+	var kept keptReview
+	err := json.Unmarshal(data, &kept)
+	r := kept.Review
+	r.withheld = kept.withheld
 	r.join()
 	return r, err
 }

@@ -98,7 +98,7 @@ func listNote(items []string) string {
 func stopNote(e Event, p StopPayload) (gitstore.ID, string) {
 	head := fmt.Sprintf("STOPPED: %s", prose.OneLine(p.Reason))
 	if p.Round > 0 {
-		head += fmt.Sprintf(" (round %d/%d)", p.Round, p.MaxRounds)
+		head += " (" + RoundOf(p.Round, p.MaxRounds) + ")"
 	}
 	if p.Detail != "" {
 		head += ": " + prose.OneLine(p.Detail)

@@ -12,14 +12,57 @@ import (
 )
 
 // Redaction withdraws texts of a review: every fold shows Redacted in their place. Severities, places, verdicts and
-// the status remain. The events with the texts remain in the logs.
+// the status remain. The events with the texts remain in the logs. The redaction of a finding or of the whole review
+// includes what its author did not know, such as a reply that another clone wrote meanwhile.
 type Redaction struct {
-	Texts []string `json:"texts"` // hashes of the texts, which are not repeated here: see textHash
+	Texts []string `json:"texts"`          // hashes of the texts, which are not repeated here: see textHash
+	Part  *Part    `json:"part,omitempty"` // where one of the texts has the one that was named, if What is "text"
 	// a finding's id, "text" for all that contains a text, "" for the whole review
 	What   string    `json:"what,omitempty"`
 	Actor  string    `json:"actor"`
 	Writer string    `json:"writer,omitempty"` // filled in by the fold
 	At     time.Time `json:"at,omitzero"`      // filled in by the fold
+}
+
+// Part is a part of a text. It says where the part is, not what it is: its hash would be easy to guess.
+type Part struct {
+	Text  string `json:"text_hash"`
+	Start int    `json:"start"` // in bytes
+	End   int    `json:"end"`
+}
+
+// of returns the part if it is one of text, else "".
+func (p *Part) of(review, text string) string {
+	if p == nil || p.Start < 0 || p.End < p.Start || p.End > len(text) || textHash(review, text) != p.Text {
+		return ""
+	}
+	return text[p.Start:p.End]
+}
+
+// withheld is what the fold remembers of redactions, and no document shows.
+type withheld struct {
+	Texts []string `json:"withheld,omitempty"`       // the redacted texts
+	Parts []string `json:"withheld_parts,omitempty"` // texts that withdraw every text that contains one of them
+}
+
+// holds reports whether text is redacted, or contains what is.
+func (w withheld) holds(text string) bool {
+	return slices.Contains(w.Texts, text) || slices.ContainsFunc(w.Parts, func(part string) bool {
+		return strings.Contains(text, part)
+	})
+}
+
+// hide returns a text below key without what is redacted.
+func (w withheld) hide(text, key string) string {
+	if slices.Contains(spokenKeys, key) && w.holds(text) {
+		return Redacted
+	}
+	if key == commandKey {
+		for _, part := range w.Parts {
+			text = strings.ReplaceAll(text, part, Redacted)
+		}
+	}
+	return text
 }
 
 // Redacted replaces a redacted text.
@@ -35,39 +78,48 @@ func (p Redaction) by() (who ActorPayload, held bool) { return ActorPayload{Acto
 
 func (r *Review) redact(e Event, p Redaction) {
 	p.Writer, p.At = e.Writer, e.Timestamp
+	texts, _ := r.texts(true)
+	for _, text := range append(texts, r.withheld.Texts...) { // another redaction may have taken it already
+		if part := p.Part.of(r.ID, text); part != "" && !slices.Contains(r.withheld.Parts, part) {
+			r.withheld.Parts = append(slices.Clip(r.withheld.Parts), part)
+		}
+	}
 	r.Redactions = append(r.Redactions, p)
 }
 
 // spokenKeys are the JSON keys under which reviews and their events store what somebody wrote, or what a check printed.
 var spokenKeys = []string{
 	"message", "summary", "text", "issue", "fix", "comment", "selected_text", "reason", "note", "detail", "requests",
-	"parse_warnings", "kind_prompt", "output", "excerpt", "said",
+	"parse_warnings", "kind_prompt", "output", "excerpt", "said", "not_run",
 }
 
-// eachText replaces texts in a decoded JSON value; spoken reports whether a text is below one of spokenKeys. The
-// subject, which comes from the reviewed commit, is left as it is.
-func eachText(value any, spoken bool, replace func(text string, spoken bool) string) any {
+// commandKey is the JSON key of a check's command, from which only a named text is withdrawn.
+const commandKey = "command"
+
+// eachText replaces texts in a decoded JSON value; key is the one that a text is below. The subject, which comes from
+// the reviewed commit, is left as it is.
+func eachText(value any, key string, replace func(text, key string) string) any {
 	switch v := value.(type) {
 	case map[string]any:
 		for key, inner := range v {
 			if key != "subject" {
-				v[key] = eachText(inner, slices.Contains(spokenKeys, key), replace)
+				v[key] = eachText(inner, key, replace)
 			}
 		}
 	case []any:
 		for i, inner := range v {
-			v[i] = eachText(inner, spoken, replace)
+			v[i] = eachText(inner, key, replace)
 		}
 	case string:
-		return replace(v, spoken)
+		return replace(v, key)
 	}
 	return value
 }
 
 // eachSpoken replaces what somebody wrote in a decoded JSON value.
-func eachSpoken(value any, said bool, replace func(string) string) any {
-	return eachText(value, said, func(text string, spoken bool) string {
-		if spoken && text != "" {
+func eachSpoken(value any, replace func(string) string) {
+	eachText(value, "", func(text, key string) string {
+		if slices.Contains(spokenKeys, key) && text != "" {
 			return replace(text)
 		}
 		return text
@@ -98,6 +150,22 @@ func (r Review) hidden() map[string]bool {
 	return hidden
 }
 
+// texts returns what somebody wrote in the review, and with commands also the commands of checks.
+func (r Review) texts(commands bool) (texts []string, err error) {
+	data, err := r.Keep()
+	if err != nil {
+		return nil, err
+	}
+	value, err := decodeSpoken(data)
+	eachText(value, "", func(text, key string) string {
+		if text != "" && (slices.Contains(spokenKeys, key) || commands && key == commandKey) {
+			texts = append(texts, text)
+		}
+		return text
+	})
+	return texts, err
+}
+
 // redacted returns the review without the redacted texts.
 func (r Review) redacted() (Review, error) {
 	hidden := r.hidden()
@@ -109,16 +177,40 @@ func (r Review) redacted() (Review, error) {
 	if err != nil {
 		return r, err
 	}
-	data, err = json.Marshal(eachSpoken(value, false, func(text string) string {
-		if hidden[textHash(r.ID, text)] {
-			return Redacted
+	kept := r.withheld
+	take := func(text string) string {
+		if text != Redacted && !slices.Contains(kept.Texts, text) {
+			kept.Texts = append(slices.Clip(kept.Texts), text)
+		}
+		return Redacted
+	}
+	r.withhold(value, take)
+	eachSpoken(value, func(text string) string {
+		if hidden[textHash(r.ID, text)] || kept.holds(text) {
+			return take(text)
 		}
 		return text
-	}))
-	if err != nil {
+	})
+	if data, err = json.Marshal(eachText(value, "", kept.hide)); err != nil {
 		return r, err
 	}
-	return RestoreReview(data)
+	r, err = RestoreReview(data)
+	r.withheld = kept
+	return r, err
+}
+
+// withhold replaces what is about redacted findings in a decoded JSON value, and everything if the whole review is
+// redacted.
+func (r Review) withhold(value any, replace func(string) string) {
+	for _, p := range r.Redactions {
+		if p.What == "" {
+			eachSpoken(value, replace)
+			return
+		}
+		if f, found := r.Finding(p.What); found {
+			eachAbout(value, r.sameIDs(f.ID), replace)
+		}
+	}
 }
 
 // RedactionOf returns the redaction of the whole review ("" as target), of the thread of a finding or comment, or of
@@ -127,10 +219,15 @@ func (r Review) RedactionOf(target string) (Redaction, []string, error) {
 	what, wanted := target, func(string) bool { return true }
 	if f, found := r.Finding(target); target != "" && found {
 		wanted = quoting(r.thread(r.sameIDs(f.ID)))
+		what = f.ID
 	} else if target != "" {
 		what, wanted = "text", func(text string) bool { return strings.Contains(text, target) }
 	}
-	p, texts, err := r.redactionOf(wanted)
+	p, texts, err := r.redactionOf(what == "text", wanted)
+	if what == "text" && len(texts) > 0 {
+		start := strings.Index(texts[0], target)
+		p.Part = &Part{textHash(r.ID, texts[0]), start, start + len(target)}
+	}
 	if err == nil && len(texts) == 0 {
 		err = &InputError{fmt.Sprintf("review %s has no such text and no such finding", r.ID)}
 	}
@@ -141,7 +238,7 @@ func (r Review) RedactionOf(target string) (Redaction, []string, error) {
 // RedactionOfQuotes returns the redaction of all that repeats a text of another review, or a line of it. It has no
 // Texts if nothing does.
 func (r Review) RedactionOfQuotes(texts []string) (Redaction, error) {
-	p, _, err := r.redactionOf(quoting(strings.Split(strings.Join(texts, "\n"), "\n")))
+	p, _, err := r.redactionOf(false, quoting(strings.Split(strings.Join(texts, "\n"), "\n")))
 	p.What = "text"
 	return p, err
 }
@@ -156,19 +253,15 @@ func quoting(texts []string) func(string) bool {
 	}
 }
 
-// redactionOf returns the redaction of the texts that are wanted, and these texts.
-func (r Review) redactionOf(wanted func(string) bool) (p Redaction, texts []string, err error) {
-	data, err := r.Keep()
-	if err != nil {
-		return p, nil, err
-	}
-	value, err := decodeSpoken(data)
-	eachSpoken(value, false, func(text string) string {
+// redactionOf returns the redaction of the texts that are wanted, and these texts. With commands it includes
+// commands of checks.
+func (r Review) redactionOf(commands bool, wanted func(string) bool) (p Redaction, texts []string, err error) {
+	all, err := r.texts(commands)
+	for _, text := range all {
 		if hash := textHash(r.ID, text); text != Redacted && wanted(text) && !slices.Contains(p.Texts, hash) {
 			p.Texts, texts = append(p.Texts, hash), append(texts, text)
 		}
-		return text
-	})
+	}
 	slices.Sort(p.Texts)
 	return p, texts, err
 }
@@ -177,24 +270,25 @@ func (r Review) redactionOf(wanted func(string) bool) (p Redaction, texts []stri
 func (r Review) thread(ids []string) (texts []string) {
 	data, _ := r.Keep()
 	value, _ := decodeSpoken(data)
-	var visit func(value any)
-	visit = func(value any) {
-		switch v := value.(type) {
-		case map[string]any:
-			for _, key := range []string{"id", "finding"} {
-				if id, ok := v[key].(string); ok && id != "" && slices.Contains(ids, id) {
-					eachSpoken(v, false, func(text string) string { texts = append(texts, text); return text })
-				}
-			}
-			for _, inner := range v {
-				visit(inner)
-			}
-		case []any:
-			for _, inner := range v {
-				visit(inner)
+	eachAbout(value, ids, func(text string) string { texts = append(texts, text); return text })
+	return texts
+}
+
+// eachAbout replaces what somebody wrote about one of the findings or comments ids in a decoded JSON value.
+func eachAbout(value any, ids []string, replace func(string) string) {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, key := range []string{"id", "finding"} {
+			if id, ok := v[key].(string); ok && id != "" && slices.Contains(ids, id) {
+				eachSpoken(v, replace)
 			}
 		}
+		for _, inner := range v {
+			eachAbout(inner, ids, replace)
+		}
+	case []any:
+		for _, inner := range v {
+			eachAbout(inner, ids, replace)
+		}
 	}
-	visit(value)
-	return texts
 }

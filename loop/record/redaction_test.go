@@ -71,6 +71,70 @@ func TestRedaction(t *testing.T) {
 	}
 }
 
+// A clone that does not know of a redaction goes on in the thread, and quotes the text: its events are covered too,
+// whether they come before or after the redaction in the order.
+func TestRedactionCoversWhatComesLate(t *testing.T) {
+	for _, target := range []string{"", "f-1", "Smith"} {
+		before := redactedReview()
+		p, _, err := before.RedactionOf(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Actor = "ann"
+		event := func(clock uint64, d NewEvent) Event {
+			body, _ := json.Marshal(d.Payload)
+			return Event{Type: d.Type, Payload: body, Review: before.ID, Clock: clock}
+		}
+		late := event(1, EventReviewReplied.New("cli", "", Reply{Finding: "f-1", Text: "Smith? Never.", Actor: "bob"}))
+		other := event(2, EventReviewReplied.New("cli", "", Reply{Finding: "f-2", Text: "leave it", Actor: "bob"}))
+		redaction := event(3, EventReviewRedacted.New("cli", "", p))
+		for name, events := range map[string][]Event{"before": {late, other, redaction}, "after": {redaction, late, other}} {
+			t.Run(target+" "+name, func(t *testing.T) {
+				r := before
+				for _, e := range events {
+					if err := r.Apply(e); err != nil {
+						t.Fatal(err)
+					}
+					kept, err := r.Keep() // a kept state goes on like this one
+					if err != nil {
+						t.Fatal(err)
+					}
+					if r, err = RestoreReview(kept); err != nil {
+						t.Fatal(err)
+					}
+				}
+				w, text := NewWithdrawal(r, events), ""
+				for _, e := range events {
+					text += string(w.Event(e).Payload)
+				}
+				shown, _ := json.Marshal(r)
+				for _, said := range []string{string(shown), text} {
+					if strings.Contains(said, "Never") {
+						t.Errorf("the late reply is shown: %s", said)
+					}
+					if strings.Contains(said, "leave it") != (target != "") {
+						t.Errorf("the other thread: %s", said)
+					}
+				}
+			})
+		}
+	}
+}
+
+// A check's command keeps its words but the named text, also where nothing else has that.
+func TestRedactionOfCommand(t *testing.T) {
+	r := redactedReview()
+	r.Submissions[0].Checks = []CheckResult{{Name: "t", Command: "echo OUT-s3cretword; exit 1"}}
+	p, _, err := r.RedactionOf("s3cretword")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.redact(Event{}, p)
+	if r, err = r.redacted(); err != nil || r.Submissions[0].Checks[0].Command != "echo OUT-[redacted]; exit 1" {
+		t.Errorf("%+v, %v", r.Submissions[0].Checks, err)
+	}
+}
+
 // A run about a review repeats its texts among other words, also in titles; paths and ids stay.
 func TestWithdrawalFromRuns(t *testing.T) {
 	r := redactedReview()
@@ -80,6 +144,9 @@ func TestWithdrawalFromRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Redactions = []Redaction{p}
+	if r, err = r.redacted(); err != nil {
+		t.Fatal(err)
+	}
 	events := []Event{{Type: EventReviewSubmitted.Name, Review: r.ID, Clock: 1, Payload: submitted},
 		{Type: EventRunStarted.Name, Run: "20260102030405-bbbbbb", Review: r.ID, Clock: 2, Payload: []byte(`{}`)},
 		{Type: EventReviewRedacted.Name, Review: r.ID, Clock: 3, Payload: []byte(`{"actor":"ann"}`)}}

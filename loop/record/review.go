@@ -144,6 +144,7 @@ type Review struct {
 	Usage         spend.Usage    `json:"usage,omitzero"` // of all calls, including those without an answer
 	Spending      spend.Spending `json:"usage_by_agent,omitempty"`
 
+	withheld withheld                // see Redaction
 	refusing []Thread                // threads of earlier rounds that refuse: see Carrying
 	alike    map[track.At][]track.At // the first finding of a group → findings of others that may be the same
 }

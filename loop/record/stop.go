@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"time"
 
@@ -16,7 +17,7 @@ type Stop struct {
 	Reason    string   `json:"reason"`
 	Detail    string   `json:"detail,omitempty"`
 	Round     int      `json:"round,omitempty"`
-	MaxRounds int      `json:"max_rounds,omitempty"` // max_retries, shown as "round 3/2"
+	MaxRounds int      `json:"max_rounds,omitempty"` // max_retries: see RoundOf
 	Unmet     []string `json:"unmet_requests,omitempty"`
 	Commands  []string `json:"suggested_commands,omitempty"`
 	// ids of findings, or requests without an id, that were unmet twice
@@ -113,4 +114,13 @@ func raise(s runplan.Setting, spent spend.Usage) []NextStep {
 		return []NextStep{{"git runr resume RUN --" + flag + " " + s.Double(spent), "raise the limit of the whole run"}}
 	}
 	return []NextStep{{s.Raised(spent), "raise the limit of a day; then resume"}, stepResume}
+}
+
+// RoundOf names a round and how many a run may take: the first, and each retry. A run that somebody continued may have
+// taken more; then it names the round alone.
+func RoundOf(round, retries int) string {
+	if round > retries+1 {
+		return fmt.Sprintf("round %d", round)
+	}
+	return fmt.Sprintf("round %d of %d", round, retries+1)
 }

@@ -25,22 +25,15 @@ type Withdrawal struct {
 // NewWithdrawal returns what was redacted of a review. events are its events as they were recorded, in order.
 func NewWithdrawal(review Review, events []Event) *Withdrawal {
 	w := &Withdrawal{review: review, hidden: review.hidden(), runs: map[string]bool{review.Request.Run: true}}
-	var lines []string
 	for _, e := range events {
 		w.runs[e.Run] = true
 		if e.Type == EventReviewRedacted.Name {
 			w.since = append(w.since, e)
 		}
-		value, err := decodeSpoken(e.Payload)
-		if err != nil {
-			continue // nothing of it is shown
-		}
-		eachSpoken(value, false, func(text string) string {
-			if w.hidden[textHash(review.ID, text)] {
-				lines = append(lines, strings.Split(text, "\n")...)
-			}
-			return text
-		})
+	}
+	var lines []string
+	for _, text := range review.withheld.Texts {
+		lines = append(lines, strings.Split(text, "\n")...)
 	}
 	var pairs []string
 	slices.SortFunc(lines, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
@@ -73,7 +66,7 @@ func (w *Withdrawal) Event(e Event) Event {
 		return e
 	}
 	e.Title = w.quotes.Replace(e.Title)
-	data, err := w.json(e.Payload)
+	data, err := w.json(e.Payload, e.Review == w.review.ID && reviewMoves[e.Type].fold != nil)
 	if err != nil {
 		data = []byte("{}")
 	}
@@ -87,24 +80,30 @@ func (w *Withdrawal) Run(r Run) (Run, error) {
 	if err != nil {
 		return r, err
 	}
-	if data, err = w.json(data); err != nil {
+	if data, err = w.json(data, false); err != nil {
 		return r, err
 	}
-	return RestoreRun(data)
+	shown, err := RestoreRun(data)
+	shown.Plan.Checks = r.Plan.Checks // a resumed run executes them
+	return shown, err
 }
 
 // json replaces the redacted texts in a JSON document, and quotes of them in all that is more than one word: paths and
-// ids stay.
-func (w *Withdrawal) json(data []byte) ([]byte, error) {
+// ids stay. In an event of the review itself it also replaces what belongs to a redacted finding.
+func (w *Withdrawal) json(data []byte, own bool) ([]byte, error) {
 	value, err := decodeSpoken(data)
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(eachText(value, false, func(text string, spoken bool) string {
-		switch {
-		case spoken && w.hidden[textHash(w.review.ID, text)]:
+	if own {
+		w.review.withhold(value, func(string) string { return Redacted })
+	}
+	return json.Marshal(eachText(value, "", func(text, key string) string {
+		spoken := slices.Contains(spokenKeys, key)
+		if spoken && w.hidden[textHash(w.review.ID, text)] {
 			return Redacted
-		case spoken || strings.ContainsFunc(text, unicode.IsSpace):
+		}
+		if text = w.review.withheld.hide(text, key); spoken || strings.ContainsFunc(text, unicode.IsSpace) {
 			return w.quotes.Replace(text)
 		}
 		return text

@@ -119,7 +119,7 @@ func (t *execution) stop(stop record.Stop, kind record.EventType[record.StopPayl
 	}
 	title := stop.Reason
 	if stop.Round > 0 {
-		title = fmt.Sprintf("round %d/%d, %s unmet", stop.Round, stop.MaxRounds, prose.Count(len(stop.Unmet), "request"))
+		title = record.RoundOf(stop.Round, stop.MaxRounds) + ", " + prose.Count(len(stop.Unmet), "request") + " unmet"
 	}
 	event := kind.New("runner", title, record.StopPayload{Stop: stop, Commit: t.run.Head()})
 	event.Attachments = files

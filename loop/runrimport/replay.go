@@ -351,7 +351,7 @@ func (im *importer) stop(h *halt) {
 		if step.Action == runner.DoExhaust {
 			stop.Repeated = step.Repeated
 		}
-		title = fmt.Sprintf("round %d/%d, %s unmet", stop.Round, stop.MaxRounds, prose.Count(len(stop.Unmet), "request"))
+		title = record.RoundOf(stop.Round, stop.MaxRounds) + ", " + prose.Count(len(stop.Unmet), "request") + " unmet"
 	}
 	var files map[string][]byte
 	if im.explain != nil {

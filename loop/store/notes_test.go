@@ -147,8 +147,8 @@ func TestNoteOf(t *testing.T) {
 			record.EventReviewLoopDetected.Name,
 			record.StopPayload{Stop: record.Stop{Reason: record.ReasonReviewLoop, Round: 3, MaxRounds: 2,
 				Unmet: []string{"fix\nit", "test it"}, Commands: []string{"npm test"}}, Commit: "c"},
-			run + "STOPPED: review_loop_detected (round 3/2)\n" + run + "unmet 1: fix it\n" + run + "unmet 2: test it\n" + run +
-				"command: npm test",
+			run + "STOPPED: review_loop_detected (round 3 of 3)\n" + run + "unmet 1: fix it\n" + run + "unmet 2: test it\n" +
+				run + "command: npm test",
 		},
 		{
 			record.EventRunStopped.Name, record.StopPayload{Stop: record.Stop{
@@ -270,7 +270,7 @@ func TestNotesText(t *testing.T) {
 	text, err := notes.Get(ctx, two)
 	run := " run " + testRun + " "
 	want := "2026-01-07T12:03:00.000Z" + run + "round 2 by rev: PASS\n" +
-		"2026-01-07T12:04:00.000Z" + run + "STOPPED: review_loop_detected (round 3/2)\n" +
+		"2026-01-07T12:04:00.000Z" + run + "STOPPED: review_loop_detected (round 3 of 3)\n" +
 		"2026-01-07T12:04:00.000Z" + run + "command: npm test\n" +
 		"2026-01-07T12:04:00.000Z" + run + "unmet 1: fix it\n" +
 		"2026-01-07T12:04:00.000Z" + run + "unmet 2: test it\n" +

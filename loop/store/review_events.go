@@ -105,11 +105,20 @@ func (s *Store) SubmitPerson(ctx context.Context, id string, p record.Person) (r
 		if err := p.Check(); err != nil && !review.Sent(p.Actor, p.Key) {
 			return review, err
 		}
+		if err := s.Here(ctx, review); p.Decision != record.CommentOnly && err != nil {
+			return review, fmt.Errorf("submit a verdict: %w", err)
+		}
 		if review, err = s.submit(ctx, review, p.Submission(review), ""); err != nil {
 			return review, err
 		}
 	}
 	return review, s.dropDraft(review, p.Actor)
+}
+
+// Here returns a *gitstore.MissingError if what is under review is not in this clone.
+func (s *Store) Here(ctx context.Context, review record.Review) error {
+	_, err := s.Repo.TreeOf(ctx, review.Request.Subject.Tree)
+	return err
 }
 
 // unsaid returns the comments of p that no other submission of the same draft has recorded meanwhile.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
@@ -114,6 +115,28 @@ func (s *Store) Withheld(ctx context.Context, id gitstore.ID) (string, error) {
 		}
 	}
 	return "", err
+}
+
+// Attached returns the paths of what is attached to each of events and was not withdrawn.
+func (s *Store) Attached(ctx context.Context, events []record.Event) (map[gitstore.ID][]string, error) {
+	ids, err := s.concerned(ctx, events)
+	if err != nil {
+		return nil, err
+	}
+	ws, err := s.withdrawals(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	attached := map[gitstore.ID][]string{}
+	for _, e := range events {
+		if slices.ContainsFunc(ws, func(w *record.Withdrawal) bool { return w.Attached(e) != "" }) {
+			continue
+		}
+		if attached[e.ID], err = s.Repo.Attachments(ctx, e.ID); err != nil {
+			return nil, err
+		}
+	}
+	return attached, nil
 }
 
 // WithheldOutput is Withheld for a file with the output or the prompt of one of a run's agents. An agent that did not

@@ -51,9 +51,10 @@ func (p *program) inboxRedactCommand() *cli.Command {
 	return &cli.Command{
 		Name: "redact", Usage: "withdraw text of a review", ArgsUsage: "ID [FINDING|TEXT]",
 		Description: `Replaces text with [redacted], here and in each clone that has synced since: the whole review,
-the thread of a finding or comment, or every text that contains TEXT. Severity, place and state stay. What is attached
-to the review's events, such as an agent's whole answer, is withdrawn with it, and so are quotes of the text in other
-rounds and in the runs about the review. The event stays in the log, and whoever has the log can read it: git runr help security.`,
+the thread of a finding or comment, or every text that contains TEXT, also what is said there later. What a later round
+says anew is not covered. Severity, place and state stay. What is attached to the review's events, such as an agent's
+whole answer, is withdrawn with it, and so are quotes of the text in other rounds and in the runs about the review. The
+event stays in the log, and whoever has the log can read it: git runr help security.`,
 		Flags: []cli.Flag{asFlag()},
 		Action: p.inRepo(func(s *session, store *store.Store) error {
 			actor, err := s.actor(store)

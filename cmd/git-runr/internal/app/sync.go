@@ -160,5 +160,5 @@ func writeSynced(w io.Writer, done share.Synced) {
 			store.NotesRef, done.Replaced.Short())
 	}
 	screen.When(w, done.Renewed,
-		"Another clone writes under the id of this one: this one writes under a new id from now on.\n")
+		"Another writer pushed to this clone's log: this clone writes under a new id from now on.\n")
 }

@@ -544,7 +544,8 @@ func writeSubmission(b *strings.Builder, sub record.Submission) {
 		if !check.OK() {
 			fmt.Fprintf(b, "check %s did not pass: %s: %s\n", line(check.Name, 200), line(check.Command, 500),
 				line(check.Why(), 500))
-			when(b, check.Output != "" && sub.Event != "", "  whole output: %s\n", record.LogCommand(sub.Event, check.Name))
+			log := check.LogCommand(sub.Event)
+			when(b, log != "", "  whole output: %s\n", log)
 		}
 	}
 	for _, why := range sub.SkippedBy {

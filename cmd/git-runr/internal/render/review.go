@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -51,6 +52,8 @@ type ReviewDocument struct {
 
 	Markdown string `json:"markdown"` // the comments in the format that agents know, or ""
 	Fix      string `json:"-"`        // config.FixLine, or ""
+	// NotHere is what to type if the commit under review is not in this clone, else "". Place sets it.
+	NotHere string `json:"not_here,omitempty"`
 }
 
 // CommentDocument is a comment by a person.
@@ -90,8 +93,11 @@ func NewReviewDocument(r record.Review) ReviewDocument {
 	return doc
 }
 
-// Place sets where the comments of people are at HEAD.
+// Place sets where the comments of people are at HEAD, and whether what is under review is in this clone.
 func (doc *ReviewDocument) Place(ctx context.Context, store *store.Store) error {
+	if object := new(gitstore.MissingError); errors.As(store.Here(ctx, doc.Review), &object) {
+		doc.NotHere = cmp.Or(object.Try, "git runr sync")
+	}
 	now, err := shown.AtHead(ctx, store, doc.Review.Comments())
 	for i, c := range doc.Comments {
 		doc.Comments[i].Now = now[c.ID]
@@ -318,6 +324,7 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	screen.When(w, len(subject.Paths) > 0, "only %s\n", strings.Join(subject.Paths, ", "))
 	safetext.Fprintf(w, "requested by %s on %s\n", doc.RequestedBy, screen.Time(doc.CreatedAt))
 	screen.Each(w, "%s\n", doc.Whereabouts())
+	screen.When(w, doc.NotHere != "", "its commit is not in this clone: %s\n", doc.NotHere)
 	writeRounds(w, doc)
 	if follows := doc.Request.Follows; follows != "" && len(doc.Rounds) == 0 {
 		safetext.Fprintf(w, "asked again: follows review %s\n", follows)

@@ -110,6 +110,7 @@ func Run(w io.Writer, run record.Run, live bool, tree string) {
 	safetext.Fprintf(w, "base %s, branch %s at %s\n", run.Plan.Base.Short(), run.Plan.Branch, run.Commit.Short())
 	screen.When(w, run.Audience != "", "%s\n", Audience(run.Audience))
 	screen.When(w, tree != "", "worktree: %s\n", tree)
+	writeInterventions(w, run, 0)
 	for _, a := range run.Attempts {
 		writeAttempt(w, a)
 		for _, c := range run.Checks {
@@ -127,12 +128,22 @@ func Run(w io.Writer, run record.Run, live bool, tree string) {
 				writeRound(w, round, i == len(run.Rounds)-1)
 			}
 		}
+		writeInterventions(w, run, a.Number)
 	}
 	if took := run.Spending.String(); took != "" {
 		safetext.Fprintf(w, "\nthe agents took %s\n", took)
 	}
 	if run.Landed != nil {
 		safetext.Fprintf(w, "\nlanded as %s on %s\n", run.Landed.Commit.Short(), cmp.Or(run.Landed.Branch, "a detached HEAD"))
+	}
+}
+
+// writeInterventions prints what people did after that many attempts, in one line each.
+func writeInterventions(w io.Writer, run record.Run, attempts int) {
+	for _, iv := range run.Interventions {
+		if iv.Attempts == attempts {
+			safetext.Fprintf(w, "\nintervention %d (%s) by %s: %s\n", iv.Number, iv.Reason, iv.By, prose.OneLine(iv.Note))
+		}
 	}
 }
 
@@ -218,7 +229,8 @@ func writeCheck(w io.Writer, indent string, c record.CheckResult, event gitstore
 		safetext.Fprintf(w, "%s  %s\n", indent, f.String())
 	}
 	More(w, indent+"  ", len(c.Failures)+c.FailuresMore-failuresShown)
-	screen.When(w, c.Output != "" && event != "", "%s  whole output: %s\n", indent, record.LogCommand(event, c.Name))
+	log := c.LogCommand(event)
+	screen.When(w, log != "", "%s  whole output: %s\n", indent, log)
 }
 
 // writeRound prints a round; for the last one with the code of its findings.

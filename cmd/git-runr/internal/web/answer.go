@@ -133,7 +133,15 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		refusePage(w, status, "Changed while an agent worked", why, checking.GuardLines()...)
 		return
 	}
-	refuse(w, r, status, err.Error())
+	message, commands := err.Error(), []string(nil)
+	if object := new(gitstore.MissingError); errors.As(err, &object) && object.Try != "" {
+		message, commands = message+": "+object.Try, []string{object.Try}
+	}
+	if isAPI(r) {
+		refuse(w, r, status, message)
+		return
+	}
+	refusePage(w, status, http.StatusText(status), err.Error(), commands...)
 }
 
 func writeJSON(w http.ResponseWriter, status int, body any) {

@@ -155,7 +155,7 @@ func TestRunNow(t *testing.T) {
 	s.ask("GET", "/run/nix/now", "", s.asPerson()).want(404)
 	page := s.page("/run/" + run.ID)
 	shows(t, page, "Attempt 3 of 3.", "(attempt 3 of 3)")
-	hides(t, page, "round 3/2", `class="now"`)
+	hides(t, page, "round 3 of 3", `class="now"`)
 
 	// After a resume is requested, the page says so until the run begins, with the process's output.
 	events, err := s.Store.RunEvents(context.Background(), run.ID)
