@@ -371,7 +371,8 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		span:      gitstore.Span{From: r.Base, To: r.Commit},
 		ranged:    r.Kind == record.SubjectRange,
 		settled:   r.FixedBy,
-		approvers: r.Approvers, refusers: r.Refusers, unseen: r.Unseen, part: r.Part(), kind: r.ReviewKind, change: r.Change, follows: r.Follows,
+		approvers: r.Approvers, refusers: r.Refusers, unseen: r.Unseen, part: r.Part(), kind: r.ReviewKind,
+		change: r.Change, follows: r.Follows,
 		at: cmp.Or(r.SubmittedAt, r.CreatedAt),
 	}
 	c.Level = levelOf(r.Looked, r.Outcome)
@@ -661,13 +662,15 @@ func (c *cover) hears(people []string) bool {
 	return !slices.ContainsFunc(people, func(person string) bool {
 		approves := func(a record.Approver) bool { return record.SameActor(a.By, person) }
 		refuses := func(by string) bool { return record.SameActor(by, person) }
-		return c.reviewer != person && !slices.ContainsFunc(c.approvers, approves) && !slices.ContainsFunc(c.refusers, refuses)
+		return c.reviewer != person && !slices.ContainsFunc(c.approvers, approves) &&
+			!slices.ContainsFunc(c.refusers, refuses)
 	})
 }
 
 // after reports whether c's verdict on the whole change was given after than's.
 func (c *cover) after(than *cover) bool {
-	return !c.part && (c.State == CoverReviewed || c.State == CoverCarried) && c.Review != than.Review && c.newer(than) == c
+	whole := !c.part && (c.State == CoverReviewed || c.State == CoverCarried)
+	return whole && c.Review != than.Review && c.newer(than) == c
 }
 
 // newer returns the newer of c and than; than may be nil.
