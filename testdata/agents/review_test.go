@@ -81,7 +81,7 @@ func TestReview(t *testing.T) {
 // tool can continue one as a reviewer. A file that its model tries to write then is not written either.
 func TestAskedForTheBlock(t *testing.T) {
 	eachWay(t, func(t *testing.T, a tool) {
-		again := func(r model.Request) bool { return strings.Contains(r.Prompt, "lacks the block that was asked for") }
+		again := func(r model.Request) bool { return strings.Contains(r.Prompt, "lacks the required block") }
 		w := newWorld(t, a, func(r model.Request) model.Reply {
 			switch {
 			case len(r.Tools) == 0:
