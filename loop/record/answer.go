@@ -18,6 +18,8 @@ const (
 	AnswerDeferred AnswerKind = "deferred" // postponed
 	AnswerGone     AnswerKind = "gone"     // a commit removed the code that the finding is about
 	AnswerOpen     AnswerKind = "open"     // a verification found it still there after a claimed fix
+	// AnswerWithdrawn is filled in by the fold: who asked for the change as a whole has approved it since.
+	AnswerWithdrawn AnswerKind = "withdrawn"
 )
 
 // Answer is what somebody who addresses a review says about one finding or comment.

@@ -390,7 +390,7 @@ func (r *Review) takeBack(person string, at time.Time) {
 		for _, c := range sub.Comments {
 			if sub.Decision == RequestChanges && SameActor(sub.Reviewer, person) && c.File == "" &&
 				r.IsOpen(findingOf(c, sub.Decision)) {
-				r.Answers = append(r.Answers, Answer{Finding: c.ID, Kind: AnswerRefuted, Reason: "approved since",
+				r.Answers = append(r.Answers, Answer{Finding: c.ID, Kind: AnswerWithdrawn, Reason: "approved since",
 					Actor: person, At: at})
 			}
 		}

@@ -415,6 +415,9 @@ func writeReplies(w io.Writer, indent string, replies []record.Reply) {
 }
 
 func answerLine(a record.Answer) string {
+	if a.Kind == record.AnswerWithdrawn { // nobody typed an answer
+		return "withdrawn: " + a.Actor + " approved the change later"
+	}
 	line := a.What() + ", says " + a.Actor
 	if a.Reason != "" {
 		line += ": " + a.Reason
