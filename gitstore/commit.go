@@ -196,13 +196,8 @@ func (w *Worktree) moveTo(ctx context.Context, at position, to ID, why string) e
 			return err
 		}
 	}
-	for _, name := range operationFiles { // an unfinished merge, rebase or the like has ended
-		if !w.Own {
-			break
-		}
-		if err := os.RemoveAll(filepath.Join(w.GitDir, name)); err != nil {
-			return err
-		}
+	if err := w.endOperation(); err != nil {
+		return err
 	}
 	if at.ref == "" || at.branch == at.ref {
 		return nil
@@ -299,4 +294,18 @@ func (w *Worktree) refreshIndex(ctx context.Context) error {
 		}
 		return err
 	})
+}
+
+// endOperation removes the state of an unfinished merge, rebase or the like from a worktree of this tool. It does
+// nothing in the user's checkout.
+func (w *Worktree) endOperation() error {
+	if !w.Own {
+		return nil
+	}
+	for _, name := range operationFiles {
+		if err := os.RemoveAll(filepath.Join(w.GitDir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -323,11 +323,15 @@ func (f *workFiles) regularState(dir *os.Root, base string) (fileState, error) {
 	}
 	id, err := f.blobID(info.Size(), file)
 	again, statErr := dir.Lstat(base)
-	if err == nil && (statErr != nil || !os.SameFile(info, again) || !info.ModTime().Equal(again.ModTime()) ||
-		info.Size() != again.Size()) { // somebody wrote while a large file was read
+	if err == nil && (statErr != nil || !unchanged(info, again)) { // somebody wrote while a large file was read
 		err = errChanged
 	}
 	return fileState{fileMode(info.Mode()), id}, err
+}
+
+// unchanged reports whether a file is the same, judging by two stats of it.
+func unchanged(before, after fs.FileInfo) bool {
+	return os.SameFile(before, after) && before.ModTime().Equal(after.ModTime()) && before.Size() == after.Size()
 }
 
 // fileMode returns the mode that git records for a regular file.

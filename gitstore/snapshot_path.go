@@ -18,7 +18,7 @@ func unsafePath(path string) bool {
 // backslash, trailing dots and spaces).
 func isDotGit(name string) bool {
 	name = strings.Map(func(r rune) rune {
-		if r >= 0x200c && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x206a && r <= 0x206f || r == 0xfeff {
+		if hfsIgnores(r) {
 			return -1
 		}
 		return r
@@ -27,4 +27,9 @@ func isDotGit(name string) bool {
 	name, _, _ = strings.Cut(name, `\`)
 	name = strings.ToLower(strings.TrimRight(name, ". "))
 	return name == ".git" || name == "git~1"
+}
+
+// hfsIgnores reports whether HFS+ ignores a character when it compares names.
+func hfsIgnores(r rune) bool {
+	return r >= 0x200c && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x206a && r <= 0x206f || r == 0xfeff
 }

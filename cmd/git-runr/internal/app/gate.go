@@ -45,7 +45,7 @@ func (s *session) prePush(store *store.Store) error {
 	if should, _ := hooks.ShouldRun(s.ctx, store.Repo, hooks.PrePush, s.getenv); !should {
 		refs = slices.DeleteFunc(refs, func(ref hooks.Push) bool { return !isPrivate(ref) })
 	}
-	if err == nil {
+	if err == nil && len(refs) > 0 {
 		err = s.gate(store, conf, refs)
 	}
 	if err != nil && !refuses(err) && (private || conf.Hooks.PrePush == "refuse") {

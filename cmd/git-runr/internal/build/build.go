@@ -76,8 +76,8 @@ const (
 	InstallLine = "go install " + Module + "/cmd/..."
 )
 
-// besides is what the name of git-runr-serve has besides that of git-runr.
-const besides = "-serve"
+// serveSuffix is what follows the path of git-runr in that of git-runr-serve.
+const serveSuffix = "-serve"
 
 // Program returns the path of git-runr, which hooks and background processes start: this program, or the one that
 // stands beside git-runr-serve.
@@ -86,7 +86,7 @@ func Program() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	plain := strings.TrimSuffix(self, besides)
+	plain := strings.TrimSuffix(self, serveSuffix)
 	if _, err := os.Stat(plain); err != nil {
 		return self, nil
 	}
@@ -100,15 +100,15 @@ func Screens() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err := os.Stat(self + besides); err == nil {
-		return self + besides, nil
+	if _, err := os.Stat(self + serveSuffix); err == nil {
+		return self + serveSuffix, nil
 	}
 	behind, err := filepath.EvalSymlinks(self)
 	if err != nil {
 		return "", err
 	}
-	if _, err = os.Stat(behind + besides); errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("there is no %q", behind+besides)
+	if _, err = os.Stat(behind + serveSuffix); errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("there is no %q", behind+serveSuffix)
 	}
-	return behind + besides, err
+	return behind + serveSuffix, err
 }

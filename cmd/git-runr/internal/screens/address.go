@@ -44,8 +44,11 @@ func (a Address) ReviewURL(secret Secret, id string) string {
 // people each has a server of their own, because it writes in their name.
 func home(kind string) string { return "serve-" + strconv.Itoa(os.Getuid()) + kind }
 
+// AddressPath returns the file that records where the server of the repository and this user listens or listened last.
 func AddressPath(repo *gitstore.Repo) string { return filepath.Join(repo.StateDir(), home(".json")) }
-func SecretPath(repo *gitstore.Repo) string  { return filepath.Join(repo.StateDir(), home(".secret")) }
+
+// SecretPath returns the file with the server's secret, which only this user may read.
+func SecretPath(repo *gitstore.Repo) string { return filepath.Join(repo.StateDir(), home(".secret")) }
 
 // ReadAddress returns the address of the running server or of the last one, or the zero Address if there was none.
 func ReadAddress(repo *gitstore.Repo) (a Address) {
