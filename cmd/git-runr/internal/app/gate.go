@@ -230,11 +230,8 @@ func (s *session) isKept(repo *gitstore.Repo, ref hooks.Push) (bool, error) {
 	return here == ref.New, err
 }
 
-// isPrivate reports whether a ref must not leave this clone. Git has no setting that excludes such refs from push
-// --mirror, and outside of refs/ git gc would remove what they name.
-func isPrivate(ref hooks.Push) bool {
-	return strings.HasPrefix(ref.Local, "refs/runr-local/") || strings.HasPrefix(ref.Local, "refs/runr-remotes/")
-}
+// isPrivate reports whether a push would send a ref that must not leave this clone.
+func isPrivate(ref hooks.Push) bool { return gitstore.IsPrivateRef(ref.Local) }
 
 // writeOpaque lists the refs that lead to no commit, and what to type to read them.
 func writeOpaque(w io.Writer, refs []hooks.Push) {
@@ -264,7 +261,7 @@ func writePrivate(w io.Writer, remote string, named bool, private []string, refs
 	if named { // with mirror set, git accepts no refspecs
 		argv = append(argv, "-c", "remote."+remote+".mirror=false")
 	}
-	argv = append(argv, "push", "--prune", remote, "+refs/*:refs/*", "^refs/runr-local/*", "^refs/runr-remotes/*")
+	argv = append(argv, gitstore.PushOthers(remote)...)
 	safetext.Fprintf(w, "git runr: %s private to this clone; to push all other refs:\n", what)
 	if line, ok := safetext.CommandLine(argv...); ok {
 		render.Lines(w, []string{line})

@@ -30,11 +30,11 @@ import (
 func (p *program) resumeCommand() *cli.Command {
 	return &cli.Command{
 		Name: "resume", Usage: "resume a run that stopped, or decide on it", ArgsUsage: "[RUN]",
-		Description: `The run's retry limits count from zero again. What you changed in the run's working tree since the stop is committed
-as yours, then checked and reviewed; the implementer is called only if that fails. An attempt whose agent failed is
-repeated: its changes are reverted first, except in files that changed since. After a kill in your checkout nobody can
-tell whose changes are whose: resume lists the differences, and you decide (exit status 3). In the run's own working
-tree everything is kept.
+		Description: `The run's retry limits count from zero again. What you changed in the run's working tree since the
+stop is committed as yours, then checked and reviewed; the implementer is called only if that fails. An attempt whose
+agent failed is repeated: its changes are reverted first, except in files that changed since. After a kill in your
+checkout nobody can tell whose changes are whose: resume lists the differences, and you decide (exit status 3). In the
+run's own working tree everything is kept.
 
 For a run that gave up, --commit accepts the result with its open findings, --skip leaves the task undone and --stop
 leaves the run to a person. --safe resumes only runs that were interrupted, timed out or died, whose configuration is

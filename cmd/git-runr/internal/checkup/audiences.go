@@ -13,9 +13,6 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// privateRefs are the prefixes of the refs that must not leave this clone.
-var privateRefs = []string{"refs/runr-local/", "refs/runr-remotes/"}
-
 // audiences says who sees what is recorded, and names git's settings that would send it to others, and patterns of
 // private branches that keep nothing private. idle reports that no hooks can be installed.
 func audiences(ctx context.Context, store *store.Store, conf *config.Config, idle bool) []Result {
@@ -34,14 +31,13 @@ func audiences(ctx context.Context, store *store.Store, conf *config.Config, idl
 		}
 		problems = append(problems, leaks)
 	}
-	kept, err := store.Repo.Refs(ctx, privateRefs[0]+"private/")
+	kept, err := store.Repo.Refs(ctx, "refs/runr-local/private/")
 	const pushes = "git push --mirror would push the private records of this clone"
 	switch {
 	case err != nil || len(kept) == 0 || gate:
 	case idle:
 		remote, _ := store.Repo.ElectRemote(conf.Sync.Remote)
-		line, _ := safetext.CommandLine("git", "push", "--prune", cmp.Or(remote, "REMOTE"), "+refs/*:refs/*",
-			"^"+privateRefs[0]+"*", "^"+privateRefs[1]+"*")
+		line, _ := safetext.CommandLine(append([]string{"git"}, gitstore.PushOthers(cmp.Or(remote, "REMOTE"))...)...)
 		problems = append(problems, warn("audiences", pushes+"; to push all other refs:", line))
 	default:
 		problems = append(problems, warn("audiences", pushes+": only the pre-push hook refuses it, also under warn",
@@ -114,7 +110,7 @@ func leaksTo(ctx context.Context, repo *gitstore.Repo, remote string) (Result, e
 		return Result{}, err
 	}
 	var wrong []string // patterns of refs that are not for remote
-	for _, prefix := range privateRefs {
+	for _, prefix := range gitstore.PrivateRefs() {
 		if pushes(specs, prefix) {
 			wrong = append(wrong, prefix+"*")
 		}

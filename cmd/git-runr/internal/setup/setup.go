@@ -281,7 +281,7 @@ func (r *removal) agents(repo *gitstore.Repo) error {
 // records removes the refs with this clone's records.
 func (r *removal) records(ctx context.Context, repo *gitstore.Repo) error {
 	var names []string
-	for _, prefix := range []string{"refs/runr/", "refs/runr-local/", "refs/runr-remotes/"} {
+	for _, prefix := range append([]string{"refs/runr/"}, gitstore.PrivateRefs()...) {
 		refs, err := repo.Refs(ctx, prefix)
 		if err != nil {
 			return err
