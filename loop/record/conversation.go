@@ -24,7 +24,8 @@ type Thread struct {
 }
 
 // Carried returns the threads of earlier rounds that are carried into round at: those that are open or claimed fixed.
-// The objector settles a thread by a later verdict: a person by approving, an agent by reviewing again.
+// The objector settles a thread by a later verdict: a person by approving, an agent by reviewing again. A secret in the
+// message of a commit is not carried to another commit, whose own message is searched.
 func (c Conversation) Carried(at int) (carried []Thread) {
 	for n, r := range c[:at] {
 		if r.ResolvedBy != "" && r.ResolvedBy != Itself { // somebody says that it is dealt with
@@ -33,6 +34,9 @@ func (c Conversation) Carried(at int) (carried []Thread) {
 		later := c[n+1 : at+1]
 		for _, j := range r.Joined() {
 			answer, _ := r.AnswerTo(j.ID)
+			if accusesMessage(j.Finding) && r.At() != c[at].At() {
+				continue
+			}
 			if (r.IsOpen(j.Finding) || answer.Claimed()) && !later.settle(r, j) {
 				carried = append(carried, Thread{n + 1, r.ID, j, r.refuses(j)})
 			}

@@ -66,9 +66,12 @@ func (r Review) Open() []reply.Finding {
 // AccusesMessage reports whether an open finding is a secret in the message or the header of a commit. The review says
 // nothing of another commit with the same change.
 func (r Review) AccusesMessage() bool {
-	return slices.ContainsFunc(r.Open(), func(f reply.Finding) bool {
-		return f.Rule == RuleSecret && f.File == "" && f.Severity == reply.Critical
-	})
+	return slices.ContainsFunc(r.Open(), accusesMessage)
+}
+
+// accusesMessage reports whether a finding is a secret in the message or the header of a commit.
+func accusesMessage(f reply.Finding) bool {
+	return f.Rule == RuleSecret && f.File == "" && f.Severity == reply.Critical
 }
 
 // Unanswered returns the ids of Open.
