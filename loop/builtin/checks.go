@@ -89,16 +89,16 @@ func endWords(output string) []string {
 // checkFindings returns the findings of a judged result: warnings with the places in its
 // output. It returns none for a check that did not run or fails on the base too, because
 // that says nothing about the change.
-func checkFindings(result record.CheckResult) []reply.Finding {
+func (sec *Secrets) checkFindings(result record.CheckResult) []reply.Finding {
 	if !result.Fails() {
 		return nil
 	}
 	if len(result.Failures) == 0 {
-		return []reply.Finding{checkFinding(result.Name, record.CheckFailure{Message: "failed: " + lastLines(result)})}
+		return []reply.Finding{sec.checkFinding(result.Name, record.CheckFailure{Message: "failed: " + lastLines(result)})}
 	}
 	var found []reply.Finding
 	for _, f := range result.Failures {
-		found = append(found, checkFinding(result.Name, f))
+		found = append(found, sec.checkFinding(result.Name, f))
 	}
 	if left := result.FailuresMore; left > 0 {
 		found[len(found)-1].Issue += fmt.Sprintf(" (and %d more)", left)
@@ -106,10 +106,10 @@ func checkFindings(result record.CheckResult) []reply.Finding {
 	return found
 }
 
-func checkFinding(name string, f record.CheckFailure) reply.Finding {
+func (sec *Secrets) checkFinding(name string, f record.CheckFailure) reply.Finding {
 	place := reply.Finding{Severity: reply.Warning, File: f.File, Line: f.Line, Rule: record.RuleOfCheck + name}
 	f.File = "" // the finding has the place
-	text, _ := RedactSecrets(oneLine(f.String(), 500))
+	text, _ := sec.Redact(oneLine(f.String(), 500))
 	place.Issue = "check " + oneLine(name, 60) + ": " + text
 	return place
 }

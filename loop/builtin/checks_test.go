@@ -213,7 +213,7 @@ func TestCheckFindingsReadPlaces(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
-			for _, f := range checkFindings(Judge(failed(c.command, c.output), nil, c.changed)) {
+			for _, f := range leaks.checkFindings(Judge(failed(c.command, c.output), nil, c.changed)) {
 				if f.Severity != reply.Warning || f.Rule != "check:test" {
 					t.Errorf("%+v", f)
 				}
@@ -239,7 +239,7 @@ func TestCheckFindingsAreLimited(t *testing.T) {
 		out.WriteString("a/x.go:" + strings.Repeat("1", i%8+1) + "1: problem " + strings.Repeat("x", i) + "\n")
 		out.WriteString("a/y" + strings.Repeat("y", i) + ".go:1: " + strings.Repeat("long ", 200) + "\n")
 	}
-	found := checkFindings(Judge(failed("", out.String()), nil, nil))
+	found := leaks.checkFindings(Judge(failed("", out.String()), nil, nil))
 	if len(found) != maxPerCheck || !strings.Contains(found[maxPerCheck-1].Issue, "more)") {
 		t.Fatalf("%d findings", len(found))
 	}
@@ -310,7 +310,7 @@ func TestChecksThatCouldNotRun(t *testing.T) {
 			if got := judged.Fails(); got != c.failed {
 				t.Errorf("Fails = %v", got)
 			}
-			found := checkFindings(judged)
+			found := leaks.checkFindings(judged)
 			switch {
 			case c.name == "passed":
 				if len(found) != 0 {
@@ -370,7 +370,7 @@ func TestChecksThatFailOnTheBase(t *testing.T) {
 				t.Errorf("Fails = %v", got)
 			}
 			var got []string
-			for _, f := range checkFindings(judged) {
+			for _, f := range leaks.checkFindings(judged) {
 				got = append(got, string(f.Severity)+": "+f.Issue)
 			}
 			if !slices.EqualFunc(got, c.want, strings.HasPrefix) {
@@ -389,7 +389,7 @@ func FuzzCheckFindings(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, command, output, path string) {
 		r := failed(command, output)
-		found := checkFindings(Judge(r, nil, []string{path}))
+		found := leaks.checkFindings(Judge(r, nil, []string{path}))
 		if len(found) == 0 && Judge(r, nil, nil).NotRun == "" || len(found) > maxPerCheck+1 {
 			t.Fatalf("%d findings", len(found))
 		}

@@ -44,8 +44,7 @@
 // binary files and text in UTF-16, the headers of commits, and tags. In binary data, and in paths that gitleaks skips,
 // it accepts only tokens with a known beginning that look random. A file above 16 MiB is listed as not examined.
 //
-// The patterns for secrets come from gitleaks' config package; its detect package would
-// add 2 ms to every start of the program. The keywords are read when the first text that
-// may hold a secret is scanned, a rule when one of its keywords occurs: the post-commit
+// The patterns for secrets come from gitleaks' configuration, which the program gives to NewSecrets. The keywords are
+// read when the first text that may hold a secret is searched, a rule when one of its keywords occurs: the post-commit
 // hook redacts what it writes, and nearly all of that is ids and paths.
 package builtin

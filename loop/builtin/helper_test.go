@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zricethezav/gitleaks/v8/config"
+
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
@@ -25,7 +27,11 @@ func newText(path, text string) File {
 
 func review(files ...File) reply.Report { return reviewed(Input{Files: files, Shown: len(files)}) }
 
+// leaks has gitleaks' rules.
+var leaks = NewSecrets(func() (string, error) { return config.DefaultConfig, nil }, nil)
+
 func reviewed(in Input) reply.Report {
+	in.Secrets = leaks
 	r, err := Review(context.Background(), in)
 	if err != nil {
 		panic(err)

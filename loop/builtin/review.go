@@ -25,6 +25,8 @@ type Input struct {
 	Checks []record.CheckResult // on the change, judged
 	Said   []Said               // the commits under review
 	Hidden []reply.Finding      // secrets in what the diff does not show
+
+	Secrets *Secrets // with which the change is searched
 }
 
 // Review reviews the diff and the checks' results. Its verdict is CRITICAL for a critical
@@ -37,17 +39,17 @@ func Review(ctx context.Context, in Input) (reply.Report, error) {
 		if n, known := in.Sizes[f.Path]; known && f.Size < 0 {
 			f.Size = n
 		}
-		found = append(found, slices.DeleteFunc(reviewFile(ctx, f), before.hold(f))...)
+		found = append(found, slices.DeleteFunc(in.reviewFile(ctx, f), before.hold(f))...)
 	}
 	for _, f := range in.Rest {
-		found = append(found, secrets(ctx, f, kind{exempt: true, fixture: kindOf(f).fixture}, nil)...)
+		found = append(found, in.Secrets.inFile(ctx, f, kind{exempt: true, fixture: kindOf(f).fixture}, nil)...)
 	}
 	if ctx.Err() != nil {
 		return reply.Report{}, ctx.Err()
 	}
 	found = append(append(found, lockFiles(in)...), deletedTests(in.Files)...)
 	for _, said := range in.Said {
-		found = append(found, messageSecrets(said)...)
+		found = append(found, in.Secrets.inMessage(said)...)
 	}
 	arrange(found)
 	left := max(0, len(found)-maxFindings)
@@ -95,7 +97,7 @@ func (s lineSet) hold(f File) func(reply.Finding) bool {
 var codeRules = []string{"debug", "stub", "focused-test", "skipped-test", "code-from-text", "sql-from-text"}
 
 // reviewFile applies the rules to one file. It ends early when ctx does.
-func reviewFile(ctx context.Context, f File) []reply.Finding {
+func (in Input) reviewFile(ctx context.Context, f File) []reply.Finding {
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -106,7 +108,7 @@ func reviewFile(ctx context.Context, f File) []reply.Finding {
 	}
 	lines := takeApart(ctx, lang, f)
 	found := conflictMarkers(f, k, lines)
-	found = append(found, secrets(ctx, f, k, lines)...)
+	found = append(found, in.Secrets.inFile(ctx, f, k, lines)...)
 	if k.exempt || ctx.Err() != nil {
 		return found
 	}
@@ -140,7 +142,7 @@ func reviewChecks(in Input) (failing []string, found []reply.Finding) {
 		if result.Fails() {
 			failing = append(failing, result.Name)
 		}
-		for _, f := range checkFindings(result) {
+		for _, f := range in.Secrets.checkFindings(result) {
 			_, issue, _ := strings.Cut(f.Issue, ": ")
 			same := reply.Finding{File: f.File, Line: f.Line, Issue: issue}
 			if f.File == "" || !said[same] {
@@ -262,11 +264,17 @@ func summary(in Input, found []reply.Finding, failing []string) string {
 	if len(inside) > 0 {
 		said += "; the content of submodules was not looked at: " + oneLine(strings.Join(inside, ", "), 200)
 	}
+	if in.Secrets.loaded().own {
+		said += "; " + ownRulesOnly
+	}
 	if missing := checksNotRun(in.Checks); len(missing) > 0 {
 		said += "; not run: " + oneLine(strings.Join(missing, ", "), 300)
 	}
 	return said
 }
+
+// ownRulesOnly says what a review did not look for.
+const ownRulesOnly = "keys and tokens of known services were not looked for, because gitleaks' rules are missing"
 
 // checksNotRun returns the names of the checks that could not run, with reasons.
 func checksNotRun(results []record.CheckResult) []string {

@@ -12,7 +12,10 @@ import (
 
 // Reviewer reviews the diff, the messages of commits and the checks' evidence. Repo contains the trees that changes
 // lead to.
-type Reviewer struct{ Repo *gitstore.Repo }
+type Reviewer struct {
+	Repo    *gitstore.Repo
+	Secrets *Secrets
+}
 
 // Limits returns no limits. The reviewer can report that a binary file is present.
 func (Reviewer) Limits() role.Limits { return role.Limits{Binary: true} }
@@ -22,7 +25,7 @@ func (Reviewer) NeedsCheckout() bool { return false }
 
 // Review never returns a Failure.
 func (r Reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAnswer, error) {
-	in := Input{Shown: len(job.Files), Checks: job.Checks}
+	in := Input{Shown: len(job.Files), Checks: job.Checks, Secrets: r.Secrets}
 	var err error
 	if in.Files, err = parseDiff(ctx, job.Patch); err != nil {
 		return role.ReviewAnswer{}, err

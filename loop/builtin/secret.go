@@ -35,9 +35,9 @@ type secretScan struct {
 	lineStart, lineEnd int // the line that was examined last
 }
 
-// scanSecrets returns the secrets in text by position; they do not overlap.
-func scanSecrets(text string, s secretScan) []secretMatch {
-	s.rules, s.text, s.tried = loadSecretRules(), text, map[int]int{}
+// scan returns the secrets in text by position; they do not overlap.
+func (sec *Secrets) scan(text string, s secretScan) []secretMatch {
+	s.rules, s.text, s.tried = sec.loaded(), text, map[int]int{}
 	if s.rules.pathAllowed(s.path) {
 		s.path, s.strict = "", true
 	}
@@ -276,10 +276,10 @@ func visible(text string) (clean string, back []int) {
 	return b.String(), append(back, len(text))
 }
 
-// secrets finds secrets in the name of a file and in the added lines; those of a symbolic link are its target.
-func secrets(ctx context.Context, f File, k kind, lines []codeLine) []reply.Finding {
+// inFile finds secrets in the name of a file and in the added lines; those of a symbolic link are its target.
+func (sec *Secrets) inFile(ctx context.Context, f File, k kind, lines []codeLine) []reply.Finding {
 	prose := proseLines(lines)
-	found := append(secretFile(f, k), pathSecrets(f, k)...)
+	found := append(sec.byPath(f, k), sec.inPath(f, k)...)
 	for run := range runs(f.Added) {
 		var text bytes.Buffer
 		for _, l := range run {
@@ -288,7 +288,7 @@ func secrets(ctx context.Context, f File, k kind, lines []codeLine) []reply.Find
 		clean, _ := visible(text.String())
 		line, counted := run[0].Number, 0
 		ended := func() bool { return ctx.Err() != nil }
-		for _, m := range scanSecrets(clean, secretScan{path: f.Path, sureOnly: k.exempt || f.Symlink(), ended: ended}) {
+		for _, m := range sec.scan(clean, secretScan{path: f.Path, sureOnly: k.exempt || f.Symlink(), ended: ended}) {
 			line += strings.Count(clean[counted:m.start], "\n")
 			counted = m.start
 			end := line + strings.Count(clean[m.start:m.end-1], "\n")
@@ -365,12 +365,12 @@ func hint(secret string) string {
 	return fmt.Sprintf(" (%s…)", strings.ToValidUTF8(secret[:4], ""))
 }
 
-// secretFile applies the rules that need only the path.
-func secretFile(f File, k kind) []reply.Finding {
+// byPath applies the rules that need only the path.
+func (sec *Secrets) byPath(f File, k kind) []reply.Finding {
 	if !f.New {
 		return nil
 	}
-	rules := loadSecretRules()
+	rules := sec.loaded()
 	var found []reply.Finding
 	for _, r := range rules.rules {
 		if len(r.Keywords) > 0 {
@@ -387,15 +387,15 @@ func secretFile(f File, k kind) []reply.Finding {
 
 const redactedMark = "[redacted:"
 
-// RedactSecrets replaces each secret in a free text by "[redacted:RULE]" and returns their
+// Redact replaces each secret in a free text by "[redacted:RULE]" and returns their
 // number. It uses the rules of the review, but in doubt it redacts, and a gitleaks:allow
 // comment in the text has no effect.
-func RedactSecrets(text string) (string, int) {
+func (sec *Secrets) Redact(text string) (string, int) {
 	if !mayHoldSecret(text) {
 		return text, 0
 	}
 	clean, back := visible(text)
-	matches := scanSecrets(clean, secretScan{freeing: true})
+	matches := sec.scan(clean, secretScan{freeing: true})
 	if len(matches) == 0 {
 		return text, 0
 	}

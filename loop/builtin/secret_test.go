@@ -187,16 +187,16 @@ func TestRedactSecrets(t *testing.T) {
 		{awsKey + " // gitleaks:allow", "[redacted:aws-access-token] // gitleaks:allow"},
 		{"password=[redacted:assigned-secret]", "password=[redacted:assigned-secret]"},
 	} {
-		got, n := RedactSecrets(c.text)
+		got, n := leaks.Redact(c.text)
 		if got != c.want {
-			t.Errorf("RedactSecrets(%q) = %q, want %q", c.text, got, c.want)
+			t.Errorf("leaks.Redact(%q) = %q, want %q", c.text, got, c.want)
 		}
 		if want := strings.Count(c.want, redactedMark) - strings.Count(c.text, redactedMark); n != want {
-			t.Errorf("RedactSecrets(%q) counts %d, want %d", c.text, n, want)
+			t.Errorf("leaks.Redact(%q) counts %d, want %d", c.text, n, want)
 		}
 	}
 	key := privateKey(t)
-	if got, n := RedactSecrets("a\n" + key + "b\n"); n != 1 || strings.Contains(got, key[40:60]) ||
+	if got, n := leaks.Redact("a\n" + key + "b\n"); n != 1 || strings.Contains(got, key[40:60]) ||
 		!strings.HasPrefix(got, "a\n") || !strings.HasSuffix(got, "\nb\n") {
 		t.Errorf("%d, %q", n, got)
 	}
@@ -216,7 +216,7 @@ func TestSecretRulesAreRead(t *testing.T) {
 	if _, err := toml.Decode(config.DefaultConfig, &doc); err != nil {
 		t.Fatal(err)
 	}
-	rules := loadSecretRules()
+	rules := leaks.loaded()
 	published := rules.rules[len(ownSecretRules()):]
 	if rules.err != nil || len(rules.Allowlist.Paths) == 0 || len(published) != len(doc.Rules) || len(published) < 200 {
 		t.Fatalf("%d rules, want %d, %v", len(published), len(doc.Rules), rules.err)
@@ -255,8 +255,8 @@ func TestRedactSecretsLeavesIdentifiers(t *testing.T) {
 		"git@github.com:acme/secrets2.git", "ssh://git@git.acme.io:2222/a/b.git", "the token at a.go:12 has 64 bytes",
 		"KeyError: 'token2'", "missing credentials: see docs/credentials.md", "password: must have 8+ characters",
 	} {
-		if got, n := RedactSecrets(text); n != 0 || got != text {
-			t.Errorf("RedactSecrets(%q) = %q", text, got)
+		if got, n := leaks.Redact(text); n != 0 || got != text {
+			t.Errorf("leaks.Redact(%q) = %q", text, got)
 		}
 	}
 }
@@ -269,7 +269,7 @@ func FuzzRedactSecrets(f *testing.F) {
 	f.Fuzz(func(t *testing.T, before, behind string) {
 		// a key that touches letters or digits is not a key
 		text := before + " " + awsKey + "\n" + behind
-		got, n := RedactSecrets(text)
+		got, n := leaks.Redact(text)
 		if n == 0 || strings.Contains(got, awsKey) {
 			t.Fatalf("%d redacted: %q", n, got)
 		}

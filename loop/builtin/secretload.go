@@ -6,19 +6,46 @@ import (
 	"sync"
 
 	"github.com/BurntSushi/toml"
-	"github.com/zricethezav/gitleaks/v8/config"
 )
 
-// loadSecretRules reads the rules' ids and keywords at the first call. Decoding the whole
-// configuration would take 4 to 15 ms, and most texts need none of it.
-var loadSecretRules = sync.OnceValue(func() *secretRules {
-	head, rest, _ := strings.Cut(config.DefaultConfig, ruleHeader)
-	s := &secretRules{rules: ownSecretRules()}
+// Secrets finds secrets in texts: with the rules of gitleaks' configuration and with our own. A nil Secrets has our own
+// rules alone.
+type Secrets struct{ rules func() *secretRules }
+
+// NewSecrets returns the search with the rules of gitleaks' configuration that read returns. It reads them when the
+// first text that may hold a secret is searched; if that fails, it searches with our own rules alone and calls warn.
+func NewSecrets(read func() (string, error), warn func(error)) *Secrets {
+	return &Secrets{sync.OnceValue(func() *secretRules {
+		text, err := read()
+		if err != nil {
+			warn(err)
+			return ownRulesAlone()
+		}
+		return readSecretRules(text)
+	})}
+}
+
+var ownRulesAlone = sync.OnceValue(func() *secretRules { return readSecretRules("") })
+
+func (s *Secrets) loaded() *secretRules {
+	if s == nil {
+		return ownRulesAlone()
+	}
+	return s.rules()
+}
+
+// readSecretRules reads only the rules' ids and keywords. Decoding the whole configuration would take 4 to 15 ms, and
+// most texts need none of it. An empty configuration gives our own rules.
+func readSecretRules(configuration string) *secretRules {
+	head, rest, _ := strings.Cut(configuration, ruleHeader)
+	s := &secretRules{rules: ownSecretRules(), own: configuration == ""}
 	_, s.err = toml.Decode(head, s)
 	s.Allowlists = append(s.Allowlists, s.Allowlist)
 	prepareLists(s.Allowlists)
 	for block := range strings.SplitSeq(rest, ruleHeader) {
-		s.rules = append(s.rules, publishedRule(block))
+		if block != "" {
+			s.rules = append(s.rules, publishedRule(block))
+		}
 	}
 	for i, r := range s.rules {
 		for _, word := range r.Keywords {
@@ -26,7 +53,7 @@ var loadSecretRules = sync.OnceValue(func() *secretRules {
 		}
 	}
 	return s
-})
+}
 
 const ruleHeader = "\n[[rules]]\n"
 

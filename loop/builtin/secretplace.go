@@ -36,14 +36,14 @@ func ReadSaid(ctx context.Context, repo *gitstore.Repo, id gitstore.ID) (Said, e
 	return said, nil
 }
 
-// pathSecrets finds secrets in the path of a file that is new or renamed.
-func pathSecrets(f File, k kind) []reply.Finding {
+// inPath finds secrets in the path of a file that is new or renamed.
+func (sec *Secrets) inPath(f File, k kind) []reply.Finding {
 	if !f.Named {
 		return nil
 	}
 	var found []reply.Finding
 	clean, _ := visible(f.Path)
-	for _, m := range scanSecrets(clean, secretScan{sureOnly: true}) {
+	for _, m := range sec.scan(clean, secretScan{sureOnly: true}) {
 		finding := secretFinding(f, k, m, "", 0, 0)
 		if m.strength != allowed {
 			finding.Issue = fmt.Sprintf("a secret is in the name of a file: %s%s", m.rule.ID, hint(clean[m.start:m.end]))
@@ -53,15 +53,15 @@ func pathSecrets(f File, k kind) []reply.Finding {
 	return found
 }
 
-// messageSecrets finds secrets in a commit or a tag. The findings name the object in place of a file.
-func messageSecrets(said Said) []reply.Finding {
+// inMessage finds secrets in a commit or a tag. The findings name the object in place of a file.
+func (sec *Secrets) inMessage(said Said) []reply.Finding {
 	if !mayHoldSecret(said.Text) {
 		return nil
 	}
 	var found []reply.Finding
 	clean, _ := visible(said.Text)
 	header, _, _ := strings.Cut(clean, "\n\n")
-	for _, m := range scanSecrets(clean, secretScan{sureOnly: true}) {
+	for _, m := range sec.scan(clean, secretScan{sureOnly: true}) {
 		where := "message"
 		if m.start < len(header) {
 			where = "header"
@@ -81,9 +81,9 @@ func messageSecrets(said Said) []reply.Finding {
 	return found
 }
 
-// secret describes the first secret in s that is not allowed, or returns "".
-func (s Said) secret() string {
-	for _, f := range messageSecrets(s) {
+// first describes the first secret in said that is not allowed, or returns "".
+func (sec *Secrets) first(said Said) string {
+	for _, f := range sec.inMessage(said) {
 		if f.Severity != reply.Note {
 			return fmt.Sprintf("%s %s", f.Severity, f.Issue)
 		}
@@ -91,20 +91,20 @@ func (s Said) secret() string {
 	return ""
 }
 
-// MessageSecret describes the first secret in the message or the header of a commit, or returns "".
-func MessageSecret(ctx context.Context, repo *gitstore.Repo, commit gitstore.ID) (string, error) {
+// OfMessage describes the first secret in the message or the header of a commit, or returns "".
+func (sec *Secrets) OfMessage(ctx context.Context, repo *gitstore.Repo, commit gitstore.ID) (string, error) {
 	said, err := ReadSaid(ctx, repo, commit)
-	return said.secret(), err
+	return sec.first(said), err
 }
 
-// TagSecret describes the first secret in a tag, or in a tag that it points to. It returns "" if id is not a tag.
-func TagSecret(ctx context.Context, repo *gitstore.Repo, id gitstore.ID) (string, error) {
+// OfTag describes the first secret in a tag, or in a tag that it points to. It returns "" if id is not a tag.
+func (sec *Secrets) OfTag(ctx context.Context, repo *gitstore.Repo, id gitstore.ID) (string, error) {
 	for {
 		said, err := ReadSaid(ctx, repo, id)
 		if err != nil || said.next == "" {
 			return "", err
 		}
-		if secret := said.secret(); secret != "" {
+		if secret := sec.first(said); secret != "" {
 			return secret, nil
 		}
 		id = said.next
@@ -125,13 +125,13 @@ func (r Reviewer) hiddenSecrets(ctx context.Context, f File) (found []reply.Find
 	if err != nil {
 		return nil, err
 	}
-	matches, before := blobSecrets(ctx, data), map[string]secretMatch{}
+	matches, before := r.Secrets.inData(ctx, data), map[string]secretMatch{}
 	if len(matches) > 0 && !f.New {
 		_, old, err := r.Repo.ReadObject(ctx, gitstore.ID(f.OldID), maxBlob)
 		if err != nil && !errors.Is(err, gitstore.ErrTooLarge) {
 			return nil, err
 		}
-		before = blobSecrets(ctx, old)
+		before = r.Secrets.inData(ctx, old)
 	}
 	for secret, m := range matches {
 		if _, was := before[secret]; !was {
@@ -141,14 +141,14 @@ func (r Reviewer) hiddenSecrets(ctx context.Context, f File) (found []reply.Find
 	return found, ctx.Err()
 }
 
-// blobSecrets returns the secrets in data, by their text. It searches twice: once with every NUL byte as a line end,
+// inData returns the secrets in data, by their text. It searches twice: once with every NUL byte as a line end,
 // and once without NUL bytes, for UTF-16.
-func blobSecrets(ctx context.Context, data []byte) map[string]secretMatch {
+func (sec *Secrets) inData(ctx context.Context, data []byte) map[string]secretMatch {
 	found := map[string]secretMatch{}
 	scan := secretScan{strict: true, ended: func() bool { return ctx.Err() != nil }}
 	for _, instead := range []string{"\n", ""} {
 		text := strings.ReplaceAll(string(data), "\x00", instead)
-		for _, m := range scanSecrets(text, scan) {
+		for _, m := range sec.scan(text, scan) {
 			found[text[m.start:m.end]] = m
 		}
 		if bytes.IndexByte(data, 0) < 0 {

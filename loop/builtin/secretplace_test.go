@@ -35,7 +35,7 @@ func TestBlobSecrets(t *testing.T) {
 		{"UTF-16", string(wide), 1},
 		{"a private key", "\x00\x00" + pem + body + "-----END RSA PRIVATE KEY-----\x00", 1},
 	} {
-		if got := blobSecrets(t.Context(), []byte(c.data)); len(got) != c.want {
+		if got := leaks.inData(t.Context(), []byte(c.data)); len(got) != c.want {
 			t.Errorf("%s: found %v, want %d", c.name, got, c.want)
 		}
 	}
@@ -53,8 +53,8 @@ func TestSecretWindows(t *testing.T) {
 			t.Errorf("at %d: %d bytes beside a match", at, len(line))
 		}
 	}
-	scanned := testing.AllocsPerRun(1, func() { scanSecrets(text, secretScan{path: "a.py"}) })
-	twice := testing.AllocsPerRun(1, func() { scanSecrets(text+text, secretScan{path: "a.py"}) })
+	scanned := testing.AllocsPerRun(1, func() { leaks.scan(text, secretScan{path: "a.py"}) })
+	twice := testing.AllocsPerRun(1, func() { leaks.scan(text+text, secretScan{path: "a.py"}) })
 	if twice > 3*scanned+100 {
 		t.Errorf("%.0f allocations for a text, %.0f for twice as much", scanned, twice)
 	}
@@ -69,7 +69,7 @@ func TestReviewEnds(t *testing.T) {
 	}
 	calls := 0
 	scan := secretScan{ended: func() bool { calls++; return calls == 3 }}
-	if scanSecrets(strings.Repeat("token sk key ", 1000), scan); calls != 3 {
+	if leaks.scan(strings.Repeat("token sk key ", 1000), scan); calls != 3 {
 		t.Errorf("the scan went on to keyword %d", calls)
 	}
 	if _, err := Review(ctx, Input{Files: []File{lines}}); !errors.Is(err, context.Canceled) {

@@ -55,6 +55,7 @@ type secretRules struct {
 	Allowlists []allowlist `toml:"allowlists"`
 
 	rules    []*secretRule
+	own      bool // our own rules alone
 	keywords keywordTable
 	err      error
 }

@@ -42,7 +42,8 @@ var capabilities = []capability{
 		loop/track loop/duration loop/workspace`},
 	{"Answers of agents and output of checks, read into verdicts and findings", `
 		loop/reply loop/checklog loop/prose loop/internal/markdown loop/internal/strictjson`},
-	{"The built-in reviewer: secrets, mistakes and weak tests without a model", "loop/builtin loop/syntax"},
+	{"The built-in reviewer: secrets, mistakes and weak tests without a model", `
+		loop/builtin loop/syntax cmd/git-runr/internal/leakrules cmd/git-runr/internal/app/secret_rules`},
 	{"Why a run stopped, and what to type", "diagnose cmd/git-runr/internal/app/diagnose"},
 	{"The record: events, their fold, the index, notes", `
 		loop/record loop/store loop/internal/segment loop/internal/notes loop/internal/spill loop/safetext`},

@@ -7,7 +7,6 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/agenthook"
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop/builtin"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -66,12 +65,12 @@ func (s *session) agentGate(store *store.Store) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	held, _, err := intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch, builtin.MessageSecret)
+	held, _, err := intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch, s.secrets.OfMessage)
 	if err != nil || len(held) == 0 {
 		return "", err
 	}
 	var b strings.Builder
-	writeHeldUp(&b, bar, len(commits), held)
+	s.writeHeldUp(&b, bar, len(commits), held)
 	b.WriteString("The push is refused until they are; do not bypass the gate.\n")
 	return b.String(), nil
 }

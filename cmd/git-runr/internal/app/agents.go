@@ -121,10 +121,10 @@ func (s *session) checkAgents(conf *config.Config, agents []agentDoc, named bool
 		if err != nil {
 			return failed, err
 		}
-		a.Check = &agentCheck{OK: failure == nil, Said: redact(answer.Raw), Failure: failure,
+		a.Check = &agentCheck{OK: failure == nil, Said: s.redact(answer.Raw), Failure: failure,
 			Duration: duration.Duration(time.Since(began)), Usage: answer.Usage}
 		if failure != nil {
-			failure.Detail, failed = redact(failure.Detail), true
+			failure.Detail, failed = s.redact(failure.Detail), true
 		}
 	}
 	return failed, nil

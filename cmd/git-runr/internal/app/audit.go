@@ -15,7 +15,6 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/when"
 	"github.com/git-runr/git-runr/diagnose"
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop/builtin"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/store"
@@ -86,7 +85,7 @@ func audit(s *session, store *store.Store) error {
 			return err
 		}
 	}
-	covered, err := intake.Covered(s.ctx, store, span.commits, bar, builtin.MessageSecret)
+	covered, err := intake.Covered(s.ctx, store, span.commits, bar, s.secrets.OfMessage)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/hooks"
-	"github.com/git-runr/git-runr/loop/builtin"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -92,7 +91,7 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 		return err
 	}
 	if len(held) > 0 {
-		writeHeldUp(s.out, bar, len(commits), held)
+		s.writeHeldUp(s.out, bar, len(commits), held)
 	}
 	screen.Each(s.out, "git runr: %s\n", tags)
 	writeOpaque(s.out, pushed.opaque)
@@ -115,7 +114,7 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 // secretTags returns a line for each pushed tag with a secret in its message or header, with the command to type.
 func (s *session) secretTags(repo *gitstore.Repo, refs []hooks.Push) (found []string, err error) {
 	for _, ref := range refs {
-		secret, err := builtin.TagSecret(s.ctx, repo, ref.New)
+		secret, err := s.secrets.OfTag(s.ctx, repo, ref.New)
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +144,7 @@ func (s *session) held(store *store.Store, conf *config.Config, code []hooks.Pus
 	if err != nil {
 		return bar, nil, err
 	}
-	held, partial, err := intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch, builtin.MessageSecret)
+	held, partial, err := intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch, s.secrets.OfMessage)
 	for _, c := range partial {
 		safetext.Fprintf(s.out, "git runr: %s passes, and of it was not looked at: %s\n", c.Commit.Short(), c.Unread)
 	}
@@ -269,7 +268,7 @@ func writePrivate(w io.Writer, remote string, named bool, private []string, refs
 }
 
 // writeHeldUp lists the commits that do not pass, why, and what to type.
-func writeHeldUp(w io.Writer, bar lineage.Bar, all int, held []intake.Gated) {
+func (p *program) writeHeldUp(w io.Writer, bar lineage.Bar, all int, held []intake.Gated) {
 	refused := 0
 	for _, c := range held {
 		if c.Refused {
@@ -297,7 +296,7 @@ func writeHeldUp(w io.Writer, bar lineage.Bar, all int, held []intake.Gated) {
 		case bar.Level == lineage.LevelApproved && c.ApprovalWords() != "":
 			why = " (" + c.ApprovalWords() + ")"
 		}
-		safetext.Fprintf(w, "  %s  %-13s  %s%s\n", c.Commit.Short(), c.Words(), prose.CutColumns(redact(c.Title), 60), why)
+		safetext.Fprintf(w, "  %s  %-13s  %s%s\n", c.Commit.Short(), c.Words(), prose.CutColumns(p.redact(c.Title), 60), why)
 		if c.Finding != "" {
 			safetext.Fprintf(w, "    %s\n", prose.CutColumns(c.Finding, 110))
 		}

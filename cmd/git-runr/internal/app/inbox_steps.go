@@ -379,7 +379,7 @@ func (s *session) agreed(found []record.ReviewSummary, step inboxStep) error {
 // steps returns a Taker whose claims are decided on the shared remote, or in this clone without one.
 func (s *session) steps(store *store.Store) steps.Taker {
 	return steps.Taker{
-		Store: store, Closing: s.closing(store),
+		Store: store, Secrets: s.secrets, Closing: s.closing(store),
 		Claim: func(ctx context.Context, id string, by record.Hold) (review record.Review, provisional string, err error) {
 			asked, err := store.Review(ctx, id)
 			if err != nil {

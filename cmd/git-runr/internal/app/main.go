@@ -20,6 +20,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
 	"github.com/git-runr/git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/builtin"
 )
 
 // Main runs the command line of the process and returns its exit status. The program has the screens in shows; it
@@ -29,6 +30,7 @@ func Main(shows screens.Shows) int {
 	collect(shortGC)
 	p := &program{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, now: clock(os.Getenv),
 		argv: os.Args, shows: shows}
+	p.secrets = builtin.NewSecrets(p.leakRules, p.withoutRules)
 	if args := hookLine(os.Args); args != nil {
 		return p.runHook(context.Background(), args)
 	}
@@ -122,7 +124,7 @@ func (p *program) commands() []*cli.Command {
 			p.mcpCommand(), p.agentsCommand(), p.configCommand(), p.hooksCommand(), p.trustCommand(), p.gcCommand(),
 			p.fsckCommand(), p.importCommand(), p.parseCommand(), p.promptCommand(), p.demoCommand(),
 			p.completionCommand(), p.installExtrasCommand(), p.uninstallCommand(), p.manCommand(), p.versionCommand(),
-			p.helpCommand(), p.demoAgentCommand(), p.completeCommand(),
+			p.helpCommand(), p.demoAgentCommand(), p.completeCommand(), p.secretRulesCommand(),
 		}},
 	}
 	var all []*cli.Command

@@ -11,14 +11,15 @@ import (
 
 // written maps the functions that write bytes unchanged to why they may.
 var written = map[string]string{
-	"WriteJSON":         "JSON spells control characters itself",
-	"agentHook":         "JSON of what agenthook made safe",
-	"writePatch":        "a patch goes into a pipe byte for byte",
-	"showDiff":          "safeDiff made it safe",
-	"writeProblemText":  "what safetext.Fprintf made, at once",
-	"write":             "progress: what its callers made safe, between its own escape sequences",
-	"Write":             "is a writer itself",
-	"completionCommand": "a script that is built in",
+	"WriteJSON":          "JSON spells control characters itself",
+	"agentHook":          "JSON of what agenthook made safe",
+	"writePatch":         "a patch goes into a pipe byte for byte",
+	"showDiff":           "safeDiff made it safe",
+	"writeProblemText":   "what safetext.Fprintf made, at once",
+	"write":              "progress: what its callers made safe, between its own escape sequences",
+	"Write":              "is a writer itself",
+	"completionCommand":  "a script that is built in",
+	"secretRulesCommand": "rules that are built in",
 }
 
 // TestWhatIsPrintedIsSafe: output for people is written with safetext.Fprintf, which makes every argument safe, or is

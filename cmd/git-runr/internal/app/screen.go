@@ -56,7 +56,7 @@ func (c *console) screen() *screen.Writer {
 	if w.Columns > 0 {
 		w.Now = c.now()
 		if c.store != nil {
-			w.Short, w.File, w.Redact = c.store.ShortIDs, c.file, redact
+			w.Short, w.File, w.Redact = c.store.ShortIDs, c.file, c.redact
 		}
 	}
 	return w

@@ -41,3 +41,43 @@ func TestScreensAreInASecondProgram(t *testing.T) {
 		t.Errorf("without git-runr-serve: %s", out)
 	}
 }
+
+// TestRulesForSecretsAreInASecondProgram: git-runr redacts with gitleaks' rules, which it gets from git-runr-serve and
+// keeps in the user's cache. Without both it says what it does not look for, also in the review of the built-in
+// reviewer.
+func TestRulesForSecretsAreInASecondProgram(t *testing.T) {
+	repo, env := raceRepo(t)
+	dir, cache := t.TempDir(), t.TempDir()
+	env = append(env, "XDG_CACHE_HOME="+cache)
+	runIn(t, ".", os.Environ(), "go", "build", "-o", dir, build.Module+"/cmd/...")
+	runr := func(args ...string) string {
+		t.Helper()
+		return runIn(t, repo, env, append([]string{filepath.Join(dir, "git-runr")}, args...)...)
+	}
+	const notLookedFor = "keys and tokens of known services"
+	token := "gh" + "p_" + "x7Kq2mW9vLp4RtB8nYc3HdF6jSg1ZaE5uXo0"
+	submit := func() string {
+		t.Helper()
+		runr("review", "--reviewer", "human", "--no-serve")
+		return runr("inbox", "submit", "latest", "--request-changes", "-m", "it prints "+token)
+	}
+	if out := submit() + runr("show"); strings.Contains(out, token) || strings.Contains(out, notLookedFor) {
+		t.Errorf("with git-runr-serve: %s", out)
+	}
+	if err := os.Remove(filepath.Join(dir, "git-runr-serve")); err != nil {
+		t.Fatal(err)
+	}
+	if out := submit() + runr("show"); strings.Contains(out, token) || strings.Contains(out, notLookedFor) {
+		t.Errorf("with the rules in the cache: %s", out)
+	}
+	if err := os.RemoveAll(cache); err != nil {
+		t.Fatal(err)
+	}
+	if out := submit(); !strings.Contains(out, notLookedFor) || !strings.Contains(out, build.InstallLine) {
+		t.Errorf("without rules: %s", out)
+	}
+	runr("review", "--reviewer", "builtin", "--wait")
+	if out := runr("show"); !strings.Contains(out, notLookedFor) {
+		t.Errorf("a review without rules: %s", out)
+	}
+}

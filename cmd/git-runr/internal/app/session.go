@@ -43,6 +43,7 @@ type program struct {
 	now      func() time.Time
 	argv     []string      // the process's command line; nil if this process must not become another program
 	shows    screens.Shows // the screens that this program has
+	secrets  *builtin.Secrets
 }
 
 // session is one command line in execution: its flags and arguments. Commands open the repository and the
@@ -142,7 +143,7 @@ func (s *session) open() (*store.Store, error) {
 	}
 	repo.PutTrees(gitstore.TreePlace{Root: config.DefaultTrees(s.getenv), Tell: s.tell})
 	store := store.NewStore(repo, s.now)
-	store.Redact, store.Tell = redact, s.tell
+	store.Redact, store.Tell = s.redact, s.tell
 	store.Private = func() (gitstore.Globs, error) {
 		conf, err := s.configuration(store)
 		if err != nil {
@@ -185,8 +186,8 @@ func (c *console) tell(line string) {
 	}
 }
 
-func redact(text string) string {
-	clean, _ := builtin.RedactSecrets(text)
+func (p *program) redact(text string) string {
+	clean, _ := p.secrets.Redact(text)
 	return clean
 }
 
@@ -206,6 +207,7 @@ func (s *session) configuration(store *store.Store) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	conf.Secrets = s.secrets
 	for _, warning := range conf.Warnings {
 		s.tell(warning)
 	}

@@ -55,7 +55,7 @@ func (s *session) showStatus(store *store.Store) error {
 }
 
 func (s *session) overviewGiven(store *store.Store) overview.Given {
-	given := overview.Given{Remote: s.electedRemote(store), Say: s.say}
+	given := overview.Given{Remote: s.electedRemote(store), Say: s.say, Secret: s.secrets.OfMessage}
 	conf, err := s.configuration(store)
 	if err != nil {
 		given.Config = err.Error()

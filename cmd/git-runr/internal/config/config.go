@@ -9,6 +9,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/agent"
+	"github.com/git-runr/git-runr/loop/builtin"
 	"github.com/git-runr/git-runr/loop/closing"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/intake"
@@ -17,7 +18,8 @@ import (
 
 // Config is the configuration of all layers together. See keys for the meaning and the default of each field.
 type Config struct {
-	Loop struct {
+	Secrets *builtin.Secrets // with which the built-in reviewer searches; who reads the configuration sets it
+	Loop    struct {
 		Implementer, Reviewer, Profile string
 		Worktrees                      string // see the method Trees
 		Instructions                   string // base or none

@@ -34,7 +34,7 @@ import (
 // Reviewer returns the reviewer called name, or why it cannot run.
 func (c *Config) Reviewer(name string) (role.Reviewer, *record.Failure) {
 	if name == role.Builtin {
-		return builtin.Reviewer{Repo: c.repo}, nil
+		return builtin.Reviewer{Repo: c.repo, Secrets: c.Secrets}, nil
 	}
 	caller, failure := c.caller(name, agent.Reviewer)
 	if failure != nil {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/diagnose"
-	"github.com/git-runr/git-runr/loop/builtin"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -42,7 +41,7 @@ func reviewsOfBranch(ctx context.Context, store *store.Store, given Given) (*Bra
 			return nil, err
 		}
 	}
-	covered, err := intake.Covered(ctx, store, commits, bar, builtin.MessageSecret)
+	covered, err := intake.Covered(ctx, store, commits, bar, given.Secret)
 	if err != nil {
 		return nil, err
 	}

@@ -62,6 +62,8 @@ type Given struct {
 	Gate bool        // the gate before pushes is on
 	// Bar returns what approves a commit in this repository, by the files of a base; nil: one person approves it.
 	Bar    func(ctx context.Context, base gitstore.ID) (lineage.Bar, error)
+	// Secret describes the first secret in the message of a commit, or returns "".
+	Secret func(ctx context.Context, repo *gitstore.Repo, commit gitstore.ID) (string, error)
 	Config string                           // why the configuration cannot be read
 	Remote string                           // remote for leases, "" for none
 	Say    func(format string, args ...any) // prints errors that do not stop the overview

@@ -1,6 +1,6 @@
 // Package screens describes what the program git-runr-serve shows: the page, the tools of agents (MCP) and the terminal
 // screen. The program git-runr knows their configuration and where the page is served, and links none of their
-// libraries, which every start of a process would pay for.
+// libraries, nor gitleaks' for secrets: every start of a process would pay for them.
 package screens
 
 import (
@@ -21,6 +21,8 @@ type Shows struct {
 	Page     func(ctx context.Context, config Page, place *Place, idle time.Duration) error
 	Tools    func(ctx context.Context, config Tools, in io.Reader, out io.Writer) error
 	Terminal func(ctx context.Context, config Terminal) error
+	// Rules are the rules for secrets of gitleaks, "" in git-runr, which reads them with leakrules.Read.
+	Rules string
 }
 
 // Page configures the server of the page.

@@ -6,6 +6,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/zricethezav/gitleaks/v8/config"
+
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/mcp"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/tui"
@@ -15,12 +17,13 @@ import (
 // All returns all screens.
 func All() screens.Shows {
 	return screens.Shows{
-		Page: func(ctx context.Context, config screens.Page, place *screens.Place, idle time.Duration) error {
-			return web.New(config).Serve(ctx, place, idle, place.Gone)
+		Page: func(ctx context.Context, given screens.Page, place *screens.Place, idle time.Duration) error {
+			return web.New(given).Serve(ctx, place, idle, place.Gone)
 		},
-		Tools: func(ctx context.Context, config screens.Tools, in io.Reader, out io.Writer) error {
-			return mcp.New(config).Run(ctx, in, out)
+		Tools: func(ctx context.Context, given screens.Tools, in io.Reader, out io.Writer) error {
+			return mcp.New(given).Run(ctx, in, out)
 		},
 		Terminal: tui.Run,
+		Rules:    config.DefaultConfig,
 	}
 }

@@ -18,7 +18,8 @@ import (
 // concurrently. Methods return the errors of the Store method for the same step: a *record.StateError with a Holder,
 // and the review, if somebody else holds it.
 type Taker struct {
-	Store *store.Store
+	Store   *store.Store
+	Secrets *builtin.Secrets // with which the built-in reviewer looks at what is answered as fixed
 	// Claim claims a review for all clones. provisional says why the claim counts only in this clone, or is "".
 	Claim func(ctx context.Context, id string, by record.Hold) (review record.Review, provisional string, err error)
 	// Held returns an error if somebody else holds the review. With ask it asks the remote that decides, else it uses
@@ -74,8 +75,8 @@ func (t Taker) Answer(ctx context.Context, id string, given record.Answer, force
 	if given, err = review.Confirmation(given); err != nil {
 		return review, err
 	}
-	if given, err = (&reviewing.Verifier{Store: t.Store, Rules: builtin.Reviewer{Repo: t.Store.Repo}}).Look(ctx, review,
-		given); err != nil {
+	rules := builtin.Reviewer{Repo: t.Store.Repo, Secrets: t.Secrets}
+	if given, err = (&reviewing.Verifier{Store: t.Store, Rules: rules}).Look(ctx, review, given); err != nil {
 		return review, err
 	}
 	review, err = t.Store.AnswerFinding(ctx, review.ID, given, force)

@@ -13,6 +13,7 @@ import (
 	"github.com/git-runr/git-runr/diagnose"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/loop/builtin"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
@@ -103,7 +104,9 @@ func (h history) costs(t *testing.T, n int) map[string]listCost {
 }
 
 func (s *site) status() {
-	if _, err := overview.Of(s.Context(), s.Store, overview.Given{Say: s.Errorf}); err != nil {
+	var secrets *builtin.Secrets
+	given := overview.Given{Say: s.Errorf, Secret: secrets.OfMessage}
+	if _, err := overview.Of(s.Context(), s.Store, given); err != nil {
 		s.Fatal(err)
 	}
 }
