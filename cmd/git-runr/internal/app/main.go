@@ -16,6 +16,7 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/argv"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/leakrules"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/manual"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
@@ -60,8 +61,8 @@ func (p *program) writing(out io.Writer) *program {
 func (p *program) run(ctx context.Context, typed []string) int {
 	out := &stdio.Output{Writer: p.out}
 	p = p.writing(out)
-	app := p.app()
 	typed = renamed(typed)
+	app := p.appOf(typed)
 	args, err := argv.Permute(app, typed)
 	asJSON := slices.Contains(argv.Flags(args, typed), "--json")
 	if err == nil {
@@ -74,14 +75,27 @@ func (p *program) run(ctx context.Context, typed []string) int {
 }
 
 // app returns the definition of the command line for urfave/cli.
-func (p *program) app() *cli.App {
+func (p *program) app() *cli.App { return p.appWith(p.commands("")) }
+
+// appOf returns app with the one command that words name, because making all of them is a twentieth of a start. It has
+// all if words name none, or help, which is about all.
+func (p *program) appOf(words []string) *cli.App {
+	if at := commandAt(words); at < len(words) && words[at] != "help" {
+		if named := p.commands(words[at]); len(named) > 0 {
+			return p.appWith(named)
+		}
+	}
+	return p.app()
+}
+
+func (p *program) appWith(commands []*cli.Command) *cli.App {
 	return &cli.App{
 		Name: "git-runr", HelpName: "git runr", Usage: "the review loop of people and coding agents, kept in git",
 		UsageText: "git runr [-C DIR] [--json] COMMAND [ARGUMENT…]",
 		Writer:    helpWriter{p}, ErrWriter: p.err, Reader: nil,
 		HideVersion: true, HideHelpCommand: true,
 		Flags:           globalFlags(),
-		Commands:        p.commands(),
+		Commands:        commands,
 		Action:          p.action(showOverview),
 		ExitErrHandler:  func(*cli.Context, error) {}, // Finish turns errors into statuses
 		OnUsageError:    usageError,
@@ -106,36 +120,94 @@ func globalFlags() []cli.Flag {
 	})
 }
 
-// commands returns all commands in the order in which help lists them, each with its group.
-func (p *program) commands() []*cli.Command {
-	groups := []struct {
-		name     string
-		commands []*cli.Command
-	}{
-		{"start", []*cli.Command{p.initCommand(), p.statusCommand()}},
-		{"review", []*cli.Command{p.reviewCommand(), p.inboxCommand(), p.showCommand(), p.tuiCommand()}},
-		{"run", []*cli.Command{
-			p.runCommand(), p.resumeCommand(), p.interveneCommand(), p.landCommand(), p.diagnoseCommand(), p.diffCommand(),
+// group is the commands of one part of help, in its order.
+type group struct {
+	name     string
+	commands []command
+}
+
+// command is the name of a command, and the function that makes it.
+type command struct {
+	name string
+	make func() *cli.Command
+}
+
+// groups returns all commands.
+func (p *program) groups() []group {
+	return []group{
+		{"start", []command{
+			{"init", p.initCommand},
+			{"status", p.statusCommand},
 		}},
-		{"share", []*cli.Command{p.syncCommand(), p.workCommand(), p.auditCommand()}},
-		{"repair", []*cli.Command{p.undoCommand(), p.guardCommand(), p.doctorCommand()}},
-		{manual.More, []*cli.Command{
-			p.abortCommand(), p.checkCommand(), p.logCommand(), p.metricsCommand(), p.verifyCommand(), p.serveCommand(),
-			p.mcpCommand(), p.agentsCommand(), p.configCommand(), p.hooksCommand(), p.trustCommand(), p.gcCommand(),
-			p.fsckCommand(), p.importCommand(), p.parseCommand(), p.promptCommand(), p.demoCommand(),
-			p.completionCommand(), p.installExtrasCommand(), p.uninstallCommand(), p.manCommand(), p.versionCommand(),
-			p.helpCommand(), p.demoAgentCommand(), p.completeCommand(), p.secretRulesCommand(),
+		{"review", []command{
+			{"review", p.reviewCommand},
+			{"inbox", p.inboxCommand},
+			{"show", p.showCommand},
+			{"tui", p.tuiCommand},
+		}},
+		{"run", []command{
+			{"run", p.runCommand},
+			{"resume", p.resumeCommand},
+			{"intervene", p.interveneCommand},
+			{"land", p.landCommand},
+			{"diagnose", p.diagnoseCommand},
+			{"diff", p.diffCommand},
+		}},
+		{"share", []command{
+			{"sync", p.syncCommand},
+			{"work", p.workCommand},
+			{"audit", p.auditCommand},
+		}},
+		{"repair", []command{
+			{"undo", p.undoCommand},
+			{"guard", p.guardCommand},
+			{"doctor", p.doctorCommand},
+		}},
+		{manual.More, []command{
+			{"abort", p.abortCommand},
+			{"check", p.checkCommand},
+			{"log", p.logCommand},
+			{"metrics", p.metricsCommand},
+			{"verify", p.verifyCommand},
+			{"serve", p.serveCommand},
+			{"mcp", p.mcpCommand},
+			{"agents", p.agentsCommand},
+			{"config", p.configCommand},
+			{"hooks", p.hooksCommand},
+			{"trust", p.trustCommand},
+			{"gc", p.gcCommand},
+			{"fsck", p.fsckCommand},
+			{"import", p.importCommand},
+			{"parse", p.parseCommand},
+			{"prompt", p.promptCommand},
+			{"demo", p.demoCommand},
+			{"completion", p.completionCommand},
+			{"install-extras", p.installExtrasCommand},
+			{"uninstall", p.uninstallCommand},
+			{"man", p.manCommand},
+			{"version", p.versionCommand},
+			{"help", p.helpCommand},
+			{"demo-agent", p.demoAgentCommand},
+			{"complete", p.completeCommand},
+			{leakrules.Command, p.secretRulesCommand},
 		}},
 	}
-	var all []*cli.Command
-	for _, group := range groups {
+}
+
+// commands returns the command called only, or all in the order in which help lists them, each with its group.
+func (p *program) commands(only string) (made []*cli.Command) {
+	for _, group := range p.groups() {
 		for _, c := range group.commands {
-			common(c)
-			c.Category = group.name
-			all = append(all, c)
+			if only != "" && only != c.name {
+				continue
+			}
+			command := c.make()
+			common(command)
+			command.Category = group.name
+			made = append(made, command)
 		}
 	}
-	return all
+	return made
 }
 
 // offUnlessGiven stops help from printing "(default: false)" for each boolean flag.
@@ -201,9 +273,9 @@ func aliases() []alias {
 	}
 }
 
-// renamed replaces an old command name in words, a command line that begins with the program. After "help" it drops
-// the flags of the replacement.
-func renamed(words []string) []string {
+// commandAt returns the index of the command in words, a command line that begins with the program. It is len(words) or
+// more if there is none.
+func commandAt(words []string) int {
 	at := 1
 	for at < len(words) && strings.HasPrefix(words[at], "-") {
 		if slices.Contains([]string{"C", "color"}, strings.TrimLeft(words[at], "-")) {
@@ -211,6 +283,13 @@ func renamed(words []string) []string {
 		}
 		at++
 	}
+	return at
+}
+
+// renamed replaces an old command name in words, a command line that begins with the program. After "help" it drops
+// the flags of the replacement.
+func renamed(words []string) []string {
+	at := commandAt(words)
 	help := at < len(words) && words[at] == "help"
 	if help {
 		at++

@@ -88,3 +88,18 @@ func TestHookMakesNoCommands(t *testing.T) {
 		t.Errorf("a hook that finds no repository allocates %.0f times, the commands alone %.0f", hook, commands)
 	}
 }
+
+// TestCommandsHaveTheirNames: the table from which one command is made has the names of the commands.
+func TestCommandsHaveTheirNames(t *testing.T) {
+	p := new(program)
+	for _, group := range p.groups() {
+		for _, c := range group.commands {
+			if made := c.make(); made.Name != c.name {
+				t.Errorf("the table says %q, the command is %q", c.name, made.Name)
+			}
+		}
+	}
+	if one := p.commands("status"); len(one) != 1 || one[0].Name != "status" {
+		t.Errorf("%d commands are made for one", len(one))
+	}
+}

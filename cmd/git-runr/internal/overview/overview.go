@@ -61,7 +61,7 @@ type Given struct {
 	Skip intake.Skip // commits that get no review requests
 	Gate bool        // the gate before pushes is on
 	// Bar returns what approves a commit in this repository, by the files of a base; nil: one person approves it.
-	Bar    func(ctx context.Context, base gitstore.ID) (lineage.Bar, error)
+	Bar func(ctx context.Context, base gitstore.ID) (lineage.Bar, error)
 	// Secret describes the first secret in the message of a commit, or returns "".
 	Secret func(ctx context.Context, repo *gitstore.Repo, commit gitstore.ID) (string, error)
 	Config string                           // why the configuration cannot be read
