@@ -68,7 +68,7 @@ func goCache() string {
 	return filepath.Join(cache, "go-build")
 }
 
-// buildProgram builds git-runr with all screens beside the binary of the test, which go removes. It goes
+// buildProgram builds git-runr, with git-runr-serve beside it, beside the binary of the test, which go removes. It goes
 // by `go run`, which keeps what it has linked in Go's cache and leaves out what only a
 // debugger reads, and lets cp stand for running it.
 func buildProgram() (string, error) {
@@ -76,11 +76,12 @@ func buildProgram() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	const program = "github.com/git-runr/git-runr/cmd/git-runr"
 	path := filepath.Join(filepath.Dir(self), "git-runr")
-	out, err := exec.Command("go", "run", "-exec", "cp", "github.com/git-runr/git-runr/cmd/git-runr/git-runr-serve", path).
-		CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w\n%s", err, out)
+	for source, to := range map[string]string{program: path, program + "/git-runr-serve": path + "-serve"} {
+		if out, err := exec.Command("go", "run", "-exec", "cp", source, to).CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%w\n%s", err, out)
+		}
 	}
 	return path, nil
 }
