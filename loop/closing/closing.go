@@ -100,7 +100,7 @@ func whyDone(review record.Review) string {
 	}
 	switch {
 	case len(review.Findings()) > 0:
-		return "every finding is answered: " + answersText(review) + heldBack(review) + without
+		return record.AnsweredNote + ": " + answersText(review) + heldBack(review) + without
 	case review.Outcome() == record.OutcomeNothing:
 		return "there was nothing to review" + without
 	}

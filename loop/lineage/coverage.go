@@ -106,7 +106,7 @@ type CoverCounts struct {
 	Checked    int `json:"checked"`
 	Reviewed   int `json:"reviewed"`
 	Approved   int `json:"approved"`
-	Refused    int `json:"refused"` // included in the other counts too
+	Refused    int `json:"refused"` // whatever else is known of them; in no other count
 	Carried    int `json:"carried"`
 	Nothing    int `json:"nothing"`
 	Unshown    int `json:"unshown"`
@@ -123,10 +123,9 @@ func CountCovered(covered []Covered) CoverCounts {
 		CoverStale: &n.Stale, CoverPending: &n.Pending,
 	}
 	for _, c := range covered {
-		if c.Refused {
-			n.Refused++
-		}
 		switch at := count[c.State]; {
+		case c.Refused:
+			n.Refused++
 		case c.Level == LevelChecked:
 			n.Checked++
 		case c.Level == LevelApproved:

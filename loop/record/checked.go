@@ -100,5 +100,8 @@ func (p checkedPayload) submission() Submission {
 // FoundNothingNote is the resolution note of a review that only rules looked at.
 const FoundNothingNote = "rules found nothing"
 
+// AnsweredNote begins the resolution note of a review whose findings all have an answer.
+const AnsweredNote = "every finding is answered"
+
 // PassedNote begins the resolution note of a review that passed without notes.
 const PassedNote = "passed without notes"

@@ -48,6 +48,8 @@ func reviewStep(t *testing.T, clock int, word string) Event {
 		return reviewEventAt(clock, EventReviewSubmitted.Name, Submission{Reviewer: fields[1], Outcome: OutcomeFailed})
 	case "settle":
 		return reviewEventAt(clock, EventReviewResolved.Name, ActorPayload{Actor: Itself, Note: PassedNote})
+	case "answered":
+		return reviewEventAt(clock, EventReviewResolved.Name, ActorPayload{Actor: Itself, Note: AnsweredNote + ": 1 fixed"})
 	case "fail":
 		e := reviewEventAt(clock, EventReviewFailed.Name, Failure{Reason: ReasonAgentFailed})
 		e.Source = fields[1]
@@ -197,6 +199,10 @@ func TestPassOfAnotherClone(t *testing.T) {
 		"submit rex, resolve ann, settle, refuse sue":        ReviewResolved,
 		"submit rex, settle, resolve ann, refuse sue":        ReviewResolved,
 		"submit rex, settle, refuse sue, submit sue, settle": ReviewResolved,
+		"refuse rex, answered, refuse sue":                   ReviewSubmitted,
+		"refuse rex, answered, submit sue":                   ReviewResolved,
+		"refuse rex, resolve ann, refuse sue":                ReviewResolved,
+		"refuse rex, answered, refuse sue, resolve ann":      ReviewResolved,
 	} {
 		review := foldReview(t, reviewEvents(t, strings.Split(words, ", ")...))
 		if review.Status != want || review.ClosedAt.IsZero() != (want != ReviewResolved) {
@@ -665,5 +671,20 @@ func TestReviewClaimTimes(t *testing.T) {
 		if got.ID, got.Writer = "", ""; got != want {
 			t.Errorf("%s: %+v, want %+v", c.words, got, want)
 		}
+	}
+}
+
+// TestAnswersOfAnotherClone: a clone that did not know of a finding and closed the review because every finding is
+// answered does not close it.
+func TestAnswersOfAnotherClone(t *testing.T) {
+	finding := reply.Finding{ID: "f-1", Severity: reply.Warning, File: "a.go", Line: 1, Issue: "wrong"}
+	events := reviewEvents(t, "refuse rex", "answered", "answer ann", "answered")
+	events[1] = reviewEventAt(2, EventReviewSubmitted.Name,
+		Submission{Reviewer: "rex", Outcome: OutcomeFailed, Report: reply.Report{Findings: []reply.Finding{finding}}})
+	if review := foldReview(t, events[:3]); review.Status != ReviewSubmitted || len(review.Lost) > 0 {
+		t.Errorf("closed with an open finding: %s, lost %v", review.Status, review.Lost)
+	}
+	if review := foldReview(t, events); review.Status != ReviewResolved {
+		t.Errorf("closed when it is answered: %s", review.Status)
 	}
 }

@@ -110,7 +110,7 @@ func (r Review) allow(eventType string, by ActorPayload, now time.Time) error {
 		refused.Cannot = "claimed by nobody"
 		return refused
 	}
-	if eventType == EventReviewResolved.Name && by.settlesPass() && r.Outcome() == OutcomeFailed {
+	if eventType == EventReviewResolved.Name && r.contradicts(by) {
 		return refused // the clone that closed it did not know of a verdict that asks for changes
 	}
 	open := r.Status == ReviewOpen
@@ -136,9 +136,27 @@ func (p ActorPayload) settlesPass() bool {
 	return p.Actor == Itself && (strings.HasPrefix(p.Note, PassedNote) || strings.HasPrefix(p.Note, FoundNothingNote))
 }
 
+// settlesAnswers reports whether git-runr itself closed a review because every finding was answered.
+func (p ActorPayload) settlesAnswers() bool {
+	return p.Actor == Itself && strings.HasPrefix(p.Note, AnsweredNote)
+}
+
+// contradicts reports whether git-runr closed the review for a reason that the review does not have.
+func (r Review) contradicts(by ActorPayload) bool {
+	return by.settlesPass() && r.Outcome() == OutcomeFailed || by.settlesAnswers() && len(r.Open()) > 0
+}
+
 // closedAsPassed reports whether git-runr itself closed the review because it passed.
-func (r Review) closedAsPassed() bool {
-	return r.Status == ReviewResolved && ActorPayload{Actor: r.ResolvedBy, Note: r.Note}.settlesPass()
+func (r Review) closedAsPassed() bool { return r.Status == ReviewResolved && r.closing().settlesPass() }
+
+// closing returns who resolved the review, and why.
+func (r Review) closing() ActorPayload { return ActorPayload{Actor: r.ResolvedBy, Note: r.Note} }
+
+// reopensFor reports whether the verdict of another reviewer contradicts why git-runr closed the review: it passed, and
+// fails now, or every finding was answered, and sub asks for changes.
+func (r Review) reopensFor(sub Submission) bool {
+	asks := r.Status == ReviewResolved && r.closing().settlesAnswers() && sub.Outcome == OutcomeFailed
+	return (asks || r.closedAsPassed()) && r.failsWith(sub)
 }
 
 // failsWith reports whether the review fails once another reviewer's sub is counted too.
@@ -224,11 +242,11 @@ func (r *Review) Apply(e Event) error {
 	if err != nil && move.held {
 		return err
 	}
-	if sub, ok := payload.(Submission); ok && r.closedAsPassed() && r.failsWith(sub) {
+	if sub, ok := payload.(Submission); ok && r.reopensFor(sub) {
 		r.reopen(e, by) // the clone that closed it did not know of this verdict
 	}
 	if refused := r.allow(e.Type, by, e.Timestamp); refused != nil {
-		if by.settlesPass() {
+		if by.settlesPass() || by.settlesAnswers() {
 			return nil // nobody typed it
 		}
 		r.Lost = append(r.Lost, Lost{

@@ -258,8 +258,12 @@ func Review(w io.Writer, doc ReviewDocument) {
 	screen.Next(w, goOnWith(doc)...)
 }
 
-// goOnWith returns commands with which a person can continue a review.
+// goOnWith returns commands with which a person can continue a review: none before its commit is in this clone. The
+// head has the line that gets it.
 func goOnWith(doc ReviewDocument) (lines []string) {
+	if doc.NotHere != "" {
+		return nil
+	}
 	if len(suggest.Of(doc.Review)) > 0 && doc.ClosedAt.IsZero() {
 		lines = []string{"git runr inbox apply " + doc.ID + " --all"}
 	}
