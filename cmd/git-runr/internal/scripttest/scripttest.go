@@ -26,7 +26,7 @@ var Groups = map[string][]string{
 	"review": {"agent", "budget", "checks", "quota", "review"},
 	"runs": {"feedback", "foreign", "intervene", "land", "refutes", "report", "run", "stop", "undo", "unfinished",
 		"what", "workflow"},
-	"guard": {"evidence", "guard", "in_place", "restore", "tampered", "worktree"},
+	"guard": {"guard", "in_place", "worktree"},
 	"share": {"backup", "commit", "hook", "newer", "pre_push", "state", "subjects", "sync", "work_"},
 	"other": nil,
 }
