@@ -215,10 +215,10 @@ func newGitScene(t *testing.T, door gitDoor) *gitScene {
 
 func (s *gitScene) repo() string { return filepath.Join(s.root, "repo") }
 
-// runr runs the program, which has to end within a minute.
+// runr runs the program, which has to end within five minutes: each of its calls of git is traced.
 func (s *gitScene) runr(kill string, argv []string) (cmd *exec.Cmd, status int, said string) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	made := s.command(s.repo(), kill, argv)
 	cmd = exec.CommandContext(ctx, made.Args[0], made.Args[1:]...)

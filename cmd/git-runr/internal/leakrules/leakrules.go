@@ -7,7 +7,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +25,9 @@ const Command = "secret-rules"
 // used: anybody who can write the cache could otherwise hide a secret.
 const digest = "e163e53b9e7e8a8511e77271e2b323ed057759542a6d988258afe3a1fa329caf"
 
+// textLimit is more bytes than the rules have.
+const textLimit = 1 << 20
+
 // printTime is how long git-runr-serve may take to print the rules.
 const printTime = 10 * time.Second
 
@@ -33,7 +38,7 @@ func FileName() string { return "secret-rules-" + digest[:12] + ".toml" }
 // git-runr-serve, the program at the path that serve returns, and writes the file if it can.
 func Read(path string, serve func() (string, error)) (string, error) {
 	if path != "" {
-		if text, err := os.ReadFile(path); err == nil && genuine(text) {
+		if text, err := readFile(path); err == nil && genuine(text) {
 			return string(text), nil
 		}
 	}
@@ -41,9 +46,7 @@ func Read(path string, serve func() (string, error)) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), printTime)
-	defer cancel()
-	text, err := exec.CommandContext(ctx, program, Command).Output()
+	text, err := ask(program)
 	if err != nil {
 		return "", fmt.Errorf("%s %s: %w", program, Command, err)
 	}
@@ -54,6 +57,36 @@ func Read(path string, serve func() (string, error)) (string, error) {
 		_ = safefile.WriteFile(path, text, 0o600) // the next process asks again
 	}
 	return string(text), nil
+}
+
+// readFile reads at most textLimit bytes. It refuses a pipe or a device, which might never end.
+func readFile(path string) ([]byte, error) {
+	file, err := safefile.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, textLimit))
+}
+
+// ask returns what program prints when it is asked for the rules, at most textLimit bytes.
+func ask(program string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), printTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, Command)
+	cmd.WaitDelay = time.Second
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(out, textLimit))
+	if len(text) == textLimit || err != nil {
+		cancel()
+	}
+	return text, errors.Join(err, cmd.Wait())
 }
 
 func genuine(text []byte) bool {

@@ -3,6 +3,7 @@ package leakrules
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -35,6 +36,10 @@ func TestRead(t *testing.T) {
 	prints, other := program("prints", "cat '"+rules+"'"), program("other", "echo other")
 	missing := func() (string, error) { return "", errors.New("missing") }
 
+	pipe := filepath.Join(dir, "pipe")
+	if err := exec.Command("mkfifo", pipe).Run(); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name, path, before string // before is what the file has; "" for no change
 		serve              func() (string, error)
@@ -43,6 +48,9 @@ func TestRead(t *testing.T) {
 		{"no file, no program", file, "", missing, true},
 		{"a program of another version", file, "", other, true},
 		{"a program that fails", file, "", program("fails", "exit 3"), true},
+		{"a program that prints without end", file, "", program("endless", "while :; do echo endless; done"), true},
+		{"a pipe in place of the file", pipe, "", missing, true},
+		{"a device in place of the file", "/dev/zero", "", missing, true},
 		{"no cache", "", "", prints, false},
 		{"a program", file, "", prints, false},
 		{"the file", file, "", missing, false},
