@@ -31,6 +31,23 @@ func ownSecretRules() []*secretRule {
 	}
 }
 
+// likelyToken returns the rule that stands for gitleaks' rules where they are missing: whatever looks random may be the
+// token of a service. Short ids, ids of reviews and hashes are none.
+var likelyToken = sync.OnceValue(func() *secretRule {
+	body := ruleBody{Regex: `[A-Za-z0-9_+-]{16,}`}
+	return &secretRule{ID: "likely-token", accept: acceptLikely, body: sync.OnceValue(body.prepare)}
+})
+
+var notToken = lazy(`^(?:[0-9a-fA-F]+|[0-9]{14}-[a-z0-9]{6,})$`)
+
+func acceptLikely(c candidate) strength {
+	v := c.secret
+	if digits(v) < 2 || letters(v) < 4 || notToken().MatchString(v) || isWordy(v) && countBytes(v, isLower) > 0 {
+		return none
+	}
+	return strong
+}
+
 const (
 	// urlPassword matches ://user:password@host, from the colon on.
 	urlPassword = "^://([^\\s/:@'\"<>`]{0,100}):([^\\s/@'\"<>`]{2,200})@([^\\s/'\"<>?#:,)`]+)"

@@ -274,7 +274,8 @@ func summary(in Input, found []reply.Finding, failing []string) string {
 }
 
 // ownRulesOnly says what a review did not look for.
-const ownRulesOnly = "keys and tokens of known services were not looked for, because gitleaks' rules are missing"
+const ownRulesOnly = "keys and tokens of known services were not told apart, because gitleaks' rules are missing: " +
+	"what looks random is reported"
 
 // checksNotRun returns the names of the checks that could not run, with reasons.
 func checksNotRun(results []record.CheckResult) []string {

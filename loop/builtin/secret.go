@@ -42,6 +42,9 @@ func (sec *Secrets) scan(text string, s secretScan) []secretMatch {
 		s.path, s.strict = "", true
 	}
 	s.rules.keywords.each(lowerASCII(text), s.keyword)
+	if s.rules.own && !s.sureOnly && !s.strict {
+		s.try(likelyToken(), 0, len(text))
+	}
 	return s.merged()
 }
 

@@ -288,3 +288,23 @@ func BenchmarkScanOneMegabyte(b *testing.B) {
 		review(f)
 	}
 }
+
+// TestLikelyTokens: without gitleaks' rules whatever looks random is a secret in texts and changes.
+func TestLikelyTokens(t *testing.T) {
+	var alone *Secrets
+	for text, want := range map[string]bool{
+		"it prints " + ghToken: true, "key " + awsKey + " and": true, stripe: true, npmToken: true, glToken: true,
+		"20261128122116-m9d7kb": false, strings.Repeat("0a", 20): false, "f-3kdm2": false,
+		"internal/scripttest/rewrites": false, "TestRulesForSecretsAreInASecondProgram": false, "a plain text": false,
+		"XDG_CACHE_HOME and utf-8, 2026-11-28T12:00:00Z": false, "scripted-implementer2": false,
+	} {
+		if _, n := alone.Redact(text); n > 0 != want {
+			t.Errorf("%q: %d secrets, want %v", text, n, want)
+		}
+	}
+	in := Input{Files: []File{newText("a.go", "k := \""+ghToken+"\"\n")}, Shown: 1}
+	r, err := Review(t.Context(), in)
+	if err != nil || !slices.Contains(found(r), "critical secret 1") {
+		t.Errorf("%v, %v", found(r), err)
+	}
+}

@@ -13,7 +13,8 @@ import (
 type Secrets struct{ rules func() *secretRules }
 
 // NewSecrets returns the search with the rules of gitleaks' configuration that read returns. It reads them when the
-// first text that may hold a secret is searched; if that fails, it searches with our own rules alone and calls warn.
+// first text that may hold a secret is searched. If that fails, it calls warn and searches with our own rules alone, of
+// which likelyToken is one then.
 func NewSecrets(read func() (string, error), warn func(error)) *Secrets {
 	return &Secrets{sync.OnceValue(func() *secretRules {
 		text, err := read()

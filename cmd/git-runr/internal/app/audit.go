@@ -111,7 +111,7 @@ func (s *session) auditFlags() error {
 	if s.Int("limit") < 0 {
 		return exit.Problemf(exit.Usage, "--limit must not be negative; 0 means all")
 	}
-	if r := s.String("require"); r != "" && !config.IsLevel(r) {
+	if r := s.String("require"); s.IsSet("require") && !config.IsLevel(r) {
 		return exit.Problemf(exit.Usage, "--require is checked, reviewed, approved or approved=N, not %q", r)
 	}
 	for _, name := range []string{"fail-under", "fail-under-with-inferred"} {

@@ -31,8 +31,9 @@ func (p *program) leakRules() (string, error) {
 		build.Screens)
 }
 
-// withoutRules says what is not looked for without gitleaks' rules, and how to get them.
+// withoutRules says what is done without gitleaks' rules, and how to get them.
 func (p *program) withoutRules(err error) {
-	safetext.Fprintf(p.err, "git runr: warning: keys and tokens of known services are not looked for: gitleaks' rules "+
-		"come from git-runr-serve: %v; install both programs: %s\n", err, build.InstallLine)
+	safetext.Fprintf(p.err, "git runr: warning: whatever looks random in a text or a change counts as a secret, except "+
+		"in messages of commits: gitleaks' rules come from git-runr-serve: %v; install both programs: %s\n", err,
+		build.InstallLine)
 }

@@ -70,7 +70,7 @@ func Of(ctx context.Context, store *store.Store, conf *config.Config, unread err
 	}
 	all := append(git(ctx, store.Repo), room(store.Repo.Free()))
 	if terms.Screens != nil {
-		detail := "serve, tui, mcp and gitleaks' rules for secrets need git-runr-serve: " + terms.Screens.Error()
+		detail := "serve, tui, mcp and the rules for known secrets need git-runr-serve: " + terms.Screens.Error()
 		all = append(all, warn("program", detail, build.InstallLine))
 	}
 	if who, err := store.Repo.Identity(ctx); err != nil {

@@ -51,7 +51,7 @@ func Read(path string, serve func() (string, error)) (string, error) {
 		return "", fmt.Errorf("%s %s: %w", program, Command, err)
 	}
 	if !genuine(text) {
-		return "", fmt.Errorf("%q is of another version", program)
+		return "", fmt.Errorf("%q did not print the rules of this version", program)
 	}
 	if path != "" && os.MkdirAll(filepath.Dir(path), 0o700) == nil {
 		_ = safefile.WriteFile(path, text, 0o600) // the next process asks again
