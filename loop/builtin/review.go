@@ -274,8 +274,8 @@ func summary(in Input, found []reply.Finding, failing []string) string {
 }
 
 // ownRulesOnly says what a review did not look for.
-const ownRulesOnly = "keys and tokens of known services were not told apart, because gitleaks' rules are missing: " +
-	"what looks random is reported"
+const ownRulesOnly = "gitleaks' rules are missing: keys and tokens were guessed from how random a text looks, and " +
+	"not looked for in generated files and messages of commits"
 
 // checksNotRun returns the names of the checks that could not run, with reasons.
 func checksNotRun(results []record.CheckResult) []string {

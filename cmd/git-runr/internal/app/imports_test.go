@@ -83,8 +83,7 @@ func TestImports(t *testing.T) {
 				t.Errorf("%s imports %s: outside, package gitstore stands for it", p.ImportPath, imported)
 			case strings.HasPrefix(imported, "github.com/go-git/") && !inGitstore:
 				t.Errorf("%s imports %s: only gitstore may", p.ImportPath, imported)
-			case imported == "os/exec" && !inGitstore && name != "loop/agent" && name != inside+"scripttest" &&
-				name != inside+"leakrules": // it asks the second program of this module
+			case imported == "os/exec" && !inGitstore && name != "loop/agent" && name != inside+"scripttest":
 				t.Errorf("%s runs commands: only gitstore and loop/agent may", p.ImportPath)
 			}
 		}

@@ -33,7 +33,7 @@ func (p *program) leakRules() (string, error) {
 
 // withoutRules says what is done without gitleaks' rules, and how to get them.
 func (p *program) withoutRules(err error) {
-	safetext.Fprintf(p.err, "git runr: warning: whatever looks random in a text or a change counts as a secret, except "+
-		"in messages of commits: gitleaks' rules come from git-runr-serve: %v; install both programs: %s\n", err,
+	safetext.Fprintf(p.err, "git runr: warning: gitleaks' rules for secrets are missing: %v; keys and tokens are guessed "+
+		"from how random a text looks, and not looked for in messages of commits; install both programs: %s\n", err,
 		build.InstallLine)
 }

@@ -7,15 +7,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore/safefile"
+	"github.com/git-runr/git-runr/loop/agent"
 )
 
 // Command is the command of git-runr-serve that prints the rules.
@@ -46,7 +45,7 @@ func Read(path string, serve func() (string, error)) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := ask(program)
+	text, err := ask(program, printTime)
 	if err != nil {
 		return "", fmt.Errorf("%s %s: %w", program, Command, err)
 	}
@@ -69,24 +68,17 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, textLimit))
 }
 
-// ask returns what program prints when it is asked for the rules, at most textLimit bytes.
-func ask(program string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), printTime)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, program, Command)
-	cmd.WaitDelay = time.Second
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
+// ask returns what program prints within the time limit when it is asked for the rules. Of more than textLimit bytes it
+// returns a part.
+func ask(program string, limit time.Duration) ([]byte, error) {
+	answer, err := agent.Run(context.Background(), agent.Command{Args: []string{program, Command}, Env: os.Environ(),
+		Timeout: limit, MaxOutput: textLimit, Alone: true})
+	if err == nil && answer.TimedOut {
+		err = fmt.Errorf("no answer within %s", limit)
+	} else if err == nil && answer.ExitCode != 0 {
+		err = fmt.Errorf("exit status %d", answer.ExitCode)
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(io.LimitReader(out, textLimit))
-	if len(text) == textLimit || err != nil {
-		cancel()
-	}
-	return text, errors.Join(err, cmd.Wait())
+	return answer.Stdout, err
 }
 
 func genuine(text []byte) bool {
