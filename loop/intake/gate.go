@@ -29,12 +29,16 @@ const Named = 10
 type SecretIn func(ctx context.Context, repo *gitstore.Repo, commit gitstore.ID) (string, error)
 
 // Covered returns the state of each commit as lineage.CoverageBy does. It also refuses commits with a secret in the
-// message or header if no review has seen these: commits to which a review was carried, and empty ones.
+// message or header if no review has seen these: commits to which a review was carried, and empty ones. Titles are
+// redacted as in the record.
 func Covered(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar lineage.Bar,
 	secretIn SecretIn) ([]lineage.Covered, error) {
 	covered, err := lineage.CoverageBy(ctx, s, commits, bar)
 	for i := range covered {
 		c := &covered[i]
+		if s.Redact != nil {
+			c.Title = s.Redact(c.Title)
+		}
 		if err != nil || c.State != lineage.CoverCarried && c.State != lineage.CoverNothing {
 			continue
 		}

@@ -30,6 +30,7 @@ type Answer struct {
 	Reason  string      `json:"reason,omitempty"`
 	Actor   string      `json:"actor"`
 	At      time.Time   `json:"at,omitzero"`
+	Writer  string      `json:"writer,omitempty"` // of the log with the answer; filled in by the fold
 	// ConfirmedBy names who confirmed that a finding is fixed or gone: the objector or a verifier. The fold fills it
 	// in when that is Actor.
 	ConfirmedBy string `json:"confirmed_by,omitempty"`

@@ -311,10 +311,29 @@ func (r *Review) resolve(e Event, by ActorPayload) {
 }
 
 func (r *Review) answer(e Event, p FindingAnswer) {
-	if p.At = e.Timestamp; p.Claimed() && r.confirms(p.Answer) {
+	if p.At, p.Writer = e.Timestamp, e.Writer; p.Claimed() && r.confirms(p.Answer) {
 		p.ConfirmedBy = p.Actor
 	}
-	r.Answers = append(r.Answers, p.Answer)
+	ids := r.sameIDs(p.Finding)
+	r.Answers = insertBefore(r.Answers, p.Answer, func(a Answer) bool {
+		return a.Kind == AnswerOpen && p.Kind != AnswerOpen && slices.Contains(ids, a.Finding) && saidSince(a.Writer, a.At, e)
+	})
+}
+
+// saidSince reports whether what one clone recorded is later, by the clocks of both, than an event of another clone that
+// is folded after it. Without knowledge of each other their order in the fold is by chance; what a person approved or
+// answered is then put before what still objects. The order within a clone is certain.
+func saidSince(writer string, at time.Time, e Event) bool {
+	return writer != e.Writer && at.After(e.Timestamp)
+}
+
+// insertBefore returns all with one more element, which stands before the first that objects or else at the end.
+func insertBefore[T any](all []T, one T, objects func(T) bool) []T {
+	at := slices.IndexFunc(all, objects)
+	if at < 0 {
+		return append(all, one)
+	}
+	return slices.Concat(all[:at], []T{one}, all[at:]) // a copy of the review keeps its own
 }
 
 // fail records why a reviewer could not be run, keeping the newest failure per reviewer and clone.
@@ -384,10 +403,14 @@ func (r *Review) submit(e Event, submission Submission) {
 	for i := range submission.Comments {
 		submission.Comments[i].FillIn(submission.Reviewer, taken)
 	}
-	r.Submissions, r.Reopened = append(r.Submissions, submission), false
+	r.Reopened = false
+	r.Submissions = insertBefore(r.Submissions, submission, func(s Submission) bool {
+		return s.Decision == RequestChanges && submission.Decision == Approve &&
+			SameActor(s.Reviewer, submission.Reviewer) && saidSince(s.Writer, s.At, e)
+	})
 	r.join()
 	if submission.Decision == Approve {
-		r.takeBack(submission.Reviewer, e.Timestamp)
+		r.takeBack(e, submission.Reviewer)
 	}
 	if r.Status == ReviewOpen {
 		r.SubmittedAt = e.Timestamp
@@ -402,14 +425,17 @@ func (r *Review) submit(e Event, submission Submission) {
 	r.keepFailures(slices.Clone(r.Failures))
 }
 
-// takeBack settles what a person who approves the review objected to in the change as a whole.
-func (r *Review) takeBack(person string, at time.Time) {
+// takeBack settles what a person objected to in the change as a whole before approving the review in e.
+func (r *Review) takeBack(e Event, person string) {
 	for _, sub := range r.Submissions {
+		if sub.Decision != RequestChanges || !SameActor(sub.Reviewer, person) ||
+			saidSince(sub.Writer, sub.At, e) {
+			continue
+		}
 		for _, c := range sub.Comments {
-			if sub.Decision == RequestChanges && SameActor(sub.Reviewer, person) && c.File == "" &&
-				r.IsOpen(findingOf(c, sub.Decision)) {
+			if c.File == "" && r.IsOpen(findingOf(c, sub.Decision)) {
 				r.Answers = append(r.Answers, Answer{Finding: c.ID, Kind: AnswerWithdrawn, Reason: "approved since",
-					Actor: person, At: at})
+					Actor: person, At: e.Timestamp, Writer: e.Writer})
 			}
 		}
 	}

@@ -1,7 +1,9 @@
 package record
 
 import (
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/reply"
@@ -15,6 +17,16 @@ func (r Review) Newest(reviewer string) (sub Submission, ok bool) {
 		}
 	}
 	return Submission{}, false
+}
+
+// Overruled returns why an approval that a person has just recorded does not count, or "": see saidSince.
+func (r Review) Overruled(p Person) string {
+	sub, said := r.Newest(p.Actor)
+	if !said || p.Decision != Approve || sub.Decision != RequestChanges {
+		return ""
+	}
+	return fmt.Sprintf("It does not count: you asked for changes in another clone at %s, later by that machine's clock.",
+		sub.At.UTC().Format(time.RFC3339))
 }
 
 // Sent reports whether reviewer's submission with key is recorded. It is false for an empty key.

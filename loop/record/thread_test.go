@@ -66,3 +66,58 @@ func TestReplies(t *testing.T) {
 		}
 	}
 }
+
+// TestLaterOfTwoClones: two clones that do not know of each other's events record an approval and a refusal of one
+// person, or two answers to one finding. The events' order is then by chance; what objects later by the clock stays.
+func TestLaterOfTwoClones(t *testing.T) {
+	const other = "ffffffffffff"
+	of := func(e Event, writer string, second int) Event {
+		e.Writer, e.Timestamp = writer, time.Date(2026, 1, 2, 3, 4, second, 0, time.UTC)
+		return e
+	}
+	verdict := func(decision Decision) Event {
+		comments := []Comment{{ID: "c-0123456789", Comment: "why?"}}
+		if decision == Approve {
+			comments = nil
+		}
+		person := Person{Actor: "bob", Decision: decision, Comments: comments}
+		return threadEvent(t, 3, EventReviewSubmitted.Name, person.Submission(Review{}))
+	}
+	for name, tt := range map[string]struct {
+		writer string
+		at     int // of the approval; the refusal is at 5
+		want   Outcome
+		open   int
+	}{
+		"an approval that is older":               {other, 4, OutcomeFailed, 1},
+		"an approval that is newer":               {other, 6, OutcomePassed, 0},
+		"the same log with a clock that was slow": {threadEvent(t, 3, "", nil).Writer, 4, OutcomePassed, 0},
+	} {
+		refusal := verdict(RequestChanges)
+		review, bad := FoldReview([]Event{threadEvent(t, 1, EventReviewRequested.Name, ReviewRequest{Reviewer: Human}),
+			of(refusal, refusal.Writer, 5), of(verdict(Approve), tt.writer, tt.at)})
+		if got := review.Outcome(); len(bad) > 0 || got != tt.want || len(review.Unanswered()) != tt.open {
+			t.Errorf("%s: %v, %s, open %q", name, bad, got, review.Unanswered())
+		}
+	}
+	answer := func(kind AnswerKind) Event {
+		return threadEvent(t, 4, EventReviewAnswered.Name, FindingAnswer{Answer: Answer{Finding: "c-0123456789", Kind: kind,
+			Reason: "because", Actor: "ada"}})
+	}
+	for name, tt := range map[string]struct {
+		writer string
+		at     int // of "deferred"; "open" is at 5
+		open   int
+	}{
+		"an answer that is older":                 {other, 4, 1},
+		"an answer that is newer":                 {other, 6, 0},
+		"the same log with a clock that was slow": {threadEvent(t, 3, "", nil).Writer, 4, 0},
+	} {
+		open := answer(AnswerOpen)
+		review, bad := FoldReview([]Event{threadEvent(t, 1, EventReviewRequested.Name, ReviewRequest{Reviewer: Human}),
+			verdict(RequestChanges), of(open, open.Writer, 5), of(answer(AnswerDeferred), tt.writer, tt.at)})
+		if len(bad) > 0 || len(review.Unanswered()) != tt.open {
+			t.Errorf("%s: %v, open %q", name, bad, review.Unanswered())
+		}
+	}
+}

@@ -91,6 +91,9 @@ func audit(s *session, store *store.Store) error {
 	}
 	doc := diagnose.NewAudit(span.commits, runs, covered)
 	doc.Range, doc.Run = span.name, span.run
+	for i := range doc.Commits {
+		doc.Commits[i].Subject = s.redact(doc.Commits[i].Subject)
+	}
 	below := s.missed(doc, bar)
 	doc.Failed = len(below) > 0
 	if err := s.print(doc, func(w io.Writer) { screen.Document(w, doc.Text()) }); err != nil || !doc.Failed {

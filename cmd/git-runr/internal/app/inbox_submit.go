@@ -73,18 +73,22 @@ func inboxSubmit(s *session, records *store.Store) error {
 		return err
 	}
 	return s.print(render.NewReviewDocument(review), func(w io.Writer) {
-		writeSubmitted(w, review, person.Actor)
+		writeSubmitted(w, review, person)
 		if run := review.Request.Run; run != "" && person.Decision != record.CommentOnly {
 			safetext.Fprintf(w, "Continue run %s with it: git runr resume %s\n", run, run)
 		}
 	})
 }
 
-func writeSubmitted(w io.Writer, review record.Review, actor string) {
-	sub, _ := review.Newest(actor)
+func writeSubmitted(w io.Writer, review record.Review, person record.Person) {
+	sub, _ := review.Newest(person.Actor)
+	if why := review.Overruled(person); why != "" {
+		safetext.Fprintf(w, "Submitted to %s: %s. %s\n", review.ID, person.Decision.Words(), why)
+		return
+	}
 	safetext.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, sub.Decision.Words(),
 		prose.Count(len(sub.Comments), "comment"))
-	if sub.Decision == record.Approve && !review.Approves(actor) {
+	if sub.Decision == record.Approve && !review.Approves(person.Actor) {
 		fmt.Fprintln(w, "It does not count as approved: who wrote a change does not approve it.")
 	}
 	if s := review.Summary(); s.ApprovedWords() != "" && review.ClosedAt.IsZero() {
@@ -306,7 +310,7 @@ func (s *session) editAndSubmit(store *store.Store, subject record.Subject, draf
 	}
 	file.Drop()
 	return s.print(render.NewReviewDocument(review), func(w io.Writer) {
-		writeSubmitted(w, review, person.Actor)
+		writeSubmitted(w, review, person)
 	})
 }
 

@@ -605,6 +605,9 @@ func (s *session) reviewMissing(store *store.Store, conf *config.Config) error {
 			s.startWorker(store.Repo)
 		}
 	}
+	for i := range doc.Commits {
+		doc.Commits[i].Title = s.redact(doc.Commits[i].Title)
+	}
 	return s.print(doc, func(w io.Writer) { writeScanned(w, doc) })
 }
 

@@ -374,5 +374,8 @@ func (s *Server) submit(ctx context.Context, c call, in submitArgs) (outcome, er
 	sub, _ := review.Newest(person.Actor)
 	text := fmt.Sprintf("Submitted to review %s: %s, %s. It is %s.", review.ID, sub.Decision.Words(),
 		prose.Count(len(sub.Comments), "comment"), review.Status)
+	if why := review.Overruled(person); why != "" {
+		text = fmt.Sprintf("Submitted to review %s: %s. %s", review.ID, person.Decision.Words(), why)
+	}
 	return outcome{text: text, doc: changedDocument(review)}, nil
 }
