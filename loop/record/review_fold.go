@@ -320,9 +320,9 @@ func (r *Review) answer(e Event, p FindingAnswer) {
 	})
 }
 
-// saidSince reports whether what one clone recorded is later, by the clocks of both, than an event of another clone that
-// is folded after it. Without knowledge of each other their order in the fold is by chance; what a person approved or
-// answered is then put before what still objects. The order within a clone is certain.
+// saidSince reports whether what one clone recorded is later, by the clocks of both, than an event of another clone
+// that is folded after it. If neither knew of the other, their order in the fold is by chance; an approval or answer is
+// then put before what still objects. The order within a clone is certain.
 func saidSince(writer string, at time.Time, e Event) bool {
 	return writer != e.Writer && at.After(e.Timestamp)
 }
