@@ -23,6 +23,7 @@ type (
 	MissingError    = odb.MissingError
 	DamagedError    = entrylog.DamagedError
 	Entry           = entrylog.Entry
+	Judge           = entrylog.Judge
 	Notes           = entrylog.Notes
 	Pushed          = entrylog.Pushed
 	Record          = entrylog.Record
@@ -45,6 +46,7 @@ var (
 	ErrNoIdentity    = gitdir.ErrNoIdentity
 	ErrBusy          = gitdir.ErrBusy
 	ErrKilled        = gitdir.ErrKilled
+	ErrOtherLog      = entrylog.ErrOtherLog
 	ErrLostRace      = gitdir.ErrLostRace
 	ErrRefName       = refdb.ErrRefName
 	ErrNoChange      = gitdir.ErrNoChange

@@ -88,7 +88,7 @@ func (s *Store) checkArchived(ctx context.Context, t *takeover, own string, chec
 		}
 	}
 	var err error
-	t.forward, err = s.checkAll(ctx, logs, check, adopted)
+	t.forward, err = s.checkAll(ctx, logs, Judge{Entry: check}, adopted)
 	return err
 }
 

@@ -396,12 +396,12 @@ func TestHostileArchives(t *testing.T) {
 			foreignArchive(t, foe, tt.message(tip, stray), tip, stray)
 			for range 2 {
 				fetchLogs(t, repo)
-				got, err := repo.AdoptLogs(t.Context(), "origin", func(e Entry) error {
+				got, err := repo.AdoptLogs(t.Context(), "origin", Judge{Entry: func(e Entry) error {
 					if e.ID == stray {
 						return errors.New("refused as a test")
 					}
 					return nil
-				})
+				}})
 				if err != nil || len(got.Rejected) != 1 || !strings.Contains(got.Rejected[0].Reason, tt.reason) {
 					t.Fatalf("%+v, %v", got, err)
 				}

@@ -31,7 +31,7 @@ func exchangeWith(t *testing.T, repo *Store, remote string) {
 	if _, err := repo.FetchLogs(ctx, remote, testNotes); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := repo.AdoptLogs(ctx, remote, accept); err != nil {
+	if _, err := repo.AdoptLogs(ctx, remote, Judge{Entry: accept}); err != nil {
 		t.Fatal(err)
 	}
 	if pushed, err := repo.Push(ctx, remote, "", ""); err != nil || pushed.Log != nil {
@@ -165,7 +165,7 @@ func TestAudienceFaultyFile(t *testing.T) {
 			}
 			mine = openTestRepo(t, mine.dir.WorkTree)
 			_, _ = mine.FetchLogs(t.Context(), "customer", testNotes)
-			_, _ = mine.AdoptLogs(t.Context(), "customer", accept)
+			_, _ = mine.AdoptLogs(t.Context(), "customer", Judge{Entry: accept})
 			_, _ = mine.Push(t.Context(), "customer", "", "")
 			checkLogs(t, name, there["customer"])
 			_, _ = mine.Push(t.Context(), "origin", "", "")

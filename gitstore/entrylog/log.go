@@ -104,20 +104,12 @@ func (s *Store) moveTo(ctx context.Context, tail *logTail, entry Entry, objects 
 
 // writeEntry stores the objects of an entry and returns both.
 func (s *Store) writeEntry(ctx context.Context, parent odb.ID, record Record) (Entry, odb.Batch, error) {
-	if record.When.IsZero() {
-		record.When = time.Now()
-	}
-	when := record.When.UTC().Truncate(time.Second)
 	var objects odb.Batch
 	tree, err := s.objects.AddFiles(&objects, record.Attachments)
 	if err != nil {
 		return Entry{}, nil, err
 	}
-	commit := odb.Commit{Tree: tree, Author: record.Author, Committer: record.Author, AuthorWhen: when,
-		CommitterWhen: when, Message: record.Message}
-	if parent != "" {
-		commit.Parents = []odb.ID{parent}
-	}
+	commit := entryCommit(tree, parent, record)
 	key := "runr.sign"
 	if s.dir.Config.Get(key) == "" {
 		key = "commit.gpgsign"
@@ -135,6 +127,20 @@ func (s *Store) writeEntry(ctx context.Context, parent odb.ID, record Record) (E
 	}
 	entry, err := decodeEntry(id, data)
 	return entry, objects, err
+}
+
+// entryCommit returns the commit of an entry that follows parent, "" for none.
+func entryCommit(tree, parent odb.ID, record Record) odb.Commit {
+	if record.When.IsZero() {
+		record.When = time.Now()
+	}
+	when := record.When.UTC().Truncate(time.Second)
+	commit := odb.Commit{Tree: tree, Author: record.Author, Committer: record.Author, AuthorWhen: when,
+		CommitterWhen: when, Message: record.Message}
+	if parent != "" {
+		commit.Parents = []odb.ID{parent}
+	}
+	return commit
 }
 
 func (s *Store) writeSigned(ctx context.Context, commit odb.Commit, objects odb.Batch) (Entry, odb.Batch, error) {

@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // RenewNotes begins empty notes on top of the newest commit in the ref's history that can be read completely, and of
@@ -173,4 +177,42 @@ func (s *Store) namedBy(ctx context.Context, id odb.ID, cut bool) (names []odb.I
 		return names, err
 	}
 	return nil, nil
+}
+
+// restartPath returns the file that exists until the remote has the notes without their history.
+func (s *Store) restartPath() string { return filepath.Join(s.dir.StateDir(), "notes-restart") }
+
+// RestartNotes drops the history of the notes of ref: the commit with the notes as they are has no parent. The next
+// Push replaces the notes of the remote.
+func (s *Store) RestartNotes(ctx context.Context, ref string) error {
+	tip, err := s.refs.Ref(ctx, ref)
+	if err != nil || tip == "" {
+		return err
+	}
+	commit, err := s.objects.ReadCommit(ctx, tip)
+	if err != nil {
+		return fmt.Errorf("restart notes: %w", err)
+	}
+	if err := safefile.WriteFile(s.restartPath(), nil, 0o666); err != nil {
+		return fmt.Errorf("restart notes: %w", err)
+	}
+	alone, err := s.NotesCommit(ctx, commit.Tree, nil, commit.Message, commit.CommitterWhen)
+	if err != nil || alone == tip {
+		return err
+	}
+	return s.refs.SwapRef(ctx, ref, alone, tip)
+}
+
+// NotesRestarted reports whether the remote still has the notes from before RestartNotes.
+func (s *Store) NotesRestarted() bool {
+	_, err := os.Stat(s.restartPath())
+	return err == nil
+}
+
+// EndNotesRestart records that the remote has the notes without their history.
+func (s *Store) EndNotesRestart() error {
+	if err := os.Remove(s.restartPath()); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }

@@ -22,10 +22,21 @@ type Adopted struct {
 	// Diverged means that the remote has entries under our own writer's id that are not here: one clone is a copy of
 	// the other, was restored from a backup, or somebody pushed to our log. RenewWriter solves it.
 	Diverged bool
+	Replaced []string // writers whose log took the place of the one that was here
 }
 
-// moved records a log that has moved forward.
+// Judge decides what AdoptLogs accepts.
+type Judge struct {
+	Entry func(Entry) error // of every new entry
+	// decides whether a staged log that does not continue the one here may take its place; nil: it may not
+	Replaces func(ctx context.Context, writer string, have, staged odb.ID) error
+}
+
+// moved records a log that has moved forward or was replaced.
 func (a *Adopted) moved(log adoption) {
+	if log.replaces {
+		a.Replaced = append(a.Replaced, log.writer)
+	}
 	a.Writers = append(a.Writers, log.writer)
 	a.Events += log.events
 }
@@ -36,11 +47,12 @@ type adoption struct {
 	new, old odb.ID
 	ref      odb.ID // value of its ref here: old, or "" for a retired log
 	events   int
+	replaces bool // it does not continue the log here
 }
 
-// AdoptLogs moves the logs here forward to those that FetchLogs staged, each only if check accepts every new entry. A
-// rejected log stays unchanged; the others still move.
-func (s *Store) AdoptLogs(ctx context.Context, remote string, check func(Entry) error) (Adopted, error) {
+// AdoptLogs moves the logs here forward to those that FetchLogs staged, each only if check accepts it. A rejected log
+// stays unchanged; the others still move.
+func (s *Store) AdoptLogs(ctx context.Context, remote string, check Judge) (Adopted, error) {
 	var adopted Adopted
 	if err := s.noteHome(remote); err != nil {
 		return adopted, err
@@ -51,7 +63,7 @@ func (s *Store) AdoptLogs(ctx context.Context, remote string, check func(Entry) 
 		return adopted, err
 	}
 	if to == (Audience{}) { // an archive holds logs of one remote only
-		if err := s.adoptArchives(ctx, remote, own, check, &adopted); err != nil {
+		if err := s.adoptArchives(ctx, remote, own, check.Entry, &adopted); err != nil {
 			return adopted, err
 		}
 	}
@@ -84,7 +96,7 @@ func (s *Store) AdoptLogs(ctx context.Context, remote string, check func(Entry) 
 
 // LeftLogs returns the refs that FetchLogs could not bring, and the staged logs that AdoptLogs would reject, each with
 // the reason. It moves nothing.
-func (s *Store) LeftLogs(ctx context.Context, remote string, check func(Entry) error) ([]Rejection, error) {
+func (s *Store) LeftLogs(ctx context.Context, remote string, check Judge) ([]Rejection, error) {
 	h := &hunt{refused: s.readRefusals(remote)}
 	left := Adopted{Rejected: h.rejections()}
 	own, err := s.storedWriter(ctx, s.AudienceOf(remote))
@@ -131,7 +143,7 @@ func (s *Store) stagedLogs(ctx context.Context, remote, own string) (logs []adop
 
 // ownLog checks whether the remote's log of our own writer has entries that ours does not have, and checks these
 // entries.
-func (s *Store) ownLog(ctx context.Context, remote, own string, check func(Entry) error, adopted *Adopted) error {
+func (s *Store) ownLog(ctx context.Context, remote, own string, check Judge, adopted *Adopted) error {
 	if own == "" {
 		return nil
 	}
@@ -148,6 +160,13 @@ func (s *Store) ownLog(ctx context.Context, remote, own string, check func(Entry
 		if older, err := s.refs.IsAncestor(ctx, staged, tip); err == nil && older {
 			return nil
 		}
+		if older, err := s.WasReplaced(own, staged); older || err != nil {
+			return err
+		}
+		replaced := adoption{writer: own, new: staged, old: tip}
+		if done, err := s.takeReplacement(ctx, replaced, check, adopted); done || err != nil {
+			return err
+		}
 		common, err = s.refs.MergeBase(ctx, staged, tip)
 	}
 	if ctx.Err() != nil {
@@ -155,7 +174,7 @@ func (s *Store) ownLog(ctx context.Context, remote, own string, check func(Entry
 	}
 	events := 0
 	if err == nil || errors.Is(err, gitdir.ErrNotFound) {
-		events, err = s.walkCounted(ctx, own, staged, common, check)
+		events, err = s.walkCounted(ctx, own, staged, common, check.Entry)
 	}
 	if err != nil {
 		adopted.reject(own, err)
@@ -168,13 +187,47 @@ func (s *Store) ownLog(ctx context.Context, remote, own string, check func(Entry
 	return nil
 }
 
+// takeReplacement moves our own log to the staged one if another copy of this clone has replaced it with ReplaceLog,
+// and reports whether nothing remains to be done about it. A copy that cannot verify that leaves both logs as they are;
+// for a clone that is no copy it is somebody else's log.
+func (s *Store) takeReplacement(ctx context.Context, own adoption, check Judge, adopted *Adopted) (bool, error) {
+	if check.Replaces == nil {
+		return false, nil
+	}
+	switch err := s.checkReplacement(ctx, &own, check); {
+	case errors.Is(err, ErrOtherLog) || err != nil && !s.isCopy():
+		return false, context.Cause(ctx)
+	case err != nil:
+		adopted.reject(own.writer, err)
+		return true, nil
+	}
+	unlock, err := s.dir.Lock(ctx, "log")
+	if err != nil {
+		return true, err
+	}
+	defer unlock()
+	tail, err := s.openTail(own.writer)
+	if err != nil {
+		return true, err
+	}
+	defer tail.file.Close()
+	if err := s.restartTail(ctx, tail, own.writer, own.new); err != nil {
+		return true, err
+	}
+	if err := s.refs.SwapAny(ctx, logPrefix+own.writer, own.new, own.old); err != nil {
+		return true, err
+	}
+	adopted.moved(own)
+	return true, nil
+}
+
 func (a *Adopted) reject(writer string, reason error) {
 	a.Rejected = append(a.Rejected, Rejection{Writer: writer, Reason: gitdir.CleanLine(reason.Error())})
 }
 
 // checkAll returns the logs that may move forward. It reads all in one stream; if one of them does not continue the
 // log here, it reads each by itself.
-func (s *Store) checkAll(ctx context.Context, logs []adoption, check func(Entry) error,
+func (s *Store) checkAll(ctx context.Context, logs []adoption, check Judge,
 	adopted *Adopted) (good []adoption, err error) {
 	tips, known := Tips{}, Tips{}
 	for _, a := range logs {
@@ -187,7 +240,7 @@ func (s *Store) checkAll(ctx context.Context, logs []adoption, check func(Entry)
 	}
 	together := s.WalkAll(ctx, tips, known, func(e Entry) error {
 		events[e.Writer]++
-		if err := check(e); err != nil { // the oldest, visited last, is kept
+		if err := check.Entry(e); err != nil { // the oldest, visited last, is kept
 			refused[e.Writer] = err
 		}
 		return nil
@@ -211,11 +264,14 @@ func (s *Store) checkAll(ctx context.Context, logs []adoption, check func(Entry)
 }
 
 // checkAdoption reports whether a log may move forward. A closed log may not: see closedPrefix.
-func (s *Store) checkAdoption(ctx context.Context, a *adoption, check func(Entry) error, closed bool,
+func (s *Store) checkAdoption(ctx context.Context, a *adoption, check Judge, closed bool,
 	adopted *Adopted) bool {
 	err := errors.New("its name is not a writer's")
 	if isWriter(a.writer) {
-		a.events, err = s.checkLog(ctx, a.writer, a.new, a.old, check)
+		a.events, err = s.checkLog(ctx, a.writer, a.new, a.old, check.Entry)
+	}
+	if errors.Is(err, ErrOtherLog) && check.Replaces != nil {
+		err = s.checkReplacement(ctx, a, check)
 	}
 	if err == nil && closed {
 		err = errors.New("it is this clone's own log, which ended here, and another writer pushed to it; if that was a " +
@@ -225,6 +281,26 @@ func (s *Store) checkAdoption(ctx context.Context, a *adoption, check func(Entry
 		adopted.reject(a.writer, err)
 	}
 	return err == nil
+}
+
+// checkReplacement decides about a log that does not continue the one here. Entries beyond those here are new.
+func (s *Store) checkReplacement(ctx context.Context, a *adoption, check Judge) error {
+	if err := check.Replaces(ctx, a.writer, a.old, a.new); err != nil {
+		return err
+	}
+	here, err := s.walkCounted(ctx, a.writer, a.old, "", func(Entry) error { return nil })
+	if err != nil {
+		return err
+	}
+	at := 0
+	_, err = s.walkCounted(ctx, a.writer, a.new, "", func(e Entry) error {
+		if at++; at <= here {
+			return nil
+		}
+		return check.Entry(e)
+	})
+	a.replaces, a.events = true, at-here
+	return err
 }
 
 // moveAtOnce is the number of logs from which one git process moves them together, in a tenth of the time.
@@ -256,6 +332,9 @@ func (s *Store) moveForward(ctx context.Context, logs []adoption, adopted *Adopt
 // errOlder means that the staged log is contained in the one here.
 var errOlder = errors.New("older than the log that is here")
 
+// ErrOtherLog means that the staged log neither continues nor replaces the one here.
+var ErrOtherLog = errors.New("it does not continue the log that is here")
+
 // checkLog counts and checks the entries that a staged log has beyond tip.
 func (s *Store) checkLog(ctx context.Context, writer string, staged, tip odb.ID,
 	check func(Entry) error) (events int, err error) {
@@ -270,7 +349,7 @@ func (s *Store) checkLog(ctx context.Context, writer string, staged, tip odb.ID,
 	if older {
 		return 0, errOlder
 	}
-	return 0, errors.New("it does not continue the log that is here" + s.namedHere(writer))
+	return 0, fmt.Errorf("%w%s", ErrOtherLog, s.namedHere(writer))
 }
 
 // namedHere returns a hint if this clone wrote a log under a name that it no longer has: only a sync under that name

@@ -26,7 +26,8 @@ type Pushed struct {
 
 // Push pushes to a remote this clone's log, the logs of others that came from there, and notes, a commit for notesRef,
 // unless that is "". It skips what the remote had at the last FetchLogs. Archives go to the elected remote only.
-// Nothing is forced. It does not report refusals of the logs of others. The error is about the remote as a whole.
+// Nothing is forced but what ReplaceLog and RestartNotes replaced, and that only if the remote still has what was
+// fetched last. It does not report refusals of the logs of others. The error is about the remote as a whole.
 func (s *Store) Push(ctx context.Context, remote, notesRef string, notes odb.ID) (Pushed, error) {
 	if err := s.checkRemote(remote); err != nil {
 		return Pushed{}, err
@@ -64,7 +65,14 @@ func (s *Store) Push(ctx context.Context, remote, notesRef string, notes odb.ID)
 	for _, month := range slices.Sorted(maps.Keys(held)) {
 		old = append(old, string(held[month])+":"+archivesPrefix+month)
 	}
-	refused, err := s.pushParts(ctx, remote, ours, view, others, old)
+	if notes == "" {
+		notesRef = ""
+	}
+	leases, err := s.leases(ctx, remote, own, notesRef)
+	if err != nil {
+		return Pushed{}, err
+	}
+	refused, err := s.pushParts(ctx, remote, leases, ours, view, others, old)
 	if err != nil {
 		return Pushed{}, err
 	}
@@ -73,9 +81,37 @@ func (s *Store) Push(ctx context.Context, remote, notesRef string, notes odb.ID)
 		err = s.noteStaged(ctx, stagedPrefix(remote)+own, logs[own])
 	}
 	if pushed.Notes == nil && notes != "" {
-		err = errors.Join(err, s.noteStaged(ctx, stagedNotes(remote), notes))
+		err = errors.Join(err, s.noteStaged(ctx, stagedNotes(remote), notes), s.EndNotesRestart())
 	}
 	return pushed, err
+}
+
+// leases returns the options of git push that let refs be replaced on the remote.
+func (s *Store) leases(ctx context.Context, remote, own, notes string) (options []string, err error) {
+	lease := func(ref string, staged odb.ID) {
+		options = append(options, fmt.Sprintf("--force-with-lease=%s:%s", ref, staged))
+	}
+	if own != "" {
+		staged, err := s.refs.Ref(ctx, stagedPrefix(remote)+own)
+		if err != nil {
+			return nil, err
+		}
+		if replaced, err := s.WasReplaced(own, staged); err != nil {
+			return nil, err
+		} else if replaced {
+			lease(logPrefix+own, staged)
+		}
+	}
+	if notes != "" && s.NotesRestarted() {
+		staged, err := s.refs.Ref(ctx, stagedNotes(remote))
+		if err != nil {
+			return nil, err
+		}
+		if staged != "" {
+			lease(notes, staged)
+		}
+	}
+	return options, nil
 }
 
 // noteStaged records what the remote has now, as the next fetch would.
@@ -157,9 +193,10 @@ func (s *Store) unpushed(ctx context.Context, remote, own string, along archives
 
 // pushParts pushes all parts at once, and then each by itself if the remote refused any of it: many servers refuse a
 // whole push for one ref. It returns the refusals by ref.
-func (s *Store) pushParts(ctx context.Context, remote string, parts ...[]string) (refused map[string]error, err error) {
+func (s *Store) pushParts(ctx context.Context, remote string, options []string,
+	parts ...[]string) (refused map[string]error, err error) {
 	parts = slices.DeleteFunc(parts, func(part []string) bool { return len(part) == 0 })
-	refused, err = s.pushList(ctx, remote, slices.Concat(parts...))
+	refused, err = s.pushList(ctx, remote, options, slices.Concat(parts...))
 	if err != nil || len(parts) < 2 {
 		return refused, err
 	}
@@ -167,7 +204,7 @@ func (s *Store) pushParts(ctx context.Context, remote string, parts ...[]string)
 		if !slices.ContainsFunc(part, func(refspec string) bool { return isRefusal(refused[target(refspec)]) }) {
 			continue
 		}
-		alone, err := s.pushList(ctx, remote, part)
+		alone, err := s.pushList(ctx, remote, options, part)
 		if err != nil {
 			return refused, err
 		}
@@ -187,10 +224,10 @@ func target(refspec string) string {
 func isRefusal(err error) bool { return errors.As(err, new(*RefusedError)) }
 
 // pushList pushes refspecs and returns the refusals by ref.
-func (s *Store) pushList(ctx context.Context, remote string, refspecs []string) (map[string]error, error) {
+func (s *Store) pushList(ctx context.Context, remote string, options, refspecs []string) (map[string]error, error) {
 	refused := map[string]error{}
 	for some := range slices.Chunk(refspecs, pushRefs) {
-		answers, err := s.push(ctx, remote, some)
+		answers, err := s.push(ctx, remote, some, options...)
 		if err != nil {
 			return refused, err
 		}

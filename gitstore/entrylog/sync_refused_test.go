@@ -130,7 +130,8 @@ func TestRefusedLogKeepsWhatWasSound(t *testing.T) {
 		if got := refusedWriters(fetchLogs(t, b)); !slices.Equal(got, []string{a.Writer()}) {
 			t.Fatalf("refused %v", got)
 		}
-		if adopted, err := b.AdoptLogs(ctx, "origin", accept); err != nil || len(adopted.Rejected)+len(adopted.Writers) != 0 {
+		adopted, err := b.AdoptLogs(ctx, "origin", Judge{Entry: accept})
+		if err != nil || len(adopted.Rejected)+len(adopted.Writers) != 0 {
 			t.Errorf("%+v, %v", adopted, err)
 		}
 		if pushed := pushLogs(t, b); pushed.Log != nil {
@@ -162,7 +163,7 @@ func TestFetchFromDamagedRemote(t *testing.T) {
 	if got := refusedWriters(fetched); !slices.Equal(got, []string{a.Writer()}) {
 		t.Errorf("refused %+v", fetched.Refused)
 	}
-	if _, err := c.AdoptLogs(context.Background(), "origin", accept); err != nil || len(logTips(t, c)) != 1 {
+	if _, err := c.AdoptLogs(context.Background(), "origin", Judge{Entry: accept}); err != nil || len(logTips(t, c)) != 1 {
 		t.Errorf("logs %v, %v", logTips(t, c), err)
 	}
 }
@@ -241,7 +242,7 @@ func TestFetchRecoversItsLock(t *testing.T) {
 		len(fetched.Refused) != 0 || exists(lock) {
 		t.Errorf("%+v", fetched)
 	}
-	if adopted, err := b.AdoptLogs(ctx, "origin", accept); err != nil || len(adopted.Writers) != 2 {
+	if adopted, err := b.AdoptLogs(ctx, "origin", Judge{Entry: accept}); err != nil || len(adopted.Writers) != 2 {
 		t.Errorf("%+v, %v", adopted, err)
 	}
 	write(t, a, "two")
@@ -267,7 +268,7 @@ func TestAdoptMany(t *testing.T) {
 	inTheWay := logPrefix + fmt.Sprintf("%012x", 7)
 	testGit(t, clone.dir.WorkTree, "update-ref", inTheWay+"/x", "HEAD")
 	fetchLogs(t, clone)
-	adopted, err := clone.AdoptLogs(ctx, "origin", accept)
+	adopted, err := clone.AdoptLogs(ctx, "origin", Judge{Entry: accept})
 	if err != nil || len(adopted.Writers) != 2*moveAtOnce-1 || len(adopted.Rejected) != 1 ||
 		!strings.Contains(adopted.Rejected[0].Reason, inTheWay) {
 		t.Errorf("%d writers, %+v, %v", len(adopted.Writers), adopted.Rejected, err)

@@ -44,7 +44,7 @@ func syncLogs(t *testing.T, repo *Store) Adopted {
 	if fetched := fetchLogs(t, repo); len(fetched.Refused)+len(fetched.Locks) > 0 {
 		t.Fatalf("%+v", fetched)
 	}
-	adopted, err := repo.AdoptLogs(ctx, "origin", accept)
+	adopted, err := repo.AdoptLogs(ctx, "origin", Judge{Entry: accept})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestAdoptChecksEveryEntry(t *testing.T) {
 	syncLogs(t, a)
 	fetchLogs(t, b)
 	var seen []string
-	adopted, err := b.AdoptLogs(ctx, "origin", func(e Entry) error {
+	adopted, err := b.AdoptLogs(ctx, "origin", Judge{Entry: func(e Entry) error {
 		seen = append(seen, strings.TrimSpace(e.Message))
 		switch strings.TrimSpace(e.Message) {
 		case "bad":
@@ -198,7 +198,7 @@ func TestAdoptChecksEveryEntry(t *testing.T) {
 			return errors.New("it stands on a bad one")
 		}
 		return nil
-	})
+	}})
 	if err != nil || len(adopted.Writers) != 0 || len(adopted.Rejected) != 1 ||
 		adopted.Rejected[0].Reason != "bad [31m entry" {
 		t.Errorf("%+v, %v", adopted, err)
@@ -244,7 +244,7 @@ func TestAdoptForwardOnly(t *testing.T) {
 			shell(t, bare, "export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x; W="+
 				a.Writer()+"; "+c.script)
 			fetchLogs(t, b)
-			adopted, err := b.AdoptLogs(ctx, "origin", accept)
+			adopted, err := b.AdoptLogs(ctx, "origin", Judge{Entry: accept})
 			if err != nil || len(adopted.Rejected) != c.rejected || len(adopted.Writers) != 0 || adopted.Diverged {
 				t.Errorf("%+v, %v", adopted, err)
 			}
@@ -306,7 +306,7 @@ func TestCopiedCloneIsNoticed(t *testing.T) {
 	syncLogs(t, a)
 
 	fetchLogs(t, b)
-	adopted, err := b.AdoptLogs(ctx, "origin", accept)
+	adopted, err := b.AdoptLogs(ctx, "origin", Judge{Entry: accept})
 	if err != nil || !adopted.Diverged || len(adopted.Rejected) != 0 {
 		t.Fatalf("%+v, %v", adopted, err)
 	}
@@ -362,7 +362,7 @@ func TestPushedByAnother(t *testing.T) {
 			shell(t, bare, "git update-ref refs/runr/log/"+own+" $(git -c user.name=m -c user.email=m commit-tree "+parent+
 				" -m forged $(git mktree </dev/null))")
 			fetchLogs(t, a)
-			adopted, err := a.AdoptLogs(ctx, "origin", accept)
+			adopted, err := a.AdoptLogs(ctx, "origin", Judge{Entry: accept})
 			if err != nil || !adopted.Diverged {
 				t.Fatalf("%+v, %v", adopted, err)
 			}
@@ -407,11 +407,11 @@ func TestRestoredClone(t *testing.T) {
 	syncLogs(t, a)
 	ctx := context.Background()
 	fetchLogs(t, backup)
-	adopted, err := backup.AdoptLogs(ctx, "origin", func(Entry) error { return errors.New("refused") })
+	adopted, err := backup.AdoptLogs(ctx, "origin", Judge{Entry: func(Entry) error { return errors.New("refused") }})
 	if err != nil || adopted.Diverged || len(adopted.Rejected) != 1 {
 		t.Errorf("with entries that are refused: %+v, %v", adopted, err)
 	}
-	if adopted, err = backup.AdoptLogs(ctx, "origin", accept); err != nil || !adopted.Diverged {
+	if adopted, err = backup.AdoptLogs(ctx, "origin", Judge{Entry: accept}); err != nil || !adopted.Diverged {
 		t.Fatalf("%+v, %v", adopted, err)
 	}
 	if _, _, err := backup.RenewWriter(ctx, "origin"); err != nil {

@@ -27,10 +27,12 @@ import (
 
 // Synced is the result of an exchange with a remote.
 type Synced struct {
-	Remote   string               `json:"remote"`
-	Taken    int                  `json:"taken"`   // events of others, new here
-	Writers  []string             `json:"writers"` // the writers of these events
-	Pushed   int                  `json:"pushed"`  // own events that the remote did not have
+	Remote  string   `json:"remote"`
+	Taken   int      `json:"taken"`   // events of others, new here
+	Writers []string `json:"writers"` // the writers of these events
+	Pushed  int      `json:"pushed"`  // own events that the remote did not have
+	// writers whose log was replaced by one without redacted texts
+	Replaced []string             `json:"replaced,omitempty"`
 	Rejected []gitstore.Rejection `json:"rejected"`
 	// Unreadable lists records that arrived and cannot be decoded: each with its log, and why.
 	Unreadable []gitstore.Rejection `json:"unreadable"`
@@ -39,7 +41,7 @@ type Synced struct {
 	Notes      bool                 `json:"notes"`               // the remote has the notes as they are here
 	NotesWhy   string               `json:"notes_why,omitempty"` // why it does not have them
 	// a notes commit, not made by git-runr, that was replaced and is now in the history of the remote's notes
-	Replaced gitstore.ID `json:"notes_replaced,omitempty"`
+	NotesReplaced gitstore.ID `json:"notes_replaced,omitempty"`
 	// Recovered lists what was damaged in this clone and has been repaired.
 	Recovered []string `json:"recovered"`
 	Retired   int      `json:"retired,omitempty"` // logs moved into the remote's archive
@@ -237,11 +239,13 @@ func (x *exchange) take(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	adopted, err := x.Repo.AdoptLogs(ctx, x.done.Remote, x.check)
+	judge := gitstore.Judge{Entry: x.check, Replaces: Replaces(x.Store, x.Trusted)}
+	adopted, err := x.Repo.AdoptLogs(ctx, x.done.Remote, judge)
 	if err != nil {
 		return fmt.Errorf("take over logs: %w", err)
 	}
 	x.done.Taken += adopted.Events
+	x.done.Replaced = append(x.done.Replaced, adopted.Replaced...)
 	// the log as a whole is listed as rejected
 	x.done.Unreadable = slices.DeleteFunc(x.done.Unreadable, func(r gitstore.Rejection) bool {
 		return slices.ContainsFunc(adopted.Rejected, func(log gitstore.Rejection) bool { return log.Writer == r.Writer })
@@ -282,12 +286,13 @@ func (x *exchange) check(entry gitstore.Entry) error {
 
 // Left returns the logs that syncs with a remote did not adopt, as far as this is known without asking the remote.
 func Left(ctx context.Context, s *store.Store, remote string) ([]gitstore.Rejection, error) {
-	return s.Repo.LeftLogs(ctx, remote, func(entry gitstore.Entry) error {
+	newer := func(entry gitstore.Entry) error {
 		if _, err := record.DecodeEvent(entry); errors.Is(err, gitstore.ErrNewerFormat) {
 			return err
 		}
 		return nil
-	})
+	}
+	return s.Repo.LeftLogs(ctx, remote, gitstore.Judge{Entry: newer, Replaces: Replaces(s, nil)})
 }
 
 // arrived remembers another clone's event for lostBy.
@@ -336,7 +341,7 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 	case x.knowMore(theirs.Message):
 		return "", "the notes of the remote cover logs that were not accepted here", nil
 	case theirs.Tree != mine.Tree && !notes.Own(theirs.Message):
-		x.done.Replaced = theirs.ID
+		x.done.NotesReplaced = theirs.ID
 	}
 	return x.rebaseNotes(ctx, tip, mine, theirs)
 }
@@ -346,7 +351,14 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 func (x *exchange) rebaseNotes(ctx context.Context, tip gitstore.ID,
 	mine, theirs gitstore.Commit) (view gitstore.ID, why string, err error) {
 	view = theirs.ID
-	if theirs.Tree != mine.Tree || theirs.Message != mine.Message {
+	alone := x.Repo.NotesRestarted()
+	switch {
+	case alone:
+		view, err = x.Repo.NotesCommit(ctx, mine.Tree, nil, mine.Message, mine.CommitterWhen)
+		if err == nil && view == theirs.ID {
+			err = x.Repo.EndNotesRestart()
+		}
+	case theirs.Tree != mine.Tree || theirs.Message != mine.Message:
 		view, err = x.Repo.NotesCommit(ctx, mine.Tree, []gitstore.ID{theirs.ID}, mine.Message, mine.CommitterWhen)
 	}
 	if err == nil && view != tip {
@@ -355,7 +367,7 @@ func (x *exchange) rebaseNotes(ctx context.Context, tip gitstore.ID,
 	if errors.Is(err, gitstore.ErrLostRace) { // something was recorded meanwhile: the next sync moves the notes
 		err = nil
 	}
-	if theirs.Tree == mine.Tree {
+	if theirs.Tree == mine.Tree && (!alone || view == theirs.ID) {
 		return "", "", err
 	}
 	return view, "", err
@@ -399,6 +411,11 @@ func Unpushed(ctx context.Context, s *store.Store, remote string) (int, error) {
 	known, err := s.Repo.SharedTip(ctx, remote, own)
 	if err != nil {
 		return 0, err
+	}
+	if replaced, err := s.Repo.WasReplaced(own, known); err != nil {
+		return 0, err
+	} else if replaced {
+		known = ""
 	}
 	count := 0
 	err = s.Repo.Walk(ctx, own, tips[own], known, func(gitstore.Entry) error { count++; return nil })
@@ -447,6 +464,10 @@ func (x *exchange) recordOnlyHere(ctx context.Context, shared string, tip gitsto
 	if own == shared {
 		since = from
 	}
+	replaced, err := x.replacing(ctx, shared, tips[shared], from)
+	if err != nil {
+		return err
+	}
 	if tips[own] != "" {
 		err = x.Repo.Walk(ctx, own, tips[own], since, func(e gitstore.Entry) error { again[likeness(e)] = true; return nil })
 		if err != nil {
@@ -454,7 +475,7 @@ func (x *exchange) recordOnlyHere(ctx context.Context, shared string, tip gitsto
 		}
 	}
 	return x.Repo.Walk(ctx, shared, tip, from, func(e gitstore.Entry) error {
-		if again[likeness(e)] {
+		if again[likeness(e)] || replaced(e) {
 			return nil
 		}
 		event, err := x.AppendAgain(ctx, x.audience, e)
@@ -463,6 +484,29 @@ func (x *exchange) recordOnlyHere(ctx context.Context, shared string, tip gitsto
 		}
 		return err
 	})
+}
+
+// replacing returns a function that reports, for entries in their order, whether the log of the shared id has another
+// one in the place of an entry, without redacted texts: see store.ReplaceLogs. There is none if both have a beginning
+// in common, up to from.
+func (x *exchange) replacing(ctx context.Context, shared string, tip,
+	from gitstore.ID) (func(gitstore.Entry) bool, error) {
+	at, ids := map[uint64]gitstore.Entry{}, map[gitstore.ID]gitstore.ID{}
+	clockOf := func(e gitstore.Entry) uint64 { event, _ := record.DecodeEvent(e); return event.Clock }
+	if from == "" && tip != "" {
+		err := x.Repo.Walk(ctx, shared, tip, "", func(e gitstore.Entry) error { at[clockOf(e)] = e; return nil })
+		if err != nil {
+			return nil, err
+		}
+	}
+	return func(e gitstore.Entry) bool {
+		now, found := at[clockOf(e)]
+		if !found || record.OnlyWithdraws(e, now, ids) != nil {
+			return false
+		}
+		ids[e.ID] = now.ID
+		return true
+	}, nil
 }
 
 // likeness returns a string that is equal for an event and its copy under another id.

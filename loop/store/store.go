@@ -27,6 +27,8 @@ type Store struct {
 	Tell  func(line string)
 	Reads *Reads             // counts reads; nil: nothing is counted
 	Asks  *gitstore.Audience // audience of new requests and runs; nil: see audienceOf
+	// writers whose log another one may replace without a signature: see share.Replaces
+	Trusted []string
 	// returns the patterns of the branches that are private to this clone; nil: none are
 	Private func() (gitstore.Globs, error)
 

@@ -49,34 +49,78 @@ elected remote. The copy has its own id, and leaves out what was redacted. The p
 
 func (p *program) inboxRedactCommand() *cli.Command {
 	return &cli.Command{
-		Name: "redact", Usage: "withdraw text of a review", ArgsUsage: "ID [FINDING|TEXT]",
+		Name: "redact", Usage: "withdraw text of a review", ArgsUsage: "[ID] [FINDING|TEXT]",
 		Description: `Replaces text with [redacted], here and in each clone that has synced since: the whole review,
 the thread of a finding or comment, or every text that contains TEXT, also what is said there later. What a later round
 says anew is not covered. Severity, place and state stay. What is attached to the review's events, such as an agent's
 whole answer, is withdrawn with it, and so are quotes of the text in other rounds and in the runs about the review. The
-event stays in the log, and whoever has the log can read it: git runr help security.`,
-		Flags: []cli.Flag{asFlag()},
-		Action: p.inRepo(func(s *session, store *store.Store) error {
-			actor, err := s.actor(store)
-			if err != nil {
-				return err
-			}
-			if s.NArg() > 1 && s.Args().Get(1) == "" {
-				return exit.Problemf(exit.Usage, "the text to redact is empty").
-					WithHint("without TEXT, all of the review is redacted")
-			}
-			review, err := store.RedactReview(s.ctx, s.Args().First(), s.Args().Get(1), actor)
-			if err != nil {
-				return err
-			}
-			s.project(s.ctx, store)
-			return s.print(render.NewReviewDocument(review), func(w io.Writer) {
-				newest := review.Redactions[len(review.Redactions)-1]
-				safetext.Fprintf(w, "Redacted: %s of %s, and what was attached to it.\n",
-					prose.Count(len(newest.Texts), "text"), review.ID)
-				fmt.Fprintln(w, "Other clones show it no more once they have synced: git runr sync")
-				fmt.Fprintln(w, "The log still has it: git runr help security")
-			})
-		}),
+event stays in the log, and whoever has the log can read it: git runr help security.
+
+--replace-log also writes this clone's own log again without everything that is redacted, here and with the next sync at
+the remote. git has to be able to sign the result; other clones accept it if they can verify that, and if it says
+nothing else than before. Its events have new ids. Logs of others stay as they are. Without ID it redacts nothing more.`,
+		Flags: []cli.Flag{asFlag(),
+			&cli.BoolFlag{Name: "replace-log", Usage: "write this clone's own log again without what is redacted"}},
+		Action: p.inRepo(inboxRedact),
 	}
+}
+
+// redactedJSON is the result of git runr inbox redact.
+type redactedJSON struct {
+	*render.ReviewDocument
+	Logs []store.ReplacedLog `json:"replaced_logs,omitempty"`
+}
+
+func inboxRedact(s *session, store *store.Store) error {
+	actor, err := s.actor(store)
+	if err != nil {
+		return err
+	}
+	replace := s.Bool("replace-log")
+	if s.NArg() == 0 && !replace {
+		return exit.Problemf(exit.Usage, "which review to redact is missing").WithHint("git runr inbox redact -h")
+	}
+	if s.NArg() > 1 && s.Args().Get(1) == "" {
+		return exit.Problemf(exit.Usage, "the text to redact is empty").
+			WithHint("without TEXT, all of the review is redacted")
+	}
+	var doc redactedJSON
+	if s.NArg() > 0 {
+		review, err := store.RedactReview(s.ctx, s.Args().First(), s.Args().Get(1), actor)
+		if err != nil {
+			return err
+		}
+		shown := render.NewReviewDocument(review)
+		doc.ReviewDocument = &shown
+	}
+	s.project(s.ctx, store)
+	if replace {
+		if doc.Logs, err = store.ReplaceLogs(s.ctx, actor); err != nil {
+			return err
+		}
+	}
+	return s.print(doc, func(w io.Writer) { writeRedacted(w, doc, replace) })
+}
+
+func writeRedacted(w io.Writer, doc redactedJSON, replaced bool) {
+	if doc.ReviewDocument != nil {
+		newest := doc.Redactions[len(doc.Redactions)-1]
+		safetext.Fprintf(w, "Redacted: %s of %s, and what was attached to it.\n",
+			prose.Count(len(newest.Texts), "text"), doc.ID)
+		fmt.Fprintln(w, "Other clones show it no more once they have synced: git runr sync")
+	}
+	if !replaced {
+		fmt.Fprintln(w, "The log still has it: git runr help security")
+		return
+	}
+	for _, log := range doc.Logs {
+		safetext.Fprintf(w, "Log %s was written again without redacted texts of %s and %s.\n", log.Writer,
+			prose.Count(log.Events, "event"), prose.Count(log.Attachments, "attached file"))
+	}
+	if len(doc.Logs) == 0 {
+		fmt.Fprintln(w, "This clone's own log has nothing of what is redacted.")
+		return
+	}
+	fmt.Fprintln(w, "git runr sync puts it in place of the log at the remote.")
+	fmt.Fprintln(w, "What may still have the texts: git runr help security")
 }

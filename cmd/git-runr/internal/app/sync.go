@@ -25,7 +25,10 @@ func (p *program) syncCommand() *cli.Command {
 				Usage: "put the logs of writers that are long gone into the archive now, however few they are (sync.retire says " +
 					"how long)"},
 			&cli.BoolFlag{Name: "copied",
-				Usage: "this clone was copied, or restored from a backup: also accept what was pushed to its own log"}},
+				Usage: "this clone was copied, or restored from a backup: also accept what was pushed to its own log"},
+			&cli.StringSliceFlag{Name: "replaced",
+				Usage: "accept that the log of `WRITER` was replaced by one without redacted texts, though git finds no good " +
+					"signature of its owner on it"}},
 		Description: "Fetches the logs of others, takes over what only moved forward, and pushes this clone's log and\n" +
 			"the notes. Nothing else is fetched or pushed. What git or this program refuses of a log is named, the\n" +
 			"rest is taken; what a log has lost in this clone is brought again. Ends with 11 when the remote does\n" +
@@ -47,6 +50,7 @@ func syncWith(s *session, store *store.Store, conf *config.Config) error {
 			return err
 		}
 	}
+	store.Trusted = s.StringSlice("replaced")
 	remotes := []string{remote}
 	if s.arg("") == "" {
 		if remotes, err = share.Remotes(s.ctx, store, remote); err != nil {
@@ -140,6 +144,9 @@ func writeSynced(w io.Writer, done share.Synced) {
 	if done.RetireWhy != "" && done.Refused == nil {
 		safetext.Fprintf(w, "refs of inactive writers stay: %s\n", done.RetireWhy)
 	}
+	for _, writer := range done.Replaced {
+		safetext.Fprintf(w, "The log of %s was replaced by one without texts that were redacted.\n", writer)
+	}
 	writeNotTaken(w, done.Rejected)
 	for i, r := range done.Unreadable {
 		if i == unreadableShown {
@@ -154,10 +161,10 @@ func writeSynced(w io.Writer, done share.Synced) {
 	}
 	screen.Each(w, "not counted: %s\n", done.Lost)
 	screen.When(w, done.NotesWhy != "", "notes not pushed: %s\n", done.NotesWhy)
-	if done.Replaced != "" {
+	if done.NotesReplaced != "" {
 		safetext.Fprintf(w,
 			"notes that git-runr did not write were at %s; they are in the history of %s there: git show %s\n", done.Remote,
-			store.NotesRef, done.Replaced.Short())
+			store.NotesRef, done.NotesReplaced.Short())
 	}
 	screen.When(w, done.Renewed,
 		"Another writer pushed to this clone's log: this clone writes under a new id from now on.\n")

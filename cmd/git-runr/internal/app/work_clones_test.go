@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// cloneCount returns the number of requests in RUNR_WORK_REQUESTS, or 12.
+// cloneCount returns the number of requests in RUNR_WORK_REQUESTS, or 8.
 func cloneCount() int {
 	if n, err := strconv.Atoi(os.Getenv("RUNR_WORK_REQUESTS")); err == nil {
 		return n
 	}
-	return 12
+	return 8
 }
 
 // clone makes a clone that shares with hub, with its own home and configuration.

@@ -1,0 +1,158 @@
+package entrylog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/safefile"
+)
+
+// ReplaceLog writes one of this clone's own logs again, and moves its ref to the result. rewrite returns what replaces
+// an entry, oldest first; was is the entry as it is, and ids maps the entries before it to what replaced them. end
+// returns the entry that follows all, which is signed; the others are signed if they were. The next Push to the log's
+// remote puts the result in place of the log there, and other clones accept it if their Judge does. The ids of the old
+// entries remain in a file, which says what on a remote is an earlier state of the log. It returns ErrNotFound if the
+// writer has no log here, and ErrSign, with nothing changed, if git cannot sign.
+func (s *Store) ReplaceLog(ctx context.Context, writer string,
+	rewrite func(was Entry, ids map[odb.ID]odb.ID) (Record, error), end func() Record) error {
+	unlock, err := s.dir.Lock(ctx, "log")
+	if err != nil {
+		return fmt.Errorf("replace log %s: %w", writer, err)
+	}
+	defer unlock()
+	tail, err := s.openTail(writer)
+	if err != nil {
+		return fmt.Errorf("replace log %s: %w", writer, err)
+	}
+	defer tail.file.Close()
+	if err := s.replaceLog(ctx, tail, writer, rewrite, end); err != nil {
+		return fmt.Errorf("replace log %s: %w", writer, err)
+	}
+	return nil
+}
+
+func (s *Store) replaceLog(ctx context.Context, tail *logTail, writer string,
+	rewrite func(was Entry, ids map[odb.ID]odb.ID) (Record, error), end func() Record) error {
+	if _, err := s.soundTips(ctx, tail, writer); err != nil {
+		return err
+	}
+	old, err := s.refs.Ref(ctx, s.logRef(writer))
+	if err != nil {
+		return err
+	}
+	if old == "" {
+		return fmt.Errorf("it has no ref here: %w", gitdir.ErrNotFound)
+	}
+	chain, ids, was := &entryChain{store: s}, map[odb.ID]odb.ID{}, []odb.ID{}
+	err = s.Walk(ctx, writer, old, "", func(entry Entry) error {
+		record, err := rewrite(entry, ids)
+		if err != nil {
+			return err
+		}
+		signed, err := s.isSigned(ctx, entry.ID)
+		if err == nil {
+			err = chain.add(ctx, record, signed)
+		}
+		ids[entry.ID], was = chain.last, append(was, entry.ID)
+		return err
+	})
+	if err == nil {
+		err = chain.add(ctx, end(), true)
+	}
+	if err == nil {
+		err = s.noteReplaced(writer, was)
+	}
+	if err == nil { // else TakeUpLog would restore the old log
+		err = s.restartTail(ctx, tail, writer, chain.last)
+	}
+	if err != nil {
+		return err
+	}
+	return s.refs.SwapAny(ctx, s.logRef(writer), chain.last, old)
+}
+
+// entryChain collects entries that follow each other. All are stored when one of them is signed.
+type entryChain struct {
+	store   *Store
+	pending odb.Batch
+	last    odb.ID
+}
+
+func (c *entryChain) add(ctx context.Context, record Record, signed bool) error {
+	tree, err := c.store.objects.AddFiles(&c.pending, record.Attachments)
+	if err != nil {
+		return err
+	}
+	commit := entryCommit(tree, c.last, record)
+	if !signed {
+		data, err := odb.EncodeCommit(commit)
+		if err == nil {
+			c.last = c.pending.Add(c.store.objects, "commit", data)
+		}
+		return err
+	}
+	if err := c.store.objects.StoreBatch(ctx, c.pending, odb.Synced); err != nil {
+		return err
+	}
+	c.pending = nil
+	c.last, err = c.store.SignCommit(ctx, commit)
+	return err
+}
+
+// isSigned reports whether an entry has a signature, good or not.
+func (s *Store) isSigned(ctx context.Context, id odb.ID) (bool, error) {
+	data, err := s.objects.ReadKind(ctx, id, "commit")
+	header, _, _ := bytes.Cut(data, []byte("\n\n"))
+	return bytes.Contains(header, []byte("\ngpgsig")), err
+}
+
+// replacedPath returns the file with the ids of the entries that ReplaceLog replaced, one a line.
+func (s *Store) replacedPath(writer string) string {
+	return filepath.Join(s.dir.StateDir(), "log-replaced-"+writer)
+}
+
+func (s *Store) noteReplaced(writer string, ids []odb.ID) error {
+	before, err := s.replaced(writer)
+	if err != nil {
+		return err
+	}
+	lines := odb.IDLines(append(before, ids...))
+	return safefile.WriteFile(s.replacedPath(writer), []byte(lines), 0o666)
+}
+
+// replaced returns the ids of the entries of a log that ReplaceLog replaced.
+func (s *Store) replaced(writer string) (ids []odb.ID, err error) {
+	data, err := safefile.ReadFile(s.replacedPath(writer))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, line := range strings.Fields(string(data)) {
+		ids = append(ids, odb.ID(line))
+	}
+	return ids, err
+}
+
+// WasReplaced reports whether id is an earlier state of a log of this clone, from before ReplaceLog.
+func (s *Store) WasReplaced(writer string, id odb.ID) (bool, error) {
+	ids, err := s.replaced(writer)
+	return slices.Contains(ids, id), err
+}
+
+// IsArchived reports whether an archive has a log. An archive is not written again.
+func (s *Store) IsArchived(ctx context.Context, writer string) (bool, error) {
+	_, archive, err := s.logRefs(ctx)
+	if err != nil {
+		return false, err
+	}
+	tips := Tips{}
+	err = s.addArchived(ctx, tips, archive)
+	return tips[writer] != "", err
+}
