@@ -3,6 +3,7 @@ package gitstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/git-runr/git-runr/gitstore/entrylog"
@@ -66,6 +67,15 @@ var (
 	ErrRemote        = gitdir.ErrRemote
 	ErrEntangled     = entrylog.ErrEntangled
 )
+
+// notFound is an ErrNotFound whose text says by itself what there is not.
+type notFound string
+
+func (e notFound) Error() string { return string(e) }
+func (e notFound) Unwrap() error { return ErrNotFound }
+
+// NotFoundf returns an error with this text alone that wraps ErrNotFound.
+func NotFoundf(format string, args ...any) error { return notFound(fmt.Sprintf(format, args...)) }
 
 // IgnoreNotFound returns nil for ErrNotFound, and any other err unchanged.
 func IgnoreNotFound(err error) error {

@@ -95,7 +95,7 @@ func (r *Repo) snapshotFiles(ctx context.Context, spec RestoreSpec) ([]Change, e
 	})
 	for _, p := range spec.Paths {
 		if !found[p] && !slices.ContainsFunc(files, func(c Change) bool { return covers(p, c.Path) }) {
-			return nil, fmt.Errorf("%q is not in snapshot %s: %w", p, spec.From.ID.Short(), ErrNotFound)
+			return nil, NotFoundf("%q is not in snapshot %s", p, spec.From.ID.Short())
 		}
 	}
 	return files, nil
@@ -112,7 +112,7 @@ func covers(dir, name string) bool {
 func (r *Repo) stagedTree(ctx context.Context, snap Snapshot) (ID, error) {
 	index, err := snap.index(ctx, r)
 	if err == nil && index.data == nil {
-		err = fmt.Errorf("snapshot %s has no index: %w", snap.ID.Short(), ErrNotFound)
+		err = NotFoundf("snapshot %s has no index", snap.ID.Short())
 	}
 	if err != nil {
 		return "", err
@@ -168,10 +168,10 @@ func (r *Repo) FindSnapshot(ctx context.Context, name string) (Snapshot, error) 
 		}
 	}
 	if len(found) > 1 {
-		return Snapshot{}, fmt.Errorf("%d snapshots begin with %q: %w", len(found), name, ErrNotFound)
+		return Snapshot{}, NotFoundf("%d snapshots begin with %q", len(found), name)
 	}
 	for id := range found {
 		return r.ReadSnapshot(ctx, id)
 	}
-	return Snapshot{}, fmt.Errorf("there is no snapshot %q: %w", name, ErrNotFound)
+	return Snapshot{}, NotFoundf("there is no snapshot %q", name)
 }

@@ -208,7 +208,7 @@ func (r *Repo) ReadSnapshot(ctx context.Context, id ID) (Snapshot, error) {
 	}
 	snap.perms.ofRest(snap.rest.files)
 	if snap.Tree == "" {
-		return Snapshot{}, fmt.Errorf("commit %s is not a snapshot: %w", id, ErrNotFound)
+		return Snapshot{}, NotFoundf("commit %s is not a snapshot", id)
 	}
 	return snap, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"syscall"
@@ -59,6 +60,10 @@ func (e *GitError) Is(target error) bool {
 		return says("Too many open files")
 	case syscall.ENOMEM:
 		return says("Out of memory") || says("out of memory") || says("Cannot allocate memory")
+	case fs.ErrPermission:
+		return says("Permission denied") && !says("Permission denied (") // the latter is ssh, of another machine
+	case syscall.EROFS:
+		return says("Read-only file system")
 	case ErrBusy:
 		return e.Locked() != ""
 	case ErrKilled:

@@ -80,7 +80,7 @@ func land(ctx context.Context, s *store.Store, run record.Run,
 	spec.Op = gitstore.Operation{Kind: gitstore.OpLand, Run: run.ID, What: "on " + cmp.Or(branch, "a detached HEAD")}
 	if branch != here {
 		if id, err := s.Repo.Ref(ctx, "refs/heads/"+branch); err != nil || id == "" {
-			return done, branch, errors.Join(err, fmt.Errorf("there is no branch %q: %w", branch, gitstore.ErrNotFound))
+			return done, branch, errors.Join(err, gitstore.NotFoundf("there is no branch %q", branch))
 		}
 		done, err = s.Repo.LandRef(ctx, "refs/heads/"+branch, spec)
 		return done, branch, err

@@ -3,7 +3,6 @@ package landing
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
@@ -59,7 +58,7 @@ func FindSnapshot(ctx context.Context, s *store.Store, name string) (gitstore.Sn
 			return s.Repo.ReadSnapshot(ctx, info.ID)
 		}
 	}
-	return snap, fmt.Errorf("run %s has no snapshot %q: %w", run.ID, rest, gitstore.ErrNotFound)
+	return snap, gitstore.NotFoundf("run %s has no snapshot %q", run.ID, rest)
 }
 
 // Restored is the result of a restore. Finished is as in Undone.

@@ -152,7 +152,7 @@ func undoOne(ctx context.Context, s *store.Store, repo *gitstore.Repo, tree *git
 // nothingToUndo returns an error that says where else there may be something to undo.
 func nothingToUndo(ctx context.Context, s *store.Store, run string) error {
 	if run == "" {
-		return fmt.Errorf("there is nothing to undo in this working tree: %w", gitstore.ErrNotFound)
+		return gitstore.NotFoundf("there is nothing to undo in this working tree")
 	}
 	all, err := s.Repo.AllOperations(ctx)
 	if err != nil {
@@ -164,5 +164,5 @@ func nothingToUndo(ctx context.Context, s *store.Store, run string) error {
 				strings.TrimSuffix(op.Name[:strings.LastIndex(op.Name, "/")], "/"), gitstore.ErrNotFound)
 		}
 	}
-	return fmt.Errorf("there is nothing to undo for run %s: %w", run, gitstore.ErrNotFound)
+	return gitstore.NotFoundf("there is nothing to undo for run %s", run)
 }

@@ -73,7 +73,7 @@ func (b Build) String() string {
 // Module is the path of the module that has both programs, and InstallLine the command that installs them.
 const (
 	Module      = "github.com/git-runr/git-runr"
-	InstallLine = "go install " + Module + "/cmd/..."
+	InstallLine = "go install " + Module + "/cmd/...@latest"
 )
 
 // serveSuffix is what follows the path of git-runr in that of git-runr-serve.

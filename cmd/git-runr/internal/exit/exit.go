@@ -146,7 +146,7 @@ var sentinels = []sentinel{
 	{context.Canceled, exitInterrupted, ""},
 	{context.DeadlineExceeded, Busy, ""},
 	{errors.ErrUnsupported, State, ""},
-	{fs.ErrPermission, State, "nothing was recorded; make the repository writable and try again"},
+	{fs.ErrPermission, State, "make the repository writable, then the same command again"},
 	{syscall.ENOSPC, Busy, "free some disk space and try again"},
 	{syscall.EFBIG, Busy, "free some disk space, or raise the file size limit (ulimit -f), and try again"},
 	{syscall.EDQUOT, Busy, "free some of your disk quota and try again"},
@@ -154,7 +154,7 @@ var sentinels = []sentinel{
 	{syscall.ENFILE, Busy, "the system is out of open files; try again"},
 	{syscall.ENOMEM, Busy, "free some memory, or raise its limit (ulimit -v), and try again"},
 	{syscall.EAGAIN, Busy, "end some processes, or raise their limit (ulimit -u), and try again"},
-	{syscall.EROFS, State, "nothing was recorded; the file system is read-only"},
+	{syscall.EROFS, State, "the file system is read-only"},
 }
 
 // bugHint is the hint for an unexpected error.
@@ -230,7 +230,8 @@ func toFind(missing *record.NotFoundError) (lines []string) {
 	return lines
 }
 
-// hintOf returns the command that fetches a missing object or removes a stale lock, "" for any other error.
+// hintOf returns the line that fetches a missing object, removes a stale lock or names a file without permission; "" for
+// any other error.
 func hintOf(err error) string {
 	var object *gitstore.MissingError
 	if errors.As(err, &object) {
@@ -239,8 +240,11 @@ func hintOf(err error) string {
 	var locked *gitstore.LockedError
 	var away *gitstore.RemoteLockError
 	var said *gitstore.GitError
+	var file *fs.PathError
 	path, there := "", "there"
 	switch {
+	case errors.Is(err, fs.ErrPermission) && errors.As(err, &file):
+		return fmt.Sprintf("change the permissions of %s, then the same command again", file.Path)
 	case errors.As(err, &away):
 		path, there = away.Path, "there, on the machine of the remote"
 	case errors.As(err, &locked):

@@ -39,7 +39,7 @@ func TestReport(t *testing.T) {
 		{"unforeseen", errors.New("odd"), 70, "git-runr: odd\n  " + bugHint + "\n"},
 		{"operating system", noFile, 70, "git-runr: open no/such/file: no such file or directory\n"},
 		{"permission", &os.PathError{Op: "open", Path: "x", Err: os.ErrPermission}, 11,
-			"git-runr: open x: permission denied\n  nothing was recorded; make the repository writable and try again\n"},
+			"git-runr: open x: permission denied\n  change the permissions of x, then the same command again\n"},
 		{"a lock that may be anybody's", fmt.Errorf("land: %w", &gitstore.LockedError{Path: "/r 1/.git/index.lock"}), 75,
 			"git-runr: land: busy: \"/r 1/.git/index.lock\" exists: another git process is at work, or was killed\n" +
 				"  when no git is running there:\n    rm \"/r 1/.git/index.lock\"\n"},
