@@ -273,6 +273,9 @@ func (s *Store) checkAdoption(ctx context.Context, a *adoption, check Judge, clo
 	if errors.Is(err, ErrOtherLog) && check.Replaces != nil {
 		err = s.checkReplacement(ctx, a, check)
 	}
+	if errors.Is(err, ErrOtherLog) {
+		err = fmt.Errorf("%w%s", err, s.namedHere(a.writer))
+	}
 	if err == nil && closed {
 		err = errors.New("it is this clone's own log, which ended here, and another writer pushed to it; if that was a " +
 			"copy or a backup of this clone: git runr sync --copied")
@@ -349,7 +352,7 @@ func (s *Store) checkLog(ctx context.Context, writer string, staged, tip odb.ID,
 	if older {
 		return 0, errOlder
 	}
-	return 0, fmt.Errorf("%w%s", ErrOtherLog, s.namedHere(writer))
+	return 0, ErrOtherLog
 }
 
 // namedHere returns a hint if this clone wrote a log under a name that it no longer has: only a sync under that name

@@ -75,8 +75,14 @@ func Withdrawn(entry gitstore.Entry, ws []*Withdrawal, ids map[gitstore.ID]gitst
 
 // claimIn returns the id that a claim has in the log that replaces its own, or claim if that did not change.
 func claimIn(claim string, ids map[gitstore.ID]gitstore.ID) string {
+	if now, whole := ids[gitstore.ID(claim)]; whole {
+		return string(now)
+	}
+	if claim == "" || len(claim) >= 40 { // a whole id, of another log
+		return claim
+	}
 	for _, was := range slices.Sorted(maps.Keys(ids)) {
-		if claim != "" && strings.HasPrefix(string(was), claim) {
+		if strings.HasPrefix(string(was), claim) {
 			return string(ids[was])
 		}
 	}

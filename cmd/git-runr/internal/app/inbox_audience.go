@@ -3,11 +3,13 @@ package app
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
@@ -65,10 +67,12 @@ nothing else than before. Its events have new ids. Logs of others stay as they a
 	}
 }
 
+type replacedLog = store.ReplacedLog
+
 // redactedJSON is the result of git runr inbox redact.
 type redactedJSON struct {
 	*render.ReviewDocument
-	Logs []store.ReplacedLog `json:"replaced_logs,omitempty"`
+	Logs []replacedLog `json:"replaced_logs,omitempty"`
 }
 
 func inboxRedact(s *session, store *store.Store) error {
@@ -99,7 +103,13 @@ func inboxRedact(s *session, store *store.Store) error {
 			return err
 		}
 	}
-	return s.print(doc, func(w io.Writer) { writeRedacted(w, doc, replace) })
+	return s.print(doc, func(w io.Writer) {
+		writeRedacted(w, doc, replace)
+		_, err := store.Repo.ElectRemote("")
+		shared := func(log replacedLog) bool { return !store.Repo.Audience(log.Writer).Private }
+		screen.When(w, err == nil && slices.ContainsFunc(doc.Logs, shared),
+			"git runr sync puts it in place of the log at the remote.\n")
+	})
 }
 
 func writeRedacted(w io.Writer, doc redactedJSON, replaced bool) {
@@ -121,6 +131,5 @@ func writeRedacted(w io.Writer, doc redactedJSON, replaced bool) {
 		fmt.Fprintln(w, "This clone's own log has nothing of what is redacted.")
 		return
 	}
-	fmt.Fprintln(w, "git runr sync puts it in place of the log at the remote.")
 	fmt.Fprintln(w, "What may still have the texts: git runr help security")
 }
