@@ -10,4 +10,4 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 )
 
-func main() { os.Exit(app.Main(screens.Shows{})) }
+func main() { os.Exit(app.Main(screens.Shows{}, app.Clock(os.Getenv))) }

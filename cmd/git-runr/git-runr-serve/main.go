@@ -9,4 +9,4 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/shows"
 )
 
-func main() { os.Exit(app.Main(shows.All())) }
+func main() { os.Exit(app.Main(shows.All(), app.Clock(os.Getenv))) }

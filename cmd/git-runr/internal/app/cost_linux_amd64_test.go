@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/scripttest"
 	"github.com/git-runr/git-runr/gitstore/testrepo"
 )
 
@@ -43,17 +44,17 @@ func (c cost) min(d cost) cost {
 func TestCosts(t *testing.T) {
 	dir, env := costRepo(t)
 	run := func(args ...string) func() {
-		return func() { runIn(t, dir, env, append([]string{"git-runr", "-q"}, args...)...) }
+		return func() { scripttest.RunIn(t, dir, env, append([]string{"git-runr", "-q"}, args...)...) }
 	}
 	asked := run("review", "--reviewer", "human", "--no-serve")
 	submitted := func() { asked(); run("inbox", "submit", "latest", "--request-changes")() }
 	closed := func() { submitted(); run("inbox", "resolve", "latest", "--force")() }
 	runr := func(args ...string) []string { return append([]string{"git-runr"}, args...) }
 	submit, list := runr("inbox", "submit", "latest", "--request-changes"), runr("inbox", "list")
-	runIn(t, dir, env, "git", "config", "runr.review.reviewer", "human")
-	runIn(t, dir, env, "git-runr", "-q", "hooks", "install")
+	scripttest.RunIn(t, dir, env, "git", "config", "runr.review.reviewer", "human")
+	scripttest.RunIn(t, dir, env, "git-runr", "-q", "hooks", "install")
 	hook := func(to string) func() {
-		return func() { runIn(t, dir, env, "git", "config", "runr.hooks.postCommit", to) }
+		return func() { scripttest.RunIn(t, dir, env, "git", "config", "runr.hooks.postCommit", to) }
 	}
 	for _, door := range []struct {
 		name   string
@@ -92,7 +93,7 @@ func TestCosts(t *testing.T) {
 // openedToEnd.
 func TestCostOfEndingReviews(t *testing.T) {
 	dir, env := costRepo(t)
-	run := func(args ...string) { runIn(t, dir, env, args...) }
+	run := func(args ...string) { scripttest.RunIn(t, dir, env, args...) }
 	ending := func(n int) int {
 		run("git", "config", "runr.inbox.autoResolve", "never")
 		for i := range n {
@@ -123,11 +124,11 @@ func costRepo(t *testing.T) (dir string, env []string) {
 	}
 	env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home,
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+config)
-	runIn(t, dir, env, "git", "init", "-q")
+	scripttest.RunIn(t, dir, env, "git", "init", "-q")
 	for i := range 3 {
 		testrepo.WriteFile(t, dir, "file", strings.Repeat("line\n", i+1))
-		runIn(t, dir, env, "git", "add", "file")
-		runIn(t, dir, env, "git", "commit", "-qm", "next")
+		scripttest.RunIn(t, dir, env, "git", "add", "file")
+		scripttest.RunIn(t, dir, env, "git", "commit", "-qm", "next")
 	}
 	for i := range 256 {
 		if err := os.MkdirAll(filepath.Join(dir, ".git", "objects", fmt.Sprintf("%02x", i)), 0o777); err != nil {
@@ -136,15 +137,6 @@ func costRepo(t *testing.T) (dir string, env []string) {
 	}
 	return dir, env
 }
-
-const (
-	sysGood      = 0x80       // in the signal of a stop at a system call
-	ofThisThread = 0x20000000 // __WNOTHREAD
-	ofAnyKind    = 0x40000000 // __WALL
-
-	traceOptions = syscall.PTRACE_O_TRACESYSGOOD | syscall.PTRACE_O_TRACECLONE | syscall.PTRACE_O_TRACEFORK |
-		syscall.PTRACE_O_TRACEVFORK | syscall.PTRACE_O_TRACEEXEC
-)
 
 // traced runs a command and counts the system calls of it and of the processes that it starts, with ptrace.
 func traced(t *testing.T, dir string, env []string, argv ...string) (c cost) {
@@ -161,14 +153,14 @@ func traced(t *testing.T, dir string, env []string, argv ...string) (c cost) {
 	if _, err := syscall.Wait4(first, &status, 0, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.PtraceSetOptions(first, traceOptions); err != nil {
+	if err := syscall.PtraceSetOptions(first, scripttest.TraceOptions); err != nil {
 		t.Fatal(err)
 	}
 	within := map[int]bool{} // threads that are inside a system call
 	for pid, signal := first, 0; ; {
 		_ = syscall.PtraceSyscall(pid, signal) // the thread may have been killed
 		var err error
-		if pid, err = syscall.Wait4(-1, &status, ofThisThread|ofAnyKind, nil); err != nil {
+		if pid, err = syscall.Wait4(-1, &status, scripttest.OfThisThread|scripttest.OfAnyKind, nil); err != nil {
 			_ = cmd.Process.Release()
 			c.read, c.bytes = int(c.bytes>>10), 0
 			return c
@@ -179,7 +171,7 @@ func traced(t *testing.T, dir string, env []string, argv ...string) (c cost) {
 			if pid == first && status.ExitStatus() != 0 {
 				t.Errorf("%q ends with %d", argv, status.ExitStatus())
 			}
-		case status.StopSignal() == syscall.SIGTRAP|sysGood:
+		case status.StopSignal() == syscall.SIGTRAP|scripttest.SysGood:
 			within[pid] = !within[pid]
 			c.count(pid, dir, within[pid])
 		case status.StopSignal() == syscall.SIGTRAP:

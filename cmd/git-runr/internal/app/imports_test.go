@@ -57,6 +57,7 @@ var layers = [][]string{
 		inside + "scripttest/rewrites", inside + "scripttest/runs", inside + "scripttest/share"},
 	{inside + "shows"},
 	{inside + "app"},
+	{inside + "proctest"},
 	{"cmd/git-runr", "cmd/git-runr/git-runr-serve"},
 }
 

@@ -27,9 +27,9 @@ import (
 // Main runs the command line of the process and returns its exit status. The program has the screens in shows; it
 // hands a command line that needs another one over to git-runr-serve. Lines that git's hooks call skip the command
 // line parser.
-func Main(shows screens.Shows) int {
+func Main(shows screens.Shows, now func() time.Time) int {
 	collect(shortGC)
-	p := &program{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, now: clock(os.Getenv),
+	p := &program{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, now: now,
 		argv: os.Args, shows: shows}
 	p.secrets = builtin.NewSecrets(p.leakRules, p.withoutRules)
 	if args := hookLine(os.Args); args != nil {
@@ -41,9 +41,9 @@ func Main(shows screens.Shows) int {
 	return p.run(ctx, os.Args)
 }
 
-// clock returns the function that gives the current time: time.Now, or the fixed instant in GIT_RUNR_CLOCK. Tests and
+// Clock returns the function that gives the current time: time.Now, or the fixed instant in GIT_RUNR_CLOCK. Tests and
 // the demo set it, so that each run produces the same ids.
-func clock(getenv func(string) string) func() time.Time {
+func Clock(getenv func(string) string) func() time.Time {
 	if at, err := time.Parse(time.RFC3339, getenv("GIT_RUNR_CLOCK")); err == nil {
 		return func() time.Time { return at }
 	}

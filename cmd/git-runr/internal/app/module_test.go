@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/scripttest"
 )
 
 // anotherModule is a program outside this module that folds the newest review of a repository from its events.
@@ -53,9 +55,10 @@ func main() {
 
 // Another module can import the packages that contain the record; its program builds and folds a review.
 func TestAnotherModuleFoldsAReview(t *testing.T) {
-	repo, env := raceRepo(t)
-	runIn(t, repo, env, "git-runr", "-q", "review", "--reviewer", "human", "--no-serve")
-	runIn(t, repo, env, "git-runr", "-q", "inbox", "submit", "latest", "--request-changes", "-m", "not yet", "--as", "ann")
+	repo, env := scripttest.Repo(t)
+	scripttest.RunIn(t, repo, env, "git-runr", "-q", "review", "--reviewer", "human", "--no-serve")
+	scripttest.RunIn(t, repo, env, "git-runr", "-q", "inbox", "submit", "latest", "--request-changes", "-m", "not yet",
+		"--as", "ann")
 	root, err := filepath.Abs(filepath.Join("..", "..", "..", ".."))
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +80,8 @@ func TestAnotherModuleFoldsAReview(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out := runIn(t, dir, append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod", "GOWORK=off"), "go", "run", ".", repo)
+	offline := append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod", "GOWORK=off")
+	out := scripttest.RunIn(t, dir, offline, "go", "run", ".", repo)
 	if want := "submitted human 0\nann request_changes \nnot yet\n"; out != want {
 		t.Errorf("%q, want %q", out, want)
 	}

@@ -8,14 +8,15 @@ import (
 	"testing"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/build"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/scripttest"
 )
 
 // TestScreensAreInASecondProgram: git-runr becomes git-runr-serve for a screen, also through a symbolic link, and says
 // what to type where that is missing.
 func TestScreensAreInASecondProgram(t *testing.T) {
-	repo, env := raceRepo(t)
+	repo, env := scripttest.Repo(t)
 	dir, links := t.TempDir(), t.TempDir()
-	runIn(t, ".", os.Environ(), "go", "build", "-o", dir, build.Module+"/cmd/...")
+	scripttest.RunIn(t, ".", os.Environ(), "go", "build", "-o", dir, build.Module+"/cmd/...")
 	link := filepath.Join(links, "git-runr")
 	if err := os.Symlink(filepath.Join(dir, "git-runr"), link); err != nil {
 		t.Fatal(err)
@@ -46,13 +47,13 @@ func TestScreensAreInASecondProgram(t *testing.T) {
 // keeps in the user's cache. Without both it redacts whatever looks random and says so, also in the review of the
 // built-in reviewer.
 func TestRulesForSecretsAreInASecondProgram(t *testing.T) {
-	repo, env := raceRepo(t)
+	repo, env := scripttest.Repo(t)
 	dir, cache := t.TempDir(), t.TempDir()
 	env = append(env, "XDG_CACHE_HOME="+cache)
-	runIn(t, ".", os.Environ(), "go", "build", "-o", dir, build.Module+"/cmd/...")
+	scripttest.RunIn(t, ".", os.Environ(), "go", "build", "-o", dir, build.Module+"/cmd/...")
 	runr := func(args ...string) string {
 		t.Helper()
-		return runIn(t, repo, env, append([]string{filepath.Join(dir, "git-runr")}, args...)...)
+		return scripttest.RunIn(t, repo, env, append([]string{filepath.Join(dir, "git-runr")}, args...)...)
 	}
 	const guessed = "gitleaks' rules"
 	token := "gh" + "p_" + "x7Kq2mW9vLp4RtB8nYc3HdF6jSg1ZaE5uXo0"

@@ -91,7 +91,7 @@ func (s stored) git(t *testing.T, args ...string) {
 func (s stored) says(t *testing.T, words ...string) []byte {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	p := &program{in: strings.NewReader(""), out: &out, err: &errOut, getenv: os.Getenv, now: clock(os.Getenv)}
+	p := &program{in: strings.NewReader(""), out: &out, err: &errOut, getenv: os.Getenv, now: Clock(os.Getenv)}
 	if status := p.run(t.Context(), append([]string{"git-runr", "-C", s.dir}, words...)); status != 0 {
 		t.Errorf("git runr %q: %d\n%s%s", words, status, errOut.String(), out.String())
 	}

@@ -230,8 +230,8 @@ func toFind(missing *record.NotFoundError) (lines []string) {
 	return lines
 }
 
-// hintOf returns the line that fetches a missing object, removes a stale lock or names a file without permission; "" for
-// any other error.
+// hintOf returns the line that fetches a missing object, removes a stale lock or names a file without permission; ""
+// for any other error.
 func hintOf(err error) string {
 	var object *gitstore.MissingError
 	if errors.As(err, &object) {

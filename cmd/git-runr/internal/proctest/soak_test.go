@@ -1,4 +1,4 @@
-package app
+package proctest
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/scripttest"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/testtmp"
 	"github.com/git-runr/git-runr/loop/record"
@@ -39,7 +40,7 @@ func TestSoak(t *testing.T) {
 		rounds = n
 	}
 	for round := range rounds {
-		dir, env := raceRepo(t)
+		dir, env := scripttest.Repo(t)
 		s := &soak{t: t, dir: dir, env: env}
 		s.run(length)
 		s.check()
@@ -149,7 +150,7 @@ func (o *soakOutput) Write(p []byte) (int, error) {
 // check checks that every acknowledged review exists and every command works.
 func (s *soak) check() {
 	s.t.Helper()
-	listed := runIn(s.t, s.dir, s.env, "git-runr", "--json", "log")
+	listed := scripttest.RunIn(s.t, s.dir, s.env, "git-runr", "--json", "log")
 	lost := 0
 	for _, id := range s.acknowledged {
 		if !strings.Contains(listed, `"review_id":"`+id+`"`) && !strings.Contains(listed, `"review":"`+id+`"`) {
@@ -165,7 +166,7 @@ func (s *soak) check() {
 		{"git-runr", "gc", "--dry-run"}, {"git-runr", "fsck", "--rebuild"},
 		{"git", "gc", "-q", "--prune=now"}, {"git", "fsck", "--strict"}, {"git", "log", "-1", "--notes=runr"},
 	} {
-		runIn(s.t, s.dir, s.env, argv...)
+		scripttest.RunIn(s.t, s.dir, s.env, argv...)
 	}
 }
 

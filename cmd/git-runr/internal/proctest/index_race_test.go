@@ -1,4 +1,4 @@
-package app
+package proctest
 
 import (
 	"context"
@@ -9,12 +9,14 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/scripttest"
 )
 
 // TestIndexOfManyProcesses: while some processes record reviews, some list them, one removes the cache and one is
 // killed, no list is shorter than the number of reviews at its start. In the end all are listed.
 func TestIndexOfManyProcesses(t *testing.T) {
-	dir, env := raceRepo(t)
+	dir, env := scripttest.Repo(t)
 	const writers, each, readers = 3, 8, 2
 	list := func(ctx context.Context) (total int) {
 		cmd := exec.CommandContext(ctx, "git-runr", "inbox", "list", "--json", "--status", "all")

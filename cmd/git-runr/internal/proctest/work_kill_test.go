@@ -1,4 +1,4 @@
-package app
+package proctest
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/scripttest"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/testtmp"
 	"github.com/git-runr/git-runr/loop/record"
@@ -33,7 +34,7 @@ type workers struct {
 
 func newWorkers(t *testing.T, parallel int) (w *workers, dir string) {
 	t.Helper()
-	dir, env := raceRepo(t)
+	dir, env := scripttest.Repo(t)
 	w = &workers{t: t, rng: rand.New(rand.NewPCG(10, uint64(parallel))), env: env, agent: t.TempDir()}
 	for _, kv := range env { // the requests are made in this process
 		if name, value, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "GIT_CONFIG_") || name == "HOME" ||
@@ -186,10 +187,10 @@ func (w *workers) checkClean(dir string) {
 	if left, _ := filepath.Glob(filepath.Join(os.Getenv("HOME"), ".cache", "git-runr", "worktrees", "*")); len(left) > 0 {
 		w.t.Errorf("left %q", left)
 	}
-	if got := runIn(w.t, dir, w.env, "git", "worktree", "list"); strings.Count(got, "\n") != 1 {
+	if got := scripttest.RunIn(w.t, dir, w.env, "git", "worktree", "list"); strings.Count(got, "\n") != 1 {
 		w.t.Errorf("worktrees:\n%s", got)
 	}
-	if refs := runIn(w.t, dir, w.env, "git", "for-each-ref", "refs/runr-local/leases"); refs != "" {
+	if refs := scripttest.RunIn(w.t, dir, w.env, "git", "for-each-ref", "refs/runr-local/leases"); refs != "" {
 		w.t.Errorf("leases are noted:\n%s", refs)
 	}
 	for _, pid := range w.agents() {
@@ -232,7 +233,7 @@ func TestWorkKilled(t *testing.T) {
 			w.killSome(c.processes, kills, 400*time.Millisecond, func(int) *workProcess {
 				return w.start(dir, w.env, "--drain", "-j", strconv.Itoa(c.each), "--timeout", "5m")
 			})
-			said := runIn(t, dir, w.env, "git-runr", "work")
+			said := scripttest.RunIn(t, dir, w.env, "git-runr", "work")
 			w.checkDone(store, requests, 0)
 			w.checkClean(dir)
 			if calls, most := w.calls(), requests+w.kills*c.each+1; calls > most {

@@ -1,4 +1,4 @@
-package app
+package proctest
 
 import (
 	"os"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/scripttest"
 )
 
 // cloneCount returns the number of requests in RUNR_WORK_REQUESTS, or 8.
@@ -21,7 +23,7 @@ func cloneCount() int {
 func (w *workers) clone(hub string, parallel int) (dir string, env []string) {
 	w.t.Helper()
 	dir, home := filepath.Join(w.t.TempDir(), "clone"), w.t.TempDir()
-	runIn(w.t, filepath.Dir(dir), w.env, "git", "clone", "-q", hub, dir)
+	scripttest.RunIn(w.t, filepath.Dir(dir), w.env, "git", "clone", "-q", hub, dir)
 	if parallel > 0 {
 		w.configure(home, parallel)
 	}
@@ -36,11 +38,11 @@ func TestWorkForAll(t *testing.T) {
 			requests := cloneCount()
 			w, asker := newWorkers(t, 1)
 			hub := filepath.Join(t.TempDir(), "hub.git")
-			runIn(t, asker, w.env, "git", "init", "-q", "--bare", hub)
-			runIn(t, asker, w.env, "git", "remote", "add", "origin", hub)
-			runIn(t, asker, w.env, "git", "push", "-q", "origin", "HEAD")
+			scripttest.RunIn(t, asker, w.env, "git", "init", "-q", "--bare", hub)
+			scripttest.RunIn(t, asker, w.env, "git", "remote", "add", "origin", hub)
+			scripttest.RunIn(t, asker, w.env, "git", "push", "-q", "origin", "HEAD")
 			store := w.ask(asker, requests)
-			runIn(t, asker, w.env, "git-runr", "sync")
+			scripttest.RunIn(t, asker, w.env, "git-runr", "sync")
 
 			b, envB := w.clone(hub, 2)
 			c, envC := w.clone(hub, 2)
@@ -55,24 +57,25 @@ func TestWorkForAll(t *testing.T) {
 			}
 			w.kill(first)
 			if name == "comes back" {
-				runIn(t, b, envB, "git-runr", "work", "--for-all", "--drain", "--timeout", "5m")
+				scripttest.RunIn(t, b, envB, "git-runr", "work", "--for-all", "--drain", "--timeout", "5m")
 				<-second.ended
 			} else {
 				<-second.ended
-				if said := runIn(t, c, envC, "git-runr", "work", "--for-all"); !strings.Contains(said, "In another clone: ") {
+				said := scripttest.RunIn(t, c, envC, "git-runr", "work", "--for-all")
+				if !strings.Contains(said, "In another clone: ") {
 					t.Errorf("what the killed one leased is taken, or not told of: %s", said)
 				}
 				later := append(envC[:len(envC):len(envC)],
 					"GIT_RUNR_CLOCK="+time.Now().Add(15*time.Minute).UTC().Format(time.RFC3339))
-				t.Log(runIn(t, c, later, "git-runr", "work", "--for-all", "--drain"))
-				runIn(t, b, envB, "git-runr", "work", "--for-all", "--drain")
+				t.Log(scripttest.RunIn(t, c, later, "git-runr", "work", "--for-all", "--drain"))
+				scripttest.RunIn(t, b, envB, "git-runr", "work", "--for-all", "--drain")
 			}
-			runIn(t, asker, w.env, "git-runr", "sync")
+			scripttest.RunIn(t, asker, w.env, "git-runr", "sync")
 			w.checkDone(store, requests, late)
 			w.checkClean(b)
 			w.checkClean(c)
 			w.checkSame(map[string][]string{asker: w.env, b: envB, c: envC})
-			if refs := runIn(t, hub, w.env, "git", "for-each-ref", "refs/runr/leases"); refs != "" {
+			if refs := scripttest.RunIn(t, hub, w.env, "git", "for-each-ref", "refs/runr/leases"); refs != "" {
 				t.Errorf("leases are left:\n%s", refs)
 			}
 			if calls, most := w.calls(), requests+2*w.kills; calls > most {
@@ -88,8 +91,8 @@ func (w *workers) checkSame(clones map[string][]string) {
 	w.t.Helper()
 	want := ""
 	for dir, env := range clones {
-		runIn(w.t, dir, env, "git-runr", "sync")
-		got := runIn(w.t, dir, env, "git-runr", "--json", "inbox", "list", "--status", "all")
+		scripttest.RunIn(w.t, dir, env, "git-runr", "sync")
+		got := scripttest.RunIn(w.t, dir, env, "git-runr", "--json", "inbox", "list", "--status", "all")
 		if want != "" && got != want {
 			w.t.Errorf("inboxes differ:\n%s\n%s", got, want)
 		}

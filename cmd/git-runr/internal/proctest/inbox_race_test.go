@@ -1,16 +1,15 @@
-package app
+package proctest
 
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/scripttest"
 	"github.com/git-runr/git-runr/gitstore/testtmp"
 )
 
@@ -30,43 +29,12 @@ func TestClaimIsExclusive(t *testing.T) {
 	if testtmp.Long() {
 		rounds = 20
 	}
-	dir, env := raceRepo(t)
+	dir, env := scripttest.Repo(t)
 	for round := range rounds {
-		runIn(t, dir, env, "git-runr", "-q", "review", "--reviewer", "human", "--no-serve")
-		runIn(t, dir, env, "git-runr", "-q", "inbox", "submit", "latest", "--approve")
+		scripttest.RunIn(t, dir, env, "git-runr", "-q", "review", "--reviewer", "human", "--no-serve")
+		scripttest.RunIn(t, dir, env, "git-runr", "-q", "inbox", "submit", "latest", "--approve")
 		checkClaims(t, round, claimAtOnce(dir, env))
 	}
-}
-
-func raceRepo(t *testing.T) (dir string, env []string) {
-	t.Helper()
-	dir, home := t.TempDir(), t.TempDir()
-	config := filepath.Join(home, "gitconfig")
-	if err := os.WriteFile(config,
-		[]byte("[user]\n\tname = Ada\n\temail = ada@example.com\n[core]\n\tfsync = none\n[runr \"inbox\"]\n"+
-			"\tautoResolve = never\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "GIT_CONFIG_GLOBAL="+config,
-		"GIT_CONFIG_NOSYSTEM=1")
-	runIn(t, dir, env, "git", "init", "-q")
-	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	runIn(t, dir, env, "git", "add", ".")
-	runIn(t, dir, env, "git", "commit", "-q", "-m", "first")
-	return dir, env
-}
-
-func runIn(t *testing.T, dir string, env []string, argv ...string) string {
-	t.Helper()
-	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = dir, env
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, out)
-	}
-	return string(out)
 }
 
 // claimAtOnce starts all claimers together.

@@ -1,4 +1,4 @@
-package app
+package proctest
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/scripttest"
 	"github.com/git-runr/git-runr/gitstore/testtmp"
 )
 
@@ -56,14 +57,14 @@ func mortalGit(argv []string) int {
 	if _, err := syscall.Wait4(first, &status, 0, nil); err != nil {
 		return 1
 	}
-	if err := syscall.PtraceSetOptions(first, traceOptions|endWithTracer); err != nil {
+	if err := syscall.PtraceSetOptions(first, scripttest.TraceOptions|endWithTracer); err != nil {
 		return 1
 	}
 	within, ended, changes := map[int]bool{first: false}, 0, 0
 	for pid, signal := first, 0; ; {
 		_ = syscall.PtraceSyscall(pid, signal)
 		var err error
-		if pid, err = syscall.Wait4(-1, &status, ofThisThread|ofAnyKind, nil); err != nil {
+		if pid, err = syscall.Wait4(-1, &status, scripttest.OfThisThread|scripttest.OfAnyKind, nil); err != nil {
 			break
 		}
 		signal = 0
@@ -73,7 +74,7 @@ func mortalGit(argv []string) int {
 			if pid == first {
 				ended = status.ExitStatus()
 			}
-		case status.StopSignal() == syscall.SIGTRAP|sysGood:
+		case status.StopSignal() == syscall.SIGTRAP|scripttest.SysGood:
 			within[pid] = !within[pid]
 			if within[pid] && changesFiles(pid) {
 				changes++
@@ -102,7 +103,7 @@ func endAll(pids map[int]bool, program bool) {
 	}
 	var status syscall.WaitStatus
 	for len(pids) > 0 {
-		pid, err := syscall.Wait4(-1, &status, ofThisThread|ofAnyKind, nil)
+		pid, err := syscall.Wait4(-1, &status, scripttest.OfThisThread|scripttest.OfAnyKind, nil)
 		if err != nil {
 			break
 		}
@@ -210,7 +211,7 @@ func newGitScene(t *testing.T, door gitDoor) *gitScene {
 	s.write(s.root, "agents/rev/nothing", "nothing\n")
 	s.must(os.Remove(filepath.Join(s.root, "agents/rev/1")))
 	s.must(os.Mkdir(s.repo(), 0o755))
-	runIn(t, s.repo(), s.env, "sh", "-c", gitSceneMade+door.before)
+	scripttest.RunIn(t, s.repo(), s.env, "sh", "-c", gitSceneMade+door.before)
 	s.must(os.Rename(s.root, s.saved))
 	return s
 }
@@ -237,7 +238,7 @@ func (s *gitScene) runr(kill string, argv []string) (cmd *exec.Cmd, status int, 
 func (s *gitScene) restore() {
 	s.t.Helper()
 	s.must(os.RemoveAll(s.root))
-	runIn(s.t, "/", s.env, "cp", "-a", s.saved, s.root)
+	scripttest.RunIn(s.t, "/", s.env, "cp", "-a", s.saved, s.root)
 }
 
 // points returns all file changes that the command's git processes make.
@@ -292,7 +293,7 @@ func (s *gitScene) killedAt(point, args string) {
 	s.restore()
 	cmd, status, said := s.runr(point, s.door.argv)
 	call, _, _ := strings.Cut(strings.TrimPrefix(point, "call "), " ")
-	if !exists(filepath.Join(callsOf(cmd), call, "killed")) {
+	if !scripttest.Exists(filepath.Join(callsOf(cmd), call, "killed")) {
 		return // fewer changes this time
 	}
 	if all := strings.HasSuffix(point, "all"); all != (status == -1) || status == 70 || strings.Contains(said, "panic") {

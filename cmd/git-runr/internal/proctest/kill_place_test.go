@@ -1,7 +1,6 @@
-package app
+package proctest
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/app"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/shows"
 )
 
@@ -35,21 +35,20 @@ exit $rc
 // startMortal is start, but with KILL "asked 7" the program is killed when it reads the clock for the 7th time, which
 // it does right before it records an event. CALLS/asked contains how often it read the clock.
 func startMortal() int {
-	calls := os.Getenv("CALLS")
+	calls, ask := os.Getenv("CALLS"), app.Clock(os.Getenv)
 	if calls == "" {
-		return Main(shows.All())
+		return app.Main(shows.All(), ask)
 	}
-	at, ask, asked := 0, clock(os.Getenv), 0
+	at, asked := 0, 0
 	fmt.Sscanf(os.Getenv("KILL"), "asked %d", &at)
-	p := &program{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, now: func() time.Time {
+	status := app.Main(shows.All(), func() time.Time {
 		if asked++; asked == at {
 			self, _ := os.FindProcess(os.Getpid())
 			_ = self.Kill()
 			select {}
 		}
 		return ask()
-	}}
-	status := p.run(context.Background(), os.Args)
+	})
 	_ = os.WriteFile(filepath.Join(calls, "asked"), fmt.Append(nil, asked), 0o644)
 	return status
 }

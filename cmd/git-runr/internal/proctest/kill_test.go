@@ -1,4 +1,4 @@
-package app
+package proctest
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/scripttest"
 	"github.com/git-runr/git-runr/gitstore/testtmp"
 )
 
@@ -101,7 +102,7 @@ func newScene(t *testing.T, s killStory) *scene {
 
 func (c *scene) shell(dir, script string) string {
 	c.t.Helper()
-	return runIn(c.t, dir, c.env, "sh", "-c", script)
+	return scripttest.RunIn(c.t, dir, c.env, "sh", "-c", script)
 }
 
 // runr runs the program and returns its status, or -1 if it was killed.
@@ -149,7 +150,7 @@ func (s killStory) points(t *testing.T) []killPoint {
 			points = append(points, killPoint{i, fmt.Sprintf("asked %d", n+1)})
 		}
 	}
-	for n := 1; exists(filepath.Join(c.root, "agents", "impl", fmt.Sprintf("prompt-%d", n))); n++ {
+	for n := 1; scripttest.Exists(filepath.Join(c.root, "agents", "impl", fmt.Sprintf("prompt-%d", n))); n++ {
 		points = append(points, killPoint{len(s.commands) - 1, fmt.Sprintf("impl=%d", n)})
 	}
 	c.check(s)
@@ -307,7 +308,7 @@ func (c *scene) check(s killStory) {
 // turns returns what each turn of the agent left in during.txt.
 func (c *scene) turns() string {
 	text := ""
-	for n := 1; exists(filepath.Join(c.root, "agents", "impl", fmt.Sprintf("prompt-%d", n))); n++ {
+	for n := 1; scripttest.Exists(filepath.Join(c.root, "agents", "impl", fmt.Sprintf("prompt-%d", n))); n++ {
 		text += fmt.Sprintf("%d\n", n)
 	}
 	return text

@@ -1,4 +1,4 @@
-package app
+package proctest
 
 import (
 	"encoding/json"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/scripttest"
 )
 
 // submitters is the number of processes that submit one draft at once.
@@ -14,11 +16,11 @@ const submitters = 6
 // TestDraftIsSubmittedOnce: if several processes submit one draft at once, its comments and the verdict are recorded
 // once, and every process reports them.
 func TestDraftIsSubmittedOnce(t *testing.T) {
-	dir, env := raceRepo(t)
+	dir, env := scripttest.Repo(t)
 	for range 3 {
-		runIn(t, dir, env, "git-runr", "-q", "review", "--reviewer", "human", "--no-serve")
-		runIn(t, dir, env, "git-runr", "-q", "inbox", "comment", "latest", "a.txt:1", "-m", "once")
-		runIn(t, dir, env, "git-runr", "-q", "inbox", "comment", "latest", "-m", "on the whole")
+		scripttest.RunIn(t, dir, env, "git-runr", "-q", "review", "--reviewer", "human", "--no-serve")
+		scripttest.RunIn(t, dir, env, "git-runr", "-q", "inbox", "comment", "latest", "a.txt:1", "-m", "once")
+		scripttest.RunIn(t, dir, env, "git-runr", "-q", "inbox", "comment", "latest", "-m", "on the whole")
 		var all sync.WaitGroup
 		for range submitters {
 			all.Go(func() {
@@ -43,7 +45,7 @@ func submissionsOf(t *testing.T, dir string, env []string) []struct{ Comments []
 	var doc struct {
 		Submissions []struct{ Comments []struct{ Comment string } }
 	}
-	if err := json.Unmarshal([]byte(runIn(t, dir, env, "git-runr", "inbox", "get", "latest", "--json")),
+	if err := json.Unmarshal([]byte(scripttest.RunIn(t, dir, env, "git-runr", "inbox", "get", "latest", "--json")),
 		&doc); err != nil {
 		t.Fatal(err)
 	}
