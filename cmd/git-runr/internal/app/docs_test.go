@@ -291,7 +291,8 @@ func newReadmeWorld(t *testing.T) *readmeWorld {
 	copyTree(t, filepath.Dir(filepath.Dir(w.dir)), w.kept)
 	w.words["ID"], w.words["REVIEW"], w.words["FINDING"], w.words["RUN"] = review.ID, review.ID, review.Comments[0].ID,
 		"latest"
-	w.words["WRITER"] = "0123456789ab"
+	writer, _ := execLine(t, w.dir, os.Environ(), "git config runr.writer")
+	w.words["WRITER"] = strings.TrimSpace(writer)
 	return w
 }
 

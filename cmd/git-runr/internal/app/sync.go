@@ -50,7 +50,9 @@ func syncWith(s *session, store *store.Store, conf *config.Config) error {
 			return err
 		}
 	}
-	store.Trusted = s.StringSlice("replaced")
+	if err := s.trustReplaced(store); err != nil {
+		return err
+	}
 	remotes := []string{remote}
 	if s.arg("") == "" {
 		if remotes, err = share.Remotes(s.ctx, store, remote); err != nil {
@@ -84,6 +86,21 @@ func syncWith(s *session, store *store.Store, conf *config.Config) error {
 		}
 	}
 	return nil
+}
+
+// trustReplaced reads --replaced.
+func (s *session) trustReplaced(store *store.Store) error {
+	store.Trusted = s.StringSlice("replaced")
+	if len(store.Trusted) == 0 {
+		return nil
+	}
+	tips, err := store.Repo.Tips(s.ctx)
+	for _, writer := range store.Trusted {
+		if err == nil && tips[writer] == "" {
+			err = exit.Problemf(exit.NotFound, "no log of a writer %q is here", writer).WithHint("git runr doctor")
+		}
+	}
+	return err
 }
 
 // syncedJSON is the result of git runr sync.
