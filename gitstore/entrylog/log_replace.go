@@ -156,3 +156,13 @@ func (s *Store) IsArchived(ctx context.Context, writer string) (bool, error) {
 	err = s.addArchived(ctx, tips, archive)
 	return tips[writer] != "", err
 }
+
+// IsNamed reports whether a log of this clone is written under a name, which other clones may share.
+func (s *Store) IsNamed(writer string) bool {
+	for _, a := range append([]Audience{{}}, s.others()...) {
+		if id, _ := s.named(a); id == writer {
+			return true
+		}
+	}
+	return false
+}

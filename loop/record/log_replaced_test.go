@@ -125,3 +125,28 @@ func FuzzWithdrawnIsAccepted(f *testing.F) {
 		}
 	})
 }
+
+// TestTaskOfARunIsRedacted: the task of a run about a review has its texts as lines, however short, and names parts.
+func TestTaskOfARunIsRedacted(t *testing.T) {
+	events := []Event{
+		threadEvent(t, 1, EventReviewRequested.Name, ReviewRequest{Reviewer: Human, Message: "see RS17"}),
+	}
+	run := threadEvent(t, 2, "run_started", map[string]string{"task": "Address the review.\n\nsee RS17\nsee RS17 again"})
+	run.Run, run.Review = "20260102030405-zzzzzz", events[0].Review
+	review, _ := FoldReview(events)
+	for target, want := range map[string]string{
+		"":     "Address the review.\n\n[redacted]\nsee RS17 again",
+		"RS17": "Address the review.\n\n[redacted]\nsee [redacted] again",
+	} {
+		p, _, err := review.RedactionOf(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := append(events[:1:1], threadEvent(t, 3, EventReviewRedacted.Name, p))
+		redacted, _ := FoldReview(all)
+		var got struct{ Task string }
+		if err := json.Unmarshal(NewWithdrawal(redacted, all).Event(run).Payload, &got); err != nil || got.Task != want {
+			t.Errorf("%q: %q, %v, want %q", target, got.Task, err, want)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode"
@@ -18,6 +19,7 @@ type Withdrawal struct {
 	review Review
 	hidden map[string]bool
 	quotes *strings.Replacer
+	lines  map[string]bool // of redacted texts, which count as a quote where they are a line of their own
 	runs   map[string]bool // that are about the review
 	since  []Event         // the redactions, oldest first
 }
@@ -37,9 +39,17 @@ func NewWithdrawal(review Review, events []Event) *Withdrawal {
 	}
 	var pairs []string
 	slices.SortFunc(lines, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	w.lines = map[string]bool{}
 	for _, line := range slices.Compact(lines) {
-		if line = strings.TrimSpace(line); len(line) >= minQuote {
+		line = strings.TrimSpace(line)
+		w.lines[line] = line != ""
+		if len(line) >= minQuote {
 			pairs = append(pairs, line, Redacted)
+		}
+	}
+	for _, part := range review.withheld.Parts {
+		if len(part) > 2 { // else it is a part of most texts
+			pairs = append(pairs, part, Redacted)
 		}
 	}
 	w.quotes = strings.NewReplacer(pairs...)
@@ -74,6 +84,13 @@ func (w *Withdrawal) Event(e Event) Event {
 	return e
 }
 
+// Changes reports whether e has redacted texts.
+func (w *Withdrawal) Changes(e Event) bool {
+	was, err := decodeSpoken(e.Payload)
+	is, errIs := decodeSpoken(w.Event(e).Payload)
+	return err == nil && errIs == nil && !reflect.DeepEqual(was, is)
+}
+
 // Run returns a run about the review without the redacted texts.
 func (w *Withdrawal) Run(r Run) (Run, error) {
 	data, err := r.Keep()
@@ -104,10 +121,21 @@ func (w *Withdrawal) json(data []byte, own bool) ([]byte, error) {
 			return Redacted
 		}
 		if text = w.review.withheld.hide(text, key); spoken || strings.ContainsFunc(text, unicode.IsSpace) {
-			return w.quotes.Replace(text)
+			return w.quotes.Replace(w.withoutLines(text))
 		}
 		return text
 	}))
+}
+
+// withoutLines replaces lines that are a line of a redacted text.
+func (w *Withdrawal) withoutLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if w.lines[strings.TrimSpace(line)] {
+			lines[i] = Redacted
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Attached returns what to show in place of what was attached to e, or "" if that was not withdrawn. Only hashes of

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -17,53 +18,86 @@ import (
 func Replaces(s *store.Store, trusted []string) func(ctx context.Context, writer string,
 	have, staged gitstore.ID) error {
 	return func(ctx context.Context, writer string, have, staged gitstore.ID) error {
-		var was []gitstore.Entry
-		err := s.Repo.Walk(ctx, writer, have, "", func(e gitstore.Entry) error { was = append(was, e); return nil })
+		was, err := entries(ctx, s, writer, have)
 		if err != nil {
 			return err
 		}
-		end, err := compareLogs(ctx, s, was, writer, staged)
-		if err != nil || slices.Contains(trusted, writer) {
-			return err
-		}
-		found, err := s.Repo.Signatures(ctx, []gitstore.ID{end.ID}, nil)
+		r, err := compareLogs(ctx, s, was, writer, staged)
 		if err != nil {
 			return err
 		}
-		if owner := was[0].Author; !found[end.ID].By(owner.Email) {
-			return fmt.Errorf("%s replaced it by one without redacted texts, and git finds no good signature of %s on it here "+
-				"(%s); if it is right: git runr sync --replaced %s", end.Author, owner.Email, found[end.ID].State, writer)
+		if len(was) > r.events {
+			return gitstore.ErrOtherLog
 		}
-		return nil
+		if slices.Contains(trusted, writer) {
+			return nil
+		}
+		return r.verify(ctx, s, was[0].Author, writer)
 	}
 }
 
-// compareLogs returns the event that says that the staged log replaces one with the entries was.
-func compareLogs(ctx context.Context, s *store.Store, was []gitstore.Entry, writer string,
-	staged gitstore.ID) (end gitstore.Entry, err error) {
-	at, ids := 0, map[gitstore.ID]gitstore.ID{}
-	err = s.Repo.Walk(ctx, writer, staged, "", func(e gitstore.Entry) error {
-		if at < len(was) {
-			before := was[at]
-			if err := record.OnlyWithdraws(before, e, ids); err != nil {
-				return fmt.Errorf("%w: %w", gitstore.ErrOtherLog, err)
-			}
-			attached, err := s.Repo.Attachments(ctx, e.ID)
-			if err != nil {
-				return err
-			}
-			if e.Tree != before.Tree && len(attached) > 0 {
-				return fmt.Errorf("%w: event %s would have other attachments", gitstore.ErrOtherLog, before.ID.Short())
-			}
-			ids[before.ID] = e.ID
-		} else if p, ok := record.ReplacedBy(e); ok && p.Events == at {
-			end = e
-		}
-		at++
-		return nil
-	})
-	if err == nil && end.ID == "" {
-		err = gitstore.ErrOtherLog
+func entries(ctx context.Context, s *store.Store, writer string, tip gitstore.ID) (all []gitstore.Entry, err error) {
+	err = s.Repo.Walk(ctx, writer, tip, "", func(e gitstore.Entry) error { all = append(all, e); return nil })
+	return all, err
+}
+
+// replacement is a log that replaces another one.
+type replacement struct {
+	end     gitstore.Entry // which says so
+	events  int            // before end
+	differs int            // how many of them say less than those that are here
+}
+
+// verify returns an error unless git verifies a signature of owner on the end of the log.
+func (r replacement) verify(ctx context.Context, s *store.Store, owner gitstore.Identity, writer string) error {
+	found, err := s.Repo.Signatures(ctx, []gitstore.ID{r.end.ID}, nil)
+	if err != nil || found[r.end.ID].By(owner.Email) {
+		return err
 	}
-	return end, err
+	state := string(found[r.end.ID].State)
+	if signer := found[r.end.ID].Signer; signer != "" {
+		state += ", of " + signer
+	}
+	return fmt.Errorf("it was replaced in the name of %s, with %s in %s more; git finds no good signature of %s on it "+
+		"here (%s); if it is right: git runr sync --replaced %s", r.end.Author, record.Redacted,
+		prose.Count(r.differs, "event"), owner.Email, state, writer)
+}
+
+// compareLogs compares the entries of a log with those of the staged one of the same writer, up to the last event that
+// says that it replaces the log. The error is a gitstore.ErrOtherLog if there is none, or an event says something else.
+func compareLogs(ctx context.Context, s *store.Store, was []gitstore.Entry, writer string,
+	staged gitstore.ID) (r replacement, err error) {
+	now, err := entries(ctx, s, writer, staged)
+	if err != nil {
+		return r, err
+	}
+	for at, e := range now {
+		if p, ok := record.ReplacedBy(e); ok && p.Events == at {
+			r.end, r.events = e, at
+		}
+	}
+	if r.end.ID == "" {
+		return r, gitstore.ErrOtherLog
+	}
+	ids := map[gitstore.ID]gitstore.ID{}
+	for at, before := range was[:min(len(was), r.events)] {
+		e := now[at]
+		if ids[before.ID] = e.ID; before.ID == e.ID {
+			continue
+		}
+		if err := record.OnlyWithdraws(before, e, ids); err != nil {
+			return r, fmt.Errorf("%w: %w", gitstore.ErrOtherLog, err)
+		}
+		if before.Message != e.Message || before.Tree != e.Tree {
+			r.differs++
+		}
+		attached, err := s.Repo.Attachments(ctx, e.ID)
+		if err != nil {
+			return r, err
+		}
+		if e.Tree != before.Tree && len(attached) > 0 {
+			return r, fmt.Errorf("%w: event %s would have other attachments", gitstore.ErrOtherLog, before.ID.Short())
+		}
+	}
+	return r, nil
 }

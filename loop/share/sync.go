@@ -464,7 +464,7 @@ func (x *exchange) recordOnlyHere(ctx context.Context, shared string, tip gitsto
 	if own == shared {
 		since = from
 	}
-	replaced, err := x.replacing(ctx, shared, tips[shared], from)
+	replaced, err := x.replacing(ctx, shared, tip, tips[shared])
 	if err != nil {
 		return err
 	}
@@ -475,7 +475,7 @@ func (x *exchange) recordOnlyHere(ctx context.Context, shared string, tip gitsto
 		}
 	}
 	return x.Repo.Walk(ctx, shared, tip, from, func(e gitstore.Entry) error {
-		if again[likeness(e)] || replaced(e) {
+		if again[likeness(e)] || replaced[e.ID] {
 			return nil
 		}
 		event, err := x.AppendAgain(ctx, x.audience, e)
@@ -486,27 +486,27 @@ func (x *exchange) recordOnlyHere(ctx context.Context, shared string, tip gitsto
 	})
 }
 
-// replacing returns a function that reports, for entries in their order, whether the log of the shared id has another
-// one in the place of an entry, without redacted texts: see store.ReplaceLogs. There is none if both have a beginning
-// in common, up to from.
+// replacing returns the ids of the entries up to tip in whose place the log of the shared id has others, without
+// redacted texts: see store.ReplaceLogs. There are none if its owner did not sign that.
 func (x *exchange) replacing(ctx context.Context, shared string, tip,
-	from gitstore.ID) (func(gitstore.Entry) bool, error) {
-	at, ids := map[uint64]gitstore.Entry{}, map[gitstore.ID]gitstore.ID{}
-	clockOf := func(e gitstore.Entry) uint64 { event, _ := record.DecodeEvent(e); return event.Clock }
-	if from == "" && tip != "" {
-		err := x.Repo.Walk(ctx, shared, tip, "", func(e gitstore.Entry) error { at[clockOf(e)] = e; return nil })
-		if err != nil {
-			return nil, err
-		}
+	theirs gitstore.ID) (map[gitstore.ID]bool, error) {
+	was, err := entries(ctx, x.Store, shared, tip)
+	if err != nil || theirs == "" {
+		return nil, err
 	}
-	return func(e gitstore.Entry) bool {
-		now, found := at[clockOf(e)]
-		if !found || record.OnlyWithdraws(e, now, ids) != nil {
-			return false
-		}
-		ids[e.ID] = now.ID
-		return true
-	}, nil
+	r, err := compareLogs(ctx, x.Store, was, shared, theirs)
+	if err == nil && !slices.Contains(x.Trusted, shared) {
+		err = r.verify(ctx, x.Store, was[0].Author, shared)
+	}
+	if err != nil { // then all of it is recorded again
+		return nil, context.Cause(ctx)
+	}
+	x.done.Replaced = append(x.done.Replaced, shared)
+	replaced := map[gitstore.ID]bool{}
+	for _, e := range was[:min(len(was), r.events)] {
+		replaced[e.ID] = true
+	}
+	return replaced, nil
 }
 
 // likeness returns a string that is equal for an event and its copy under another id.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -153,15 +154,29 @@ func (s *Store) Append(ctx context.Context, to gitstore.Audience,
 	return event, err
 }
 
-// AppendAgain appends a copy of an event, with new writer and clock, to this clone's log for an audience.
+// AppendAgain appends a copy of an event, with new writer and clock, to this clone's log for an audience. It leaves out
+// what was redacted.
 func (s *Store) AppendAgain(ctx context.Context, to gitstore.Audience, entry gitstore.Entry) (record.Event, error) {
 	old, err := record.DecodeEvent(entry)
 	if err != nil {
 		return record.Event{}, err
 	}
-	attachments, err := s.attachments(ctx, entry.ID)
+	ids, err := s.concerned(ctx, []record.Event{old})
 	if err != nil {
 		return record.Event{}, err
+	}
+	ws, err := s.withdrawals(ctx, ids)
+	if err != nil {
+		return record.Event{}, err
+	}
+	var attachments map[string][]byte
+	if !slices.ContainsFunc(ws, func(w *record.Withdrawal) bool { return w.Attached(old) != "" }) {
+		if attachments, err = s.attachments(ctx, entry.ID); err != nil {
+			return record.Event{}, err
+		}
+	}
+	for _, w := range ws {
+		old = w.Event(old)
 	}
 	return s.appendCopy(ctx, to, old, entry, attachments, func(*record.Event) error { return nil })
 }

@@ -17,44 +17,86 @@ type ReplacedLog struct {
 	Attachments int    `json:"attachments"` // files that were attached to events
 }
 
-// ReplaceLogs writes this clone's own logs again without what was redacted in reviews, and the notes without their
-// history. The last event of each is signed. It returns an *InputError, with nothing changed, if nothing is redacted,
-// if an archive has one of the logs, or if something that is redacted now would be shown again: what the logs of others
-// quote is only recognized while the quoted text is known.
-func (s *Store) ReplaceLogs(ctx context.Context, actor string) (done []ReplacedLog, err error) {
-	ws, err := s.withdrawals(ctx, nil)
+// Replacement is the result of ReplaceLogs.
+type Replacement struct {
+	Logs []ReplacedLog `json:"replaced_logs"`
+	// the redactions of others that it followed, each as its review, its actor and its writer
+	By []string `json:"redacted_by_others,omitempty"`
+	// writers whose logs have texts that are redacted in the same reviews
+	Others []string `json:"also_in_logs_of,omitempty"`
+}
+
+// ReplaceLogs writes this clone's own logs again without what this clone redacted, or, if id is not "", without all
+// that is redacted in that review; and the notes without their history. The last event of each log is signed. It
+// returns an *InputError, with nothing changed, if nothing is redacted, if a log cannot be replaced, or if something
+// that is redacted now would be shown again: what the logs of others quote is only recognized while the quoted text is
+// known.
+func (s *Store) ReplaceLogs(ctx context.Context, id, actor string) (done Replacement, err error) {
+	ws, err := s.toWithdraw(ctx, id, &done)
 	if err != nil {
-		return nil, err
+		return done, err
 	}
 	if len(ws) == 0 {
-		return nil, &record.InputError{Why: "nothing is redacted in this clone"}
+		return done, &record.InputError{Why: "this clone has redacted nothing; with ID, what others redacted counts too"}
 	}
 	for _, w := range ws {
-		if err := s.checkQuotes(ctx, w, ws); err != nil {
-			return nil, err
+		if err := s.checkQuotes(ctx, w, ws, &done); err != nil {
+			return done, err
 		}
 	}
 	for _, writer := range s.Repo.Own() {
 		one, err := s.toReplace(ctx, writer, ws)
 		if err != nil {
-			return nil, err
+			return done, err
 		}
 		if one != (ReplacedLog{Writer: writer}) {
-			done = append(done, one)
+			done.Logs = append(done.Logs, one)
 		}
 	}
-	for _, one := range done {
+	for _, one := range done.Logs {
 		if err := s.replaceLog(ctx, one.Writer, ws, actor); err != nil {
-			return nil, err
+			return done, err
 		}
 	}
-	if len(done) == 0 {
-		return nil, nil
+	if len(done.Logs) == 0 {
+		return done, nil
 	}
 	if err := s.Rebuild(ctx); err != nil {
 		return done, err
 	}
 	return done, s.Repo.RestartNotes(ctx, NotesRef)
+}
+
+// toWithdraw returns what ReplaceLogs leaves out.
+func (s *Store) toWithdraw(ctx context.Context, id string, done *Replacement) (ws []*record.Withdrawal, err error) {
+	var ids map[string]bool
+	if id != "" {
+		review, err := s.Review(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		ids = map[string]bool{review.ID: true}
+	}
+	all, err := s.withdrawals(ctx, ids)
+	for _, w := range all {
+		events, err := s.entityEvents(ctx, kindReview, w.Review())
+		if err != nil {
+			return nil, err
+		}
+		kept := slices.DeleteFunc(slices.Clone(events), func(e record.Event) bool {
+			if e.Type != record.EventReviewRedacted.Name || s.Repo.Owns(e.Writer) {
+				return false
+			}
+			if id != "" {
+				done.By = append(done.By, fmt.Sprintf("%s of review %s, writer %.7s", e.Actor, e.Review, e.Writer))
+			}
+			return id == ""
+		})
+		if review, _ := record.FoldReview(kept); len(review.Redactions) > 0 {
+			ws = append(ws, record.NewWithdrawal(review, kept))
+		}
+	}
+	return ws, err
 }
 
 // toReplace counts what ws withdraw from a log.
@@ -76,8 +118,13 @@ func (s *Store) toReplace(ctx context.Context, writer string, ws []*record.Withd
 		return found, err
 	}
 	archived, err := s.Repo.IsArchived(ctx, writer)
-	if err == nil && archived {
+	switch {
+	case err != nil:
+	case archived:
 		err = &record.InputError{Why: fmt.Sprintf("log %s is in an archive, which is not replaced", writer)}
+	case s.Repo.IsNamed(writer):
+		err = &record.InputError{Why: fmt.Sprintf("log %s has the name of a writer, which other clones may share, and is "+
+			"not replaced", writer)}
 	}
 	return found, err
 }
@@ -128,13 +175,15 @@ func (s *Store) withdrawn(ctx context.Context, entry gitstore.Entry, ws []*recor
 	return replaces, 0, err
 }
 
-// checkQuotes returns an *InputError if an event in the log of somebody else would show what w withdraws once this
-// clone's own logs no longer have the text.
-func (s *Store) checkQuotes(ctx context.Context, w *record.Withdrawal, ws []*record.Withdrawal) error {
+// checkQuotes returns an *InputError if an event in the log of somebody else would show what is withdrawn in a review
+// once this clone's own logs no longer have the text. It adds the logs with such texts to done.
+func (s *Store) checkQuotes(ctx context.Context, w *record.Withdrawal, ws []*record.Withdrawal,
+	done *Replacement) error {
 	events, err := s.entityEvents(ctx, kindReview, w.Review())
 	if err != nil {
 		return err
 	}
+	now := withdrawal(events)
 	after := slices.Clone(events)
 	for i, e := range after {
 		if !s.Repo.Owns(e.Writer) {
@@ -144,8 +193,7 @@ func (s *Store) checkQuotes(ctx context.Context, w *record.Withdrawal, ws []*rec
 			after[i] = each.Event(after[i])
 		}
 	}
-	review, _ := record.FoldReview(after)
-	then := record.NewWithdrawal(review, after)
+	then := withdrawal(after)
 	for _, run := range w.Runs() {
 		more, err := s.entityEvents(ctx, kindRun, run)
 		if err != nil && !record.Unknown(err) {
@@ -154,11 +202,22 @@ func (s *Store) checkQuotes(ctx context.Context, w *record.Withdrawal, ws []*rec
 		events = append(events, more...)
 	}
 	for _, e := range events {
-		now, later := w.Event(e), then.Event(e)
-		if !s.Repo.Owns(e.Writer) && (string(now.Payload) != string(later.Payload) || now.Title != later.Title) {
+		if s.Repo.Owns(e.Writer) {
+			continue
+		}
+		shown, later := now.Event(e), then.Event(e)
+		if string(shown.Payload) != string(later.Payload) || shown.Title != later.Title {
 			return &record.InputError{Why: fmt.Sprintf("event %s in the log of %s quotes what is redacted in review %s, and "+
 				"would show it again; the owner of that log has to replace it first", e.ID.Short(), e.Writer, w.Review())}
 		}
+		if now.Changes(e) && !slices.Contains(done.Others, e.Writer) {
+			done.Others = append(done.Others, e.Writer)
+		}
 	}
 	return nil
+}
+
+func withdrawal(events []record.Event) *record.Withdrawal {
+	review, _ := record.FoldReview(events)
+	return record.NewWithdrawal(review, events)
 }

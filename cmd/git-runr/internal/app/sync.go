@@ -27,8 +27,8 @@ func (p *program) syncCommand() *cli.Command {
 			&cli.BoolFlag{Name: "copied",
 				Usage: "this clone was copied, or restored from a backup: also accept what was pushed to its own log"},
 			&cli.StringSliceFlag{Name: "replaced",
-				Usage: "accept that the log of `WRITER` was replaced by one without redacted texts, though git finds no good " +
-					"signature of its owner on it"}},
+				Usage: "accept that the log of `WRITER` was replaced by one in which more texts read [redacted], though git " +
+					"finds no good signature of its owner on it"}},
 		Description: "Fetches the logs of others, takes over what only moved forward, and pushes this clone's log and\n" +
 			"the notes. Nothing else is fetched or pushed. What git or this program refuses of a log is named, the\n" +
 			"rest is taken; what a log has lost in this clone is brought again. Ends with 11 when the remote does\n" +
@@ -162,7 +162,7 @@ func writeSynced(w io.Writer, done share.Synced) {
 		safetext.Fprintf(w, "refs of inactive writers stay: %s\n", done.RetireWhy)
 	}
 	for _, writer := range done.Replaced {
-		safetext.Fprintf(w, "The log of %s was replaced by one without texts that were redacted.\n", writer)
+		safetext.Fprintf(w, "The log of %s was replaced by one in which more texts read [redacted].\n", writer)
 	}
 	writeNotTaken(w, done.Rejected)
 	for i, r := range done.Unreadable {
