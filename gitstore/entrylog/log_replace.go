@@ -17,10 +17,11 @@ import (
 
 // ReplaceLog writes one of this clone's own logs again, and moves its ref to the result. rewrite returns what replaces
 // an entry, oldest first; was is the entry as it is, and ids maps the entries before it to what replaced them. end
-// returns the entry that follows all, which is signed; the others are signed if they were. The next Push to the log's
-// remote puts the result in place of the log there, and other clones accept it if their Judge does. The ids of the old
-// entries remain in a file, which says what on a remote is an earlier state of the log. It returns ErrNotFound if the
-// writer has no log here, and ErrSign, with nothing changed, if git cannot sign.
+// returns the entry that follows all, which is signed; the others are signed if they were. Entries before the first that
+// changes stay as they are. The next Push to the log's remote puts the result in place of the log there, and other
+// clones accept it if their Judge does. The ids of the replaced entries remain in a file, which says what on a remote is
+// an earlier state of the log. It returns ErrNotFound if the writer has no log here, and ErrSign, with nothing changed,
+// if git cannot sign.
 func (s *Store) ReplaceLog(ctx context.Context, writer string,
 	rewrite func(was Entry, ids map[odb.ID]odb.ID) (Record, error), end func() Record) error {
 	unlock, err := s.dir.Lock(ctx, "log")
@@ -51,29 +52,24 @@ func (s *Store) replaceLog(ctx context.Context, tail *logTail, writer string,
 	if old == "" {
 		return fmt.Errorf("it has no ref here: %w", gitdir.ErrNotFound)
 	}
-	chain, ids, was := &entryChain{store: s}, map[odb.ID]odb.ID{}, []odb.ID{}
-	err = s.Walk(ctx, writer, old, "", func(entry Entry) error {
-		record, err := rewrite(entry, ids)
+	chain := &entryChain{store: s, ids: map[odb.ID]odb.ID{}}
+	err = s.Walk(ctx, writer, old, "", func(was Entry) error {
+		record, err := rewrite(was, chain.ids)
 		if err != nil {
 			return err
 		}
-		signed, err := s.isSigned(ctx, entry.ID)
-		if err == nil {
-			err = chain.add(ctx, record, signed)
-		}
-		ids[entry.ID], was = chain.last, append(was, entry.ID)
-		return err
+		return chain.replace(ctx, was, record)
 	})
-	if err == nil {
-		err = chain.add(ctx, end(), true)
-	}
-	if err == nil {
-		err = s.noteReplaced(writer, was)
-	}
-	if err == nil { // else TakeUpLog would restore the old log
-		err = s.restartTail(ctx, tail, writer, chain.last)
-	}
 	if err != nil {
+		return err
+	}
+	if err := chain.end(ctx, end()); err != nil {
+		return err
+	}
+	if err := s.noteReplaced(writer, chain.replaced); err != nil {
+		return err
+	}
+	if err := s.restartTail(ctx, tail, writer, chain.last); err != nil { // else TakeUpLog would restore the old log
 		return err
 	}
 	return s.refs.SwapAny(ctx, s.logRef(writer), chain.last, old)
@@ -81,17 +77,44 @@ func (s *Store) replaceLog(ctx context.Context, tail *logTail, writer string,
 
 // entryChain collects entries that follow each other. All are stored when one of them is signed.
 type entryChain struct {
-	store   *Store
-	pending odb.Batch
-	last    odb.ID
+	store    *Store
+	pending  odb.Batch
+	last     odb.ID
+	ids      map[odb.ID]odb.ID // of the entries as they were, to their ids now
+	replaced []odb.ID          // entries that got another id
 }
 
-func (c *entryChain) add(ctx context.Context, record Record, signed bool) error {
+// replace adds what replaces an entry, or the entry itself if neither it nor one before it changes.
+func (c *entryChain) replace(ctx context.Context, was Entry, record Record) error {
+	var objects odb.Batch
+	tree, err := c.store.objects.AddFiles(&objects, record.Attachments)
+	if err != nil {
+		return err
+	}
+	if c.last == was.Parent && tree == was.Tree && record.Message == was.Message {
+		c.last, c.ids[was.ID] = was.ID, was.ID
+		return nil
+	}
+	c.pending = append(c.pending, objects...)
+	signed, err := c.store.isSigned(ctx, was.ID)
+	if err != nil {
+		return err
+	}
+	err = c.add(ctx, entryCommit(tree, c.last, record), signed)
+	c.ids[was.ID], c.replaced = c.last, append(c.replaced, was.ID)
+	return err
+}
+
+// end adds an entry that is signed.
+func (c *entryChain) end(ctx context.Context, record Record) error {
 	tree, err := c.store.objects.AddFiles(&c.pending, record.Attachments)
 	if err != nil {
 		return err
 	}
-	commit := entryCommit(tree, c.last, record)
+	return c.add(ctx, entryCommit(tree, c.last, record), true)
+}
+
+func (c *entryChain) add(ctx context.Context, commit odb.Commit, signed bool) (err error) {
 	if !signed {
 		data, err := odb.EncodeCommit(commit)
 		if err == nil {

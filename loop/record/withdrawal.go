@@ -42,7 +42,7 @@ func NewWithdrawal(review Review, events []Event) *Withdrawal {
 	w.lines = map[string]bool{}
 	for _, line := range slices.Compact(lines) {
 		line = strings.TrimSpace(line)
-		w.lines[line] = line != ""
+		w.lines[line] = strings.ContainsFunc(line, isWordRune) // else it is a bracket or a fence
 		if len(line) >= minQuote {
 			pairs = append(pairs, line, Redacted)
 		}
@@ -55,6 +55,8 @@ func NewWithdrawal(review Review, events []Event) *Withdrawal {
 	w.quotes = strings.NewReplacer(pairs...)
 	return w
 }
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // Review returns the id of the review.
 func (w *Withdrawal) Review() string { return w.review.ID }

@@ -76,7 +76,7 @@ func compareLogs(ctx context.Context, s *store.Store, was []gitstore.Entry, writ
 			r.end, r.events = e, at
 		}
 	}
-	if r.end.ID == "" {
+	if r.end.ID == "" || len(was) == 0 {
 		return r, gitstore.ErrOtherLog
 	}
 	ids := map[gitstore.ID]gitstore.ID{}

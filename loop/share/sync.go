@@ -412,10 +412,15 @@ func Unpushed(ctx context.Context, s *store.Store, remote string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if replaced, err := s.Repo.WasReplaced(own, known); err != nil {
+	replaced, err := s.Repo.WasReplaced(own, known)
+	if err != nil {
 		return 0, err
-	} else if replaced {
-		known = ""
+	}
+	if replaced { // the beginning of the log may have stayed
+		known, err = s.Repo.MergeBase(ctx, known, tips[own])
+		if err = gitstore.IgnoreNotFound(err); err != nil {
+			return 0, err
+		}
 	}
 	count := 0
 	err = s.Repo.Walk(ctx, own, tips[own], known, func(gitstore.Entry) error { count++; return nil })

@@ -10,6 +10,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/share"
 	"github.com/git-runr/git-runr/loop/store"
 )
 
@@ -45,6 +46,26 @@ func audiences(ctx context.Context, store *store.Store, conf *config.Config, idl
 	}
 	return append([]Result{ok("audiences", seenBy(store.Repo, conf.Sync.Private))}, problems...)
 }
+
+// notAccepted names the logs of remotes that this clone did not take over at the last sync.
+func notAccepted(ctx context.Context, store *store.Store) (all []Result) {
+	for _, remote := range store.Repo.Remotes() {
+		left, err := share.Left(ctx, store, remote)
+		if err != nil {
+			return append(all, warn("logs", err.Error()))
+		}
+		for _, log := range left[:min(len(left), logsShown)] {
+			all = append(all, warn("logs", fmt.Sprintf("not accepted from %s at %s: %s", log.Writer, remote, log.Reason)))
+		}
+		if more := len(left) - logsShown; more > 0 {
+			all = append(all, warn("logs", fmt.Sprintf("%d more are not accepted from %s", more, remote), "git runr fsck"))
+		}
+	}
+	return all
+}
+
+// logsShown is the maximum number of logs of one remote that notAccepted names.
+const logsShown = 5
 
 // seenBy lists who sees what this clone records.
 func seenBy(repo *gitstore.Repo, private []string) string {

@@ -89,6 +89,7 @@ func Of(ctx context.Context, store *store.Store, conf *config.Config, unread err
 		all = append(all, agents(ctx, conf)...)
 	}
 	all = append(all, remote(ctx, store, conf, terms.Offline))
+	all = append(all, notAccepted(ctx, store)...)
 	if conf != nil {
 		all = append(all, audiences(ctx, store, conf, idle)...)
 	}

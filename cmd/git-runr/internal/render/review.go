@@ -318,7 +318,7 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	screen.When(w, doc.Audience != "", "%s\n", Audience(doc.Audience))
 	for _, p := range doc.Redactions {
 		what := map[string]string{"": "the whole review", "text": "all texts with a given text"}[p.What]
-		safetext.Fprintf(w, "%s redacted %s %s\n", p.Actor, cmp.Or(what, "the thread of "+p.What),
+		safetext.Fprintf(w, "%s redacted %s %s\n", inLog(p.Actor, p.Writer), cmp.Or(what, "the thread of "+p.What),
 			p.At.UTC().Format("2006-01-02 15:04:05Z"))
 	}
 	writeMessages(w, subject)
@@ -370,12 +370,17 @@ func writeMessages(w io.Writer, subject record.Subject) {
 	}
 }
 
+// inLog returns a name beside the log that claims it, if that is known.
+func inLog(name, writer string) string {
+	if writer == "" {
+		return name
+	}
+	return fmt.Sprintf("%s (writer %.7s)", name, writer)
+}
+
 // writeDecision prints a person's verdict and message.
 func writeDecision(w io.Writer, sub record.Submission, unsigned bool) {
-	by := sub.Reviewer
-	if sub.Writer != "" {
-		by += fmt.Sprintf(" (writer %.7s)", sub.Writer)
-	}
+	by := inLog(sub.Reviewer, sub.Writer)
 	if unsigned {
 		by += " (not signed by this address)"
 	}
