@@ -17,11 +17,11 @@ import (
 
 // ReplaceLog writes one of this clone's own logs again, and moves its ref to the result. rewrite returns what replaces
 // an entry, oldest first; was is the entry as it is, and ids maps the entries before it to what replaced them. end
-// returns the entry that follows all, which is signed; the others are signed if they were. Entries before the first that
-// changes stay as they are. The next Push to the log's remote puts the result in place of the log there, and other
-// clones accept it if their Judge does. The ids of the replaced entries remain in a file, which says what on a remote is
-// an earlier state of the log. It returns ErrNotFound if the writer has no log here, and ErrSign, with nothing changed,
-// if git cannot sign.
+// returns the entry that follows all, which is signed; the others are signed if they were. Entries before the first
+// that changes stay as they are. The next Push to the log's remote puts the result in place of the log there, and other
+// clones accept it if their Judge does. The ids of the replaced entries remain in a file, which says what on a remote
+// is an earlier state of the log. It returns ErrNotFound if the writer has no log here, and ErrSign, with nothing
+// changed, if git cannot sign.
 func (s *Store) ReplaceLog(ctx context.Context, writer string,
 	rewrite func(was Entry, ids map[odb.ID]odb.ID) (Record, error), end func() Record) error {
 	unlock, err := s.dir.Lock(ctx, "log")

@@ -58,9 +58,11 @@ func (w withheld) hide(text, key string) string {
 		return Redacted
 	}
 	if key == commandKey {
+		pairs := []string{Redacted, Redacted} // a part may be a part of this word
 		for _, part := range w.Parts {
-			text = strings.ReplaceAll(text, part, Redacted)
+			pairs = append(pairs, part, Redacted)
 		}
+		return strings.NewReplacer(pairs...).Replace(text)
 	}
 	return text
 }

@@ -37,7 +37,7 @@ func NewWithdrawal(review Review, events []Event) *Withdrawal {
 	for _, text := range review.withheld.Texts {
 		lines = append(lines, strings.Split(text, "\n")...)
 	}
-	var pairs []string
+	pairs := []string{Redacted, Redacted} // a part may be a part of this word
 	slices.SortFunc(lines, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	w.lines = map[string]bool{}
 	for _, line := range slices.Compact(lines) {
