@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -65,26 +64,22 @@ func serve(s *session, store *store.Store, conf *config.Config) error {
 	if err != nil {
 		return err
 	}
-	place, err := screens.Listen(store.Repo, s.Int("port"), buildNow().String())
+	server := screens.Server{Repo: store.Repo, Port: s.Int("port"), Program: buildNow().String(), Idle: s.Duration("idle")}
+	err = s.shows.Page(s.ctx, server, func(address screens.Address, secret screens.Secret) (screens.Page, error) {
+		collect(longGC)
+		return s.pageOf(store, conf, address, secret, actor), s.showServer(store, address, secret, false)
+	})
 	if errors.Is(err, screens.ErrRunning) {
 		return s.showRunning(store)
 	}
-	var network *net.OpError
-	if errors.As(err, &network) {
+	if errors.Is(err, screens.ErrPort) {
 		return exit.Problemf(exit.Busy, "%w", err)
 	}
-	if err != nil {
-		return err
-	}
-	defer place.Leave()
-	if err := s.showServer(store, place.Address, place.Secret, false); err != nil {
-		return err
-	}
-	collect(longGC)
-	return s.shows.Page(s.ctx, s.pageOf(store, conf, place, actor), place, s.Duration("idle"))
+	return err
 }
 
-func (s *session) pageOf(store *store.Store, conf *config.Config, place *screens.Place, actor string) screens.Page {
+func (s *session) pageOf(store *store.Store, conf *config.Config, address screens.Address,
+	secret screens.Secret, actor string) screens.Page {
 	checks, _ := conf.Checks() // unapproved commands must not be suggested
 	var unshared func(context.Context) (int, error)
 	if remote, err := store.Repo.ElectRemote(conf.Sync.Remote); err == nil {
@@ -93,7 +88,7 @@ func (s *session) pageOf(store *store.Store, conf *config.Config, place *screens
 	return screens.Page{
 		Unshared: unshared,
 		Taker:    s.steps(store), Now: s.now, Checks: checks, Actor: actor,
-		Secret: place.Secret, Port: place.Address.Port,
+		Secret: secret, Port: address.Port,
 		Ask:       conf.RequestOn,
 		Requested: func(ctx context.Context, made record.Review) error { return reviewRequested(ctx, store, made) },
 		Measure: func(ctx context.Context, since time.Time) (diagnose.Metrics, error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,5 +102,20 @@ func TestCommandsHaveTheirNames(t *testing.T) {
 	}
 	if one := p.commands("status"); len(one) != 1 || one[0].Name != "status" {
 		t.Errorf("%d commands are made for one", len(one))
+	}
+}
+
+// TestNoLibraryOfC: git-runr does not import net, nor anything else that links the C library where a C compiler is
+// installed. Loading the library would take a quarter of the time that the program takes to start.
+func TestNoLibraryOfC(t *testing.T) {
+	program := "github.com/git-runr/git-runr/cmd/git-runr"
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", program).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range strings.Lines(string(out)) {
+		if name = strings.TrimSpace(name); slices.Contains([]string{"net", "os/user", "runtime/cgo"}, name) {
+			t.Errorf("git-runr imports %s", name)
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
 	"github.com/git-runr/git-runr/diagnose"
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/store"
@@ -18,11 +19,19 @@ import (
 // Shows are the functions that show each screen until its user leaves it, its connection ends or ctx is cancelled. The
 // zero value has none.
 type Shows struct {
-	Page     func(ctx context.Context, config Page, place *Place, idle time.Duration) error
+	Page     func(ctx context.Context, server Server, begin func(Address, Secret) (Page, error)) error
 	Tools    func(ctx context.Context, config Tools, in io.Reader, out io.Writer) error
 	Terminal func(ctx context.Context, config Terminal) error
 	// Rules are the rules for secrets of gitleaks, "" in git-runr, which reads them with leakrules.Read.
 	Rules string
+}
+
+// Server says where the page is served, and until when.
+type Server struct {
+	Repo    *gitstore.Repo
+	Port    int           // on the loopback address; 0: the port of the last server, or else any
+	Program string        // the build of this program
+	Idle    time.Duration // how long no request comes before the server ends
 }
 
 // Page configures the server of the page.

@@ -4,7 +4,6 @@ package shows
 import (
 	"context"
 	"io"
-	"time"
 
 	"github.com/zricethezav/gitleaks/v8/config"
 
@@ -17,9 +16,7 @@ import (
 // All returns all screens.
 func All() screens.Shows {
 	return screens.Shows{
-		Page: func(ctx context.Context, given screens.Page, place *screens.Place, idle time.Duration) error {
-			return web.New(given).Serve(ctx, place, idle, place.Gone)
-		},
+		Page: web.Run,
 		Tools: func(ctx context.Context, given screens.Tools, in io.Reader, out io.Writer) error {
 			return mcp.New(given).Run(ctx, in, out)
 		},

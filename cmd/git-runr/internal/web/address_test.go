@@ -14,9 +14,9 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 )
 
-func take(t *testing.T, s *site, port int) *screens.Place {
+func take(t *testing.T, s *site, port int) *Place {
 	t.Helper()
-	p, err := screens.Listen(s.repo, port, "test")
+	p, err := Listen(s.repo, port, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func take(t *testing.T, s *site, port int) *screens.Place {
 }
 
 // serveOn serves s at p until the test ends.
-func serveOn(t *testing.T, s *site, p *screens.Place) {
+func serveOn(t *testing.T, s *site, p *Place) {
 	t.Helper()
 	s.Server.Port, s.Server.Secret = p.Address.Port, p.Secret
 	ctx, cancel := context.WithCancel(context.Background())
@@ -42,7 +42,7 @@ func serveOn(t *testing.T, s *site, p *screens.Place) {
 func TestOneServerKeepsItsAddress(t *testing.T) {
 	s := newSite(t)
 	first := take(t, s, 0)
-	if _, err := screens.Listen(s.repo, 0, "test"); !errors.Is(err, screens.ErrRunning) {
+	if _, err := Listen(s.repo, 0, "test"); !errors.Is(err, screens.ErrRunning) {
 		t.Fatalf("a second server: %v", err)
 	}
 	if ip := first.Addr().(*net.TCPAddr).IP; !ip.IsLoopback() {
@@ -71,7 +71,7 @@ func TestOneServerKeepsItsAddress(t *testing.T) {
 		t.Errorf("port %d, and the old secret lives on", third.Address.Port)
 	}
 	third.Leave()
-	if _, err := screens.Listen(s.repo, first.Address.Port, "test"); err == nil {
+	if _, err := Listen(s.repo, first.Address.Port, "test"); err == nil {
 		t.Error("listens on a port that is taken")
 	}
 	take(t, s, 0).Leave() // the failed attempts left the place free
@@ -155,4 +155,56 @@ func TestLongRequestLine(t *testing.T) {
 		}
 		conn.Close()
 	}
+}
+
+// TestNotRunning: Running ends in about a second where the port has no listener, where a program accepts nothing, where
+// it answers nothing, and where it answers a byte at a time.
+func TestNotRunning(t *testing.T) {
+	s := newSite(t)
+	take(t, s, 0).Leave()
+	address := screens.ReadAddress(s.repo)
+	if _, _, ok := screens.Running(t.Context(), s.repo); ok {
+		t.Fatal("a port without a listener is a server")
+	}
+	listener, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", address.Port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	running := make(chan bool, 1)
+	ask := func(as string) {
+		t.Helper()
+		go func() {
+			_, _, ok := screens.Running(t.Context(), s.repo)
+			running <- ok
+		}()
+		select {
+		case ok := <-running:
+			if ok {
+				t.Errorf("%s: it is a server", as)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%s: still asks", as)
+		}
+	}
+	ask("accepts nothing")
+	accepted := make(chan net.Conn, 2)
+	go func() {
+		for range cap(accepted) {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			accepted <- conn
+		}
+	}()
+	defer (<-accepted).Close() // of the one that asked before
+	go func() {
+		conn := <-accepted
+		defer conn.Close()
+		for _, err := conn.Write([]byte("H")); err == nil; _, err = conn.Write([]byte("T")) {
+			time.Sleep(50 * time.Millisecond)
+		}
+	}()
+	ask("answers a byte at a time")
 }

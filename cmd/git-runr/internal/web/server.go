@@ -9,8 +9,25 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
+
+// Run takes the place of the repository's server and serves the page that begin configures. begin receives the address
+// and the secret of the server. Run returns screens.ErrRunning or screens.ErrPort if the place or the port is taken.
+func Run(ctx context.Context, s screens.Server,
+	begin func(screens.Address, screens.Secret) (screens.Page, error)) error {
+	place, err := Listen(s.Repo, s.Port, s.Program)
+	if err != nil {
+		return err
+	}
+	defer place.Leave()
+	config, err := begin(place.Address, place.Secret)
+	if err != nil {
+		return err
+	}
+	return New(config).Serve(ctx, place, s.Idle, place.Gone)
+}
 
 // Serve serves on listener until ctx ends, no request has come for idle, or gone reports that nothing is left to
 // serve. Open live updates count as requests. Running requests are finished before it returns.
