@@ -2,6 +2,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -22,6 +23,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
 	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/builtin"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // Main runs the command line of the process and returns its exit status. The program has the screens in shows; it
@@ -247,7 +249,23 @@ func checkArguments(c *cli.Context) error {
 	if err == nil {
 		return nil
 	}
-	return exit.Problemf(exit.Usage, "%w", err).WithHint(c.Command.HelpName + " -h")
+	return exit.Problemf(exit.Usage, "%w", err).WithHint(cmp.Or(withText(c), c.Command.HelpName+" -h"))
+}
+
+// withText returns the command line that passes its last argument with -m, or "" if that argument is one word or the
+// command has no text.
+func withText(c *cli.Context) string {
+	words, isText := c.Args().Slice(), func(f cli.Flag) bool { return f.Names()[0] == "m" }
+	last := len(words) - 1
+	if last < 0 || !strings.Contains(words[last], " ") || c.IsSet("m") || !slices.ContainsFunc(c.Command.Flags, isText) {
+		return ""
+	}
+	words = append(append(strings.Fields(c.Command.HelpName), words[:last]...), "-m", words[last])
+	line, ok := safetext.CommandLine(words...)
+	if !ok || strings.Contains(line, "   ") { // a hint explains itself after three spaces
+		return ""
+	}
+	return line
 }
 
 // alias is a former name of a command, or its name in roborev. The program replaces it, and the old names of its

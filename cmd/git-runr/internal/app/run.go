@@ -363,7 +363,7 @@ func (s *session) readInput(name string) ([]byte, error) {
 	if name != "-" {
 		file, err := os.Open(s.fromStart(name))
 		if errors.Is(err, os.ErrNotExist) {
-			return nil, exit.Problemf(exit.NotFound, "there is no file %q", name)
+			return nil, exit.Problemf(exit.NotFound, "there is no file %q", name).WithHint(withText(s.Context))
 		}
 		if err != nil {
 			return nil, exit.Problemf(exit.Usage, "%w", err)
