@@ -43,9 +43,9 @@ func (e *StateError) Reopen() string {
 	return "git runr inbox reopen " + review
 }
 
-// Meant is a run or review that an ambiguous name may mean.
+// Meant is a run, review or finding that an ambiguous name may mean.
 type Meant struct {
-	What     string // "run" or "review"
+	What     string // "run", "review" or "finding"
 	ID       string
 	Status   string
 	Verdict  reply.Verdict // "" until there is one
@@ -60,7 +60,10 @@ func (e *NotFoundError) Lines() []string {
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.DiscardEmptyColumns)
 	for _, m := range e.Among[:min(len(e.Among), meantShown)] {
 		cells := []string{m.ID, m.What, strings.TrimRight(m.Status+" "+string(m.Verdict), " "), prose.Cut(m.Reviewer, 40),
-			duration.Age(m.Age), prose.Cut(m.Title, 60)}
+			"", prose.Cut(m.Title, 60)}
+		if m.Status != "" {
+			cells[4] = duration.Age(m.Age)
+		}
 		for i := range cells {
 			cells[i] = prose.OneRow(cells[i])
 		}
@@ -79,7 +82,7 @@ const meantShown = 10
 
 // NotFoundError reports an id that names no run or review in the logs, or a name that fits several.
 type NotFoundError struct {
-	What  string  // "run" or "review"
+	What  string  // "run", "review" or "finding"
 	ID    string  // as the user gave it
 	Where string  // "in" and the place that was searched; "" means "here"
 	Among []Meant // the candidates, if the name fits more than one

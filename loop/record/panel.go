@@ -235,6 +235,29 @@ func (r Review) Finding(id string) (f Joined, ok bool) {
 	return f, false
 }
 
+// FindFinding returns the id of the finding that word names, and the joined finding. word is the id, or the beginning of
+// one with at least four characters; the letter and the hyphen at the beginning may be missing. It returns a
+// *NotFoundError if word names none or several.
+func (r Review) FindFinding(word string) (id string, f Joined, err error) {
+	missing := &NotFoundError{What: "finding", ID: word, Where: "in review " + r.ID}
+	for _, j := range r.Joined() {
+		for _, known := range append([]string{j.ID}, j.Same...) {
+			_, digits, _ := strings.Cut(known, "-")
+			switch {
+			case known == word:
+				return known, j, nil
+			case len(word) >= 4 && (strings.HasPrefix(known, word) || strings.HasPrefix(digits, word)):
+				missing.Among = append(missing.Among, Meant{What: "finding", ID: known, Title: j.Issue})
+				id, f = known, j
+			}
+		}
+	}
+	if len(missing.Among) != 1 {
+		return "", Joined{}, missing
+	}
+	return id, f, nil
+}
+
 // Unruled returns the findings that the judge has to rule on: those of agents that nobody has answered. A failing
 // check is a fact and needs no ruling.
 func (r Review) Unruled() []Joined {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -216,5 +217,32 @@ func TestPanelJudge(t *testing.T) {
 	}
 	if r := panelOf(t, panel, first, second, down("judge:j")); !r.Complete() || len(r.Absent()) != 1 {
 		t.Error("a judge that is down holds the review")
+	}
+}
+
+// TestFindFinding: a finding's id may be cut off, and its letter left out, where it still names one finding only.
+func TestFindFinding(t *testing.T) {
+	review := Review{ID: "r", Submissions: []Submission{{Report: reply.Report{Findings: []reply.Finding{
+		{ID: "f-12340aaaaa", Issue: "one"}, {ID: "f-12345bbbbb", Issue: "two"}, {ID: "f-abcdeccccc", Issue: "three"},
+	}}}}}
+	for word, want := range map[string]string{
+		"f-12340aaaaa": "f-12340aaaaa", "f-12340": "f-12340aaaaa", "12345": "f-12345bbbbb", "abcd": "f-abcdeccccc",
+		"f-ab": "f-abcdeccccc", "1234": "several", "f-1": "none", "abc": "none", "c-abcd": "none", "": "none",
+	} {
+		got, f, err := review.FindFinding(word)
+		missing := new(NotFoundError)
+		switch {
+		case !errors.As(err, &missing):
+			if f.ID != got {
+				t.Errorf("%q: id %q with finding %q", word, got, f.ID)
+			}
+		case len(missing.Among) > 0:
+			got = "several"
+		default:
+			got = "none"
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", word, got, want)
+		}
 	}
 }

@@ -69,10 +69,10 @@ func PlanReview(plan *runplan.Plan, review record.Review, only ...string) error 
 func planPart(plan *runplan.Plan, review record.Review, only []string) error {
 	plan.Part = true
 	for _, id := range only {
-		j, known := review.Finding(id)
+		_, j, err := review.FindFinding(id)
 		switch {
-		case !known:
-			return &record.NotFoundError{What: "finding", ID: id, Where: "in review " + review.ID}
+		case err != nil:
+			return err
 		case review.SettledFinding(j.Finding):
 			return &record.StateError{What: "finding " + id, Status: "settled already", Cannot: "fixed"}
 		case !slices.ContainsFunc(plan.Findings, func(f reply.Finding) bool { return f.ID == j.ID }):

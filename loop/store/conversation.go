@@ -57,18 +57,27 @@ func (s *Store) Carrying(ctx context.Context, review record.Review) (record.Revi
 	return review.Carrying(carried), err
 }
 
-// ThreadOf returns the round that a finding shown in review belongs to: review itself, or an earlier round.
-func (s *Store) ThreadOf(ctx context.Context, review record.Review, finding string) (record.Review, error) {
-	if _, found := review.Finding(finding); found || finding == "" || review.Request.Follows == "" {
-		return review, nil
+// ThreadOf returns the round of a conversation that has the finding which word names, and the finding's id. It looks in
+// review first and then in the rounds before it. For "" it returns review and "". It returns a *record.NotFoundError if
+// word names no finding, or several.
+func (s *Store) ThreadOf(ctx context.Context, review record.Review, word string) (record.Review, string, error) {
+	if word == "" {
+		return review, "", nil
+	}
+	id, _, missing := review.FindFinding(word)
+	if missing == nil || !record.Unknown(missing) || review.Request.Follows == "" {
+		return review, id, missing
 	}
 	rounds, err := s.Conversation(ctx, review)
+	if err != nil {
+		return review, "", err
+	}
 	for _, r := range slices.Backward(rounds[:rounds.Place(review.ID)]) {
-		if _, found := r.Finding(finding); found {
-			return r, nil
+		if id, _, err := r.FindFinding(word); err == nil || !record.Unknown(err) {
+			return r, id, err
 		}
 	}
-	return review, err
+	return review, "", missing
 }
 
 // roundAfter returns the newest review that follows another and was not cancelled, or "".

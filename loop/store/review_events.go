@@ -186,8 +186,8 @@ func (s *Store) AnswerFinding(ctx context.Context, id string, answer record.Answ
 	if err := answer.Check(); err != nil {
 		return review, err
 	}
-	if _, found := review.Finding(answer.Finding); !found {
-		return review, &record.NotFoundError{What: "finding", ID: answer.Finding, Where: "in review " + review.ID}
+	if answer.Finding, _, err = review.FindFinding(answer.Finding); err != nil {
+		return review, err
 	}
 	if err := s.checkFix(ctx, review, answer); err != nil {
 		return review, err

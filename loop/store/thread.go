@@ -17,11 +17,8 @@ func (s *Store) Reply(ctx context.Context, id string, reply record.Reply) (recor
 	if err := reply.Check(); err != nil {
 		return review, err
 	}
-	if review, err = s.ThreadOf(ctx, review, reply.Finding); err != nil {
+	if review, reply.Finding, err = s.ThreadOf(ctx, review, reply.Finding); err != nil {
 		return review, err
-	}
-	if _, found := review.Finding(reply.Finding); reply.Finding != "" && !found {
-		return review, &record.NotFoundError{What: "finding", ID: reply.Finding, Where: "in review " + review.ID}
 	}
 	event := record.EventReviewReplied.New("cli", "by "+reply.Actor, reply)
 	return s.reviewEvent(ctx, review.ID, event)

@@ -109,9 +109,9 @@ func Of(review record.Review) (all []Change) {
 func Pick(review record.Review, id string) (Change, error) {
 	all := Of(review)
 	finding, number, numbered := strings.Cut(id, ".")
-	said, known := review.Finding(finding)
-	if !known {
-		return Change{}, &record.NotFoundError{What: "finding", ID: id, Where: "in review " + review.ID}
+	_, said, err := review.FindFinding(finding)
+	if err != nil {
+		return Change{}, err
 	}
 	all = slices.DeleteFunc(all, func(c Change) bool { return c.Finding != said.ID })
 	switch n := len(all); {

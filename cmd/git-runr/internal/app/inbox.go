@@ -2,6 +2,7 @@ package app
 
 import (
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -220,10 +221,15 @@ func inboxAnswer(s *session, store *store.Store) (err error) {
 			return err
 		}
 	}
+	if kind := answer.Kind; (kind == record.AnswerFixed || kind == record.AnswerGone) && answer.Commit == "" {
+		return exit.Problemf(exit.Usage, "%w", answer.Check()).
+			WithHint(fmt.Sprintf("git runr inbox answer ID FINDING %s --commit REV", kind))
+	}
 	review, err := s.steps(store).Answer(s.ctx, s.Args().First(), answer, s.Bool("force"))
 	if err != nil {
 		return s.claimedHint(err, review)
 	}
+	answer.Finding, _, _ = review.FindFinding(answer.Finding) // it was found already
 	return s.showAct(store, review, answer.Actor, &answer, func(w io.Writer, done actorDone) {
 		given, _ := review.AnswerTo(answer.Finding)
 		safetext.Fprintf(w, "%s %s; %s of %s still open.\n", answer.Finding, given.What(), prose.Count(done.Open, "finding"),

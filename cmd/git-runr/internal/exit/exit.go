@@ -215,6 +215,9 @@ func Classify(err error) *Problem {
 
 // toFind returns the commands that list what may have been meant, or that create the first one.
 func toFind(missing *record.NotFoundError) (lines []string) {
+	if review, in := strings.CutPrefix(missing.Where, "in review "); in && missing.What == "finding" {
+		return []string{"git runr show " + review}
+	}
 	for _, what := range []struct{ name, list, make string }{
 		{"run", "git runr status", "git runr run TASK.md"},
 		{"review", "git runr inbox list --status all", "git runr review"},

@@ -250,13 +250,11 @@ func (s *Server) reply(ctx context.Context, c call, in replyArgs) (outcome, erro
 // checkedAnswer returns an answer as it is recorded, or says what it lacks.
 func (c call) checkedAnswer(ctx context.Context, review record.Review, g given) (record.Answer, error) {
 	answer := record.Answer{Finding: g.Finding, Kind: record.AnswerKind(g.Answer), Reason: g.Reason, Actor: c.actor}
-	review, err := c.Store.ThreadOf(ctx, review, g.Finding)
+	_, id, err := c.Store.ThreadOf(ctx, review, g.Finding)
 	if err != nil {
 		return answer, err
 	}
-	if _, known := review.Finding(g.Finding); !known {
-		return answer, &record.NotFoundError{What: "finding", ID: g.Finding, Where: "in review " + review.ID}
-	}
+	answer.Finding = id
 	switch answer.Kind {
 	case record.AnswerFixed:
 		if g.Commit == "" {

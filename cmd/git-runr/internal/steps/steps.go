@@ -65,13 +65,14 @@ func (t Taker) Answer(ctx context.Context, id string, given record.Answer, force
 	if err != nil {
 		return asked, err
 	}
-	review, err := t.Store.ThreadOf(ctx, asked, given.Finding)
-	if err != nil {
-		return review, err
-	}
+	review, finding, missing := t.Store.ThreadOf(ctx, asked, given.Finding)
 	if held, err := t.Held(ctx, review.ID, record.Hold{Actor: given.Actor, Force: force}, false); err != nil {
 		return held, err
 	}
+	if missing != nil {
+		return review, missing
+	}
+	given.Finding = finding
 	if given, err = review.Confirmation(given); err != nil {
 		return review, err
 	}
