@@ -236,6 +236,9 @@ func coverText(c lineage.Covered) string {
 	if c.Review == "" {
 		of = "run " + c.Run
 	}
+	if c.Before {
+		return of + " has no verdict yet, and what refused the round before it is not settled"
+	}
 	said := cmp.Or(string(c.Verdict), strings.ReplaceAll(string(c.Outcome), "_", " "))
 	if c.Level == lineage.LevelChecked && c.Verdict.Passed() && c.Outcome == record.OutcomePassed {
 		said = "checked by rules, nobody has read the code"

@@ -46,11 +46,13 @@ var Levels = []Level{LevelChecked, LevelReviewed, LevelApproved}
 // Covered is a commit and the state of its review. For each reviewer of one change the newest verdict counts; of these,
 // the worst.
 type Covered struct {
-	Commit    gitstore.ID    `json:"commit"`
-	Title     string         `json:"title"`
-	State     CoverState     `json:"state"`
-	Level     Level          `json:"level,omitempty"`     // "" while nobody looked
-	Refused   bool           `json:"refused,omitempty"`   // an unanswered NEEDS_FIX or CRITICAL counts
+	Commit  gitstore.ID `json:"commit"`
+	Title   string      `json:"title"`
+	State   CoverState  `json:"state"`
+	Level   Level       `json:"level,omitempty"`   // "" while nobody looked
+	Refused bool        `json:"refused,omitempty"` // an unanswered NEEDS_FIX or CRITICAL counts
+	// Before says that the review has no verdict yet, and that what refused the round before it is unsettled.
+	Before    bool           `json:"refused_before,omitempty"`
 	Review    string         `json:"review_id,omitempty"` // the review with the worst verdict, or the stale or pending one
 	Run       string         `json:"run_id,omitempty"`    // the run that the verdict comes from
 	From      gitstore.ID    `json:"from,omitempty"`      // for carried or stale: the commit that was reviewed
@@ -83,6 +85,8 @@ func (c Covered) AwaitsPerson() bool { return c.State == CoverPending && c.revie
 // Words describes the state in one to three words.
 func (c Covered) Words() string {
 	switch {
+	case c.Before:
+		return "still refused"
 	case c.Refused:
 		return string(c.Verdict)
 	case c.Level != "":
@@ -379,7 +383,7 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		r.Outcome == record.OutcomeFailed && r.Open == 0 && r.Asked == "" && r.CommentCount > 0
 	switch {
 	case r.Outcome == "" && r.Blocked > 0: // nobody has answered what refuses the round before
-		c.Refused, c.Verdict = true, reply.NeedsFix
+		c.Refused, c.Before = true, true
 	case r.Outcome == "":
 		c.State = CoverPending
 	case r.Unreadable: // nobody knows what it says
@@ -408,7 +412,8 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		case m.State == record.MoveCarried && c.State == CoverReviewed:
 			at.State = CoverCarried
 		case m.State == record.MoveStale:
-			at.State, at.Level, at.Refused, at.Passed, at.change, at.ranged = CoverStale, "", false, false, "", false
+			at.State, at.Level, at.Passed, at.change, at.ranged = CoverStale, "", false, "", false
+			at.Refused, at.Before = false, false
 		}
 		if m.To != "" && m.To != r.Commit {
 			covers = append(covers, at)

@@ -234,6 +234,7 @@ func inboxAnswer(s *session, store *store.Store) (err error) {
 		given, _ := review.AnswerTo(answer.Finding)
 		safetext.Fprintf(w, "%s %s; %s of %s still open.\n", answer.Finding, given.What(), prose.Count(done.Open, "finding"),
 			done.ID)
-		screen.When(w, done.Status == record.ReviewResolved, "Resolved %s.\n", done.ID)
+		resolved := done.Status == record.ReviewResolved && review.SupersededBy() == "" // else a later round did that
+		screen.When(w, resolved, "Resolved %s.\n", done.ID)
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/diagnose"
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -65,6 +66,11 @@ func reviewsOfBranch(ctx context.Context, store *store.Store, given Given) (*Bra
 		r.Unreviewed = append(r.Unreviewed, c)
 	}
 	return r, err
+}
+
+// unseen reports whether nobody has looked at the commit as it is, nor was asked to.
+func (r *Branch) unseen(commit gitstore.ID) bool {
+	return r == nil || slices.ContainsFunc(r.Unreviewed, func(c lineage.Covered) bool { return c.Commit == commit })
 }
 
 // unreviewedShown is the maximum number of unreviewed commits that are named.

@@ -168,7 +168,7 @@ func (d Overview) next(ctx context.Context, store *store.Store) []string {
 	case running >= 0 && d.Queue[running].Review == "": // nothing is recorded yet
 	case running >= 0:
 		lines = append(lines, "git runr log --follow "+d.Queue[running].Review)
-	case d.Head != "" && d.Config == "": // otherwise review fails
+	case d.Head != "" && d.Config == "" && d.Covered.unseen(d.Head): // with a faulty configuration review fails
 		lines = append(lines, "git runr review")
 	}
 	lines = append(lines, "git runr inbox", "git runr help")
