@@ -221,7 +221,7 @@ func (a *auditor) classify(c gitstore.LoggedCommit, covered lineage.Covered) Aud
 		return AuditedCommit{Class: AuditAttributed, Review: covered.Review, Why: coverText(covered)}
 	}
 	audited := a.infer(c)
-	if audited.Class == AuditGap && covered.State != lineage.CoverUnreviewed {
+	if audited.Class == AuditGap && (covered.State != lineage.CoverUnreviewed || covered.NotShownBy != "") {
 		audited.Why = coverText(covered)
 	}
 	return audited
@@ -229,6 +229,14 @@ func (a *auditor) classify(c gitstore.LoggedCommit, covered lineage.Covered) Aud
 
 // coverText describes the review coverage of a commit.
 func coverText(c lineage.Covered) string {
+	text := coverState(c)
+	if c.NotShownBy != "" {
+		text += ": review " + c.NotShownBy + " of a range passed without showing what it adds and a later commit takes back"
+	}
+	return text
+}
+
+func coverState(c lineage.Covered) string {
 	if c.InItself != "" {
 		return string(c.Verdict) + ": " + c.InItself
 	}

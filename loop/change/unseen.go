@@ -13,8 +13,8 @@ import (
 const maxSeen = 200
 
 // Unseen returns the commits of a range that a reader of the whole change has not seen. Such a commit added a line or a
-// binary file that the whole change does not add, or changed only files without visible lines. hidden reports whether
-// nothing of a file was shown.
+// binary file that the whole change does not add, or changed only files without visible lines. The newest commit adds
+// nothing else, because the whole change leads to its tree. hidden reports whether nothing of a file was shown.
 func (s Source) Unseen(ctx context.Context, subject Subject, hidden func(path string) bool) []gitstore.ID {
 	if subject.Kind != Range || subject.Commit == "" {
 		return nil
@@ -29,7 +29,11 @@ func (s Source) Unseen(ctx context.Context, subject Subject, hidden func(path st
 	}
 	var unseen []gitstore.ID
 	for i, id := range row {
-		if i >= maxSeen || !s.showsAll(ctx, id, whole, hidden) {
+		all := whole
+		if id == subject.Commit {
+			all = deeds{}
+		}
+		if i >= maxSeen || !s.showsAll(ctx, id, all, hidden) {
 			unseen = append(unseen, id)
 		}
 	}
@@ -38,7 +42,7 @@ func (s Source) Unseen(ctx context.Context, subject Subject, hidden func(path st
 
 // deeds are the additions of a change in the files that are shown.
 type deeds struct {
-	added map[string]bool // lines without the blanks around them, and the blobs of files without lines
+	added map[string]bool // lines without the blanks around them, and the blobs of files without lines; nil: any
 	files int             // changed files, shown or not
 	shown int             // shown files with something to read
 }
@@ -62,7 +66,7 @@ func (s Source) showsAll(ctx context.Context, id gitstore.ID, whole deeds, hidde
 		return false
 	}
 	for line := range its.added {
-		if !whole.added[line] {
+		if whole.added != nil && !whole.added[line] {
 			return false
 		}
 	}

@@ -64,6 +64,9 @@ type Covered struct {
 	RedOnBase []string       `json:"red_on_base,omitempty"`       // checks that also fail without the change
 	Elsewhere bool           `json:"settled_elsewhere,omitempty"` // the fix is on another line of history
 	InItself  string         `json:"in_itself,omitempty"`         // a secret in the commit's own message or header
+	// NotShownBy is the review that passed a range and did not show what the commit adds, because a later one takes it
+	// back.
+	NotShownBy string `json:"not_shown_by,omitempty"`
 	// ByAuthor says that only authors or co-authors approved the commit, which makes it reviewed and not approved.
 	ByAuthor  bool       `json:"approved_by_author_only,omitempty"`
 	Approvals *Approvals `json:"approvals,omitempty"` // the approvals that count; nil if there are none
@@ -178,7 +181,7 @@ func CoverageBy(ctx context.Context, s *store.Store, commits []gitstore.LoggedCo
 	if err != nil {
 		return nil, err
 	}
-	by, err := byCommit(ctx, s, commits, covers)
+	by, notShown, err := byCommit(ctx, s, commits, covers)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +201,7 @@ func CoverageBy(ctx context.Context, s *store.Store, commits []gitstore.LoggedCo
 	covered := make([]Covered, len(commits))
 	for i, c := range commits {
 		covered[i] = standing(by[c.ID], c, approvals)
-		covered[i].Commit, covered[i].Title = c.ID, c.Subject
+		covered[i].Commit, covered[i].Title, covered[i].NotShownBy = c.ID, c.Subject, notShown[c.ID]
 	}
 	return covered, nil
 }
@@ -449,14 +452,15 @@ func runCovers(r record.RunSummary) []cover {
 	return covers
 }
 
-// byCommit groups covers by the commits of commits that they cover.
+// byCommit groups covers by the commits of commits that they cover. notShown maps commits to the review that passed a
+// range of them without showing what they add.
 func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
-	covers []cover) (map[gitstore.ID][]cover, error) {
+	covers []cover) (by map[gitstore.ID][]cover, notShown map[gitstore.ID]string, err error) {
 	inView := map[gitstore.ID]bool{}
 	for _, c := range commits {
 		inView[c.ID] = true
 	}
-	by := map[gitstore.ID][]cover{}
+	by, notShown = map[gitstore.ID][]cover{}, map[gitstore.ID]string{}
 	for _, c := range covers {
 		if !inView[c.span.To] {
 			continue
@@ -467,15 +471,19 @@ func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedComm
 		}
 		between, err := s.Repo.Between(ctx, c.span.From, c.span.To, maxCovered)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, id := range between {
-			if inView[id] && (!slices.Contains(c.unseen, id) || id == c.span.To && !c.Passed) {
+			switch unseen := slices.Contains(c.unseen, id); {
+			case !inView[id]:
+			case !unseen || id == c.span.To && !c.Passed:
 				by[id] = append(by[id], c)
+			case c.Passed:
+				notShown[id] = c.Review
 			}
 		}
 	}
-	return by, nil
+	return by, notShown, nil
 }
 
 // maxCovered is how many commits of a range are looked at.

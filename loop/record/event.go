@@ -108,7 +108,7 @@ func DecodeEvent(entry gitstore.Entry) (Event, error) {
 	// cloned, so that the rest of the message is not kept in memory
 	event := Event{ID: entry.ID, Actor: entry.Author.String(), Title: strings.Clone(title)}
 	if body == "" {
-		return event, fmt.Errorf("read event %s: its message holds none", entry.ID.Short())
+		return event, fmt.Errorf("read event %s: the message of the commit is not an event", entry.ID.Short())
 	}
 	err := event.decode(body)
 	if err == nil {

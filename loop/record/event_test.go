@@ -180,7 +180,7 @@ func TestDecodeEventRefuses(t *testing.T) {
 		"trailing comma":       {good + ",", "after"},
 		"invalid UTF-8":        {with(`"s"`, "\"\xff\""), "UTF-8"},
 		"not an object":        {`[1]`, "cannot unmarshal"},
-		"empty":                {``, "holds none"},
+		"empty":                {``, "is not an event"},
 		"cut off":              {good[:len(good)-1], "EOF"},
 		"deep":                 {with(`{"a":1}`, strings.Repeat("[", 200)+strings.Repeat("]", 200)), "nested"},
 		"newer":                {with(`"v":1`, `"v":2`), "format 2, this program reads up to 1"},

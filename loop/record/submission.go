@@ -56,6 +56,11 @@ func (s Submission) Said() string {
 	return saidBeside(s.Reviewer, s.Report, s.Checks)
 }
 
+// SawAll reports whether the reviewer gave a verdict and no file was left out.
+func (s Submission) SawAll() bool {
+	return len(s.Census.LeftOut) == 0 && (s.Outcome == OutcomePassed || s.Outcome == OutcomeFailed)
+}
+
 // Decision is a person's verdict.
 type Decision string
 

@@ -105,6 +105,11 @@ func (idx *index) damage(d *gitstore.DamagedError) {
 	}
 }
 
+// LostError says which record, or what attached to it, is missing or damaged here. Another clone may have it.
+type LostError struct{ what string }
+
+func (e *LostError) Error() string { return e.what }
+
 // unreadable returns an error for each record that is not among the events.
 func (idx *index) unreadable() []error {
 	var list []error
@@ -112,7 +117,7 @@ func (idx *index) unreadable() []error {
 		list = append(list, errors.New(why))
 	}
 	for _, d := range idx.Damaged {
-		list = append(list, fmt.Errorf("in the log of %s: %s", d.Writer, d.Why))
+		list = append(list, &LostError{fmt.Sprintf("in the log of %s: %s", d.Writer, d.Why)})
 	}
 	for _, ref := range idx.Ahead {
 		list = append(list, fmt.Errorf("event %s in the log of %s: clock %d is too far ahead of %d to be believed",

@@ -140,7 +140,7 @@ func (s *Store) decode(idx *index, entry gitstore.Entry) (record.Event, bool) {
 	if err == nil {
 		return event, true
 	}
-	idx.Bad = append(idx.Bad, err.Error())
+	idx.Bad = append(idx.Bad, fmt.Sprintf("in the log of %s: %v", entry.Writer, err))
 	if s.Warn != nil {
 		s.Warn(entry.ID, err.Error())
 	}

@@ -83,12 +83,46 @@ func (s *Store) submit(ctx context.Context, review record.Review, sub record.Sub
 	if sub.Outcome != record.OutcomeNothing {
 		sub.Change, sub.Unseen = s.ChangeID(ctx, review.Request.Subject),
 			s.Unseen(ctx, review.Request.Subject, sub.Census.Hides)
+		if err := s.dropSeenBefore(ctx, review, &sub); err != nil {
+			return review, err
+		}
 	}
 	whole := sub.Checks
 	sub.Checks = record.WithoutOutput(whole)
 	event := record.EventReviewSubmitted.New(sub.Reviewer, record.SubmissionTitle(sub), sub)
 	return s.reviewEvent(ctx, review.ID, event.Attach("review.md", raw).AttachChecks(whole))
 }
+
+// dropSeenBefore takes from sub.Unseen the commits that its reviewer gave a verdict on in an earlier round.
+func (s *Store) dropSeenBefore(ctx context.Context, review record.Review, sub *record.Submission) error {
+	if len(sub.Unseen) == 0 || review.Request.Follows == "" {
+		return nil
+	}
+	rounds, err := s.Conversation(ctx, review)
+	if err != nil {
+		return err
+	}
+	for _, r := range rounds[:rounds.Place(review.ID)] {
+		subject := r.Request.Subject
+		row := []gitstore.ID{subject.Commit}
+		if subject.Kind == record.SubjectRange {
+			if row, err = s.Repo.Between(ctx, subject.Base, subject.Commit, maxSeenBefore); err != nil {
+				continue // the earlier round is not here
+			}
+		}
+		for _, earlier := range r.Submissions {
+			if record.SameActor(earlier.Reviewer, sub.Reviewer) && earlier.SawAll() && len(subject.Paths) == 0 {
+				sub.Unseen = slices.DeleteFunc(sub.Unseen, func(id gitstore.ID) bool {
+					return slices.Contains(row, id) && !slices.Contains(earlier.Unseen, id)
+				})
+			}
+		}
+	}
+	return nil
+}
+
+// maxSeenBefore is the maximum number of commits of an earlier round that count as seen.
+const maxSeenBefore = 1000
 
 // SubmitPerson records a person's answer and drops the drafts that it was made from. It records an answer once, even if
 // it is sent again under its key or repeats the person's newest one, and each comment once by its id.
