@@ -235,8 +235,8 @@ func (r Review) Finding(id string) (f Joined, ok bool) {
 	return f, false
 }
 
-// FindFinding returns the id of the finding that word names, and the joined finding. word is the id, or the beginning of
-// one with at least four characters; the letter and the hyphen at the beginning may be missing. It returns a
+// FindFinding returns the id of the finding that word names, and the joined finding. word is the id, or the beginning
+// of one with at least four characters; the letter and the hyphen at the beginning may be missing. It returns a
 // *NotFoundError if word names none or several.
 func (r Review) FindFinding(word string) (id string, f Joined, err error) {
 	missing := &NotFoundError{What: "finding", ID: word, Where: "in review " + r.ID}
