@@ -622,11 +622,8 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 			nothing = said[i].newer(nothing)
 		default:
 			whole = whole || !c.part
-			again := func(of cover) bool {
-				later := of.speaksFor(c.reviewer) && !of.at.Before(c.at) && !c.speaksFor(c.reviewer) || of.continues(c)
-				return of.hears(c.refusers) && (later || len(c.refusers) > 0 && of.word() == c.word() && of.after(&c))
-			}
-			if c.part && c.Passed || !c.part && slices.ContainsFunc(said, again) {
+			replaced := func(of cover) bool { return of.replaces(c) }
+			if c.part && c.Passed || !c.part && slices.ContainsFunc(said, replaced) {
 				continue
 			}
 			key := c.word()
@@ -660,6 +657,14 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 		return pending.Covered
 	}
 	return Covered{State: CoverUnreviewed}
+}
+
+// replaces reports whether c is a later word than earlier, which does not count beside it. A later round is later than
+// the round before, whenever that was answered.
+func (c cover) replaces(earlier cover) bool {
+	onItself := c.speaksFor(earlier.reviewer) && !c.at.Before(earlier.at) && !earlier.speaksFor(earlier.reviewer)
+	again := len(earlier.refusers) > 0 && c.word() == earlier.word() && c.after(&earlier)
+	return c.hears(earlier.refusers) && (onItself && !earlier.continues(c) || again || c.continues(earlier))
 }
 
 // word is what a later verdict of the same kind replaces. A person's refusal is replaced by that person alone.

@@ -283,7 +283,7 @@ func requestedLines(made record.Review, round int, url, hint string) []string {
 		lines = append(lines, "To review it in a browser, type: git runr serve --open")
 	}
 	return append(lines, "When it is submitted, use git runr inbox list and git runr show to retrieve the comments.",
-		"A pass without notes leaves the list; inbox get shows it.")
+		"A pass without notes leaves the list; git runr show still shows it.")
 }
 
 func deepenFlag() cli.Flag {

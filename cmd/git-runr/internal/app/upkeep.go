@@ -30,7 +30,7 @@ func (p *program) gcCommand() *cli.Command {
 	return &cli.Command{
 		Name: "gc", Usage: "remove old closed reviews from the lists, and files of old runs",
 		Description: `Reviews that were resolved or cancelled longer than inbox.retention ago leave the lists; they can
-still be read (inbox list --archived, inbox get ID). For runs that ended as long ago, this clone's worktree,
+still be read (inbox list --archived, show ID). For runs that ended as long ago, this clone's worktree,
 transcripts and snapshots are removed; for both, drafts that were not submitted. Checkouts that killed reviews left are
 removed, unless a process is in them. Worktrees of deleted repositories are removed if they hold no work, and named
 otherwise. What undo needs for landings, reverts and restores is kept for 30 days, and for the newest 50 for good. No
