@@ -3,6 +3,7 @@ package scripttest
 import (
 	"flag"
 	"fmt"
+	"io/fs"
 	"log"
 	"os"
 	"os/exec"
@@ -66,6 +67,19 @@ func goCache() string {
 		return filepath.Join(os.TempDir(), "go-build")
 	}
 	return filepath.Join(cache, "go-build")
+}
+
+// ReadSources reads the directories of the program's sources. A test of a package with Main does not link the program,
+// so this is how go test knows that an earlier result is out of date. It counts only in a test, not in its TestMain.
+func ReadSources(t *testing.T) {
+	t.Helper()
+	top := filepath.Join("..", "..", "..", "..", "..")
+	for _, dir := range []string{"cmd", "diagnose", "gitstore", "hooks", "loop"} {
+		err := filepath.WalkDir(filepath.Join(top, dir), func(_ string, _ fs.DirEntry, err error) error { return err })
+		if err != nil {
+			t.Fatalf("read the program's sources: %v", err)
+		}
+	}
 }
 
 // buildProgram builds git-runr, with git-runr-serve beside it, beside the binary of the test, which go removes. It goes

@@ -45,6 +45,7 @@ func GroupOf(script string) string {
 // one level below this package.
 func Run(t *testing.T, group string) {
 	t.Helper()
+	ReadSources(t)
 	all, err := filepath.Glob(filepath.Join("..", "..", "..", "..", "..", "testdata", "script", "*.txtar"))
 	if err != nil {
 		t.Fatal(err)

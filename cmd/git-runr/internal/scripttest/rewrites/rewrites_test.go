@@ -26,6 +26,7 @@ func TestMain(m *testing.M) { scripttest.Main(m) }
 // only the content can tell, and checked in a second clone, which must have the same notes. It is also run with
 // hooks; then every commit that was made has a review.
 func TestRewrites(t *testing.T) {
+	scripttest.ReadSources(t)
 	dir := filepath.Join("..", "..", "..", "..", "..", "testdata", "rewrites")
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil || len(files) == 0 {
