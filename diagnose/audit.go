@@ -257,6 +257,10 @@ func coverState(c lineage.Covered) string {
 	if c.Passed && c.Outcome == record.OutcomeFailed {
 		of += ", and every finding is answered"
 	}
+	if c.Refused && c.Open == 0 && c.Unconfirmed > 0 {
+		of += ", every finding is answered, and who asked for changes has not confirmed " +
+			prose.Count(c.Unconfirmed, "answer")
+	}
 	if c.Elsewhere {
 		of += ", and what settled it is in another line of history"
 	}

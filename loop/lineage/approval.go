@@ -53,7 +53,9 @@ type Approval struct {
 	// "" if signatures are not verified; good means signed by the approver
 	Signature gitstore.SignatureState `json:"signature,omitempty"`
 	Why       string                  `json:"not_counted,omitempty"` // why it does not count
+	Recorder  string                  `json:"recorded_by,omitempty"` // who recorded it in that person's name
 	who       people.Person
+	recorder  people.Person
 }
 
 // Approvals are the approvals of a commit, and how many it needs.
@@ -80,7 +82,7 @@ func (g OwnerGroup) lacking() bool { return g.Have < g.Need }
 
 // ApprovalWords describes which approvals a commit has and lacks, or returns "" if nothing is worth a remark.
 func (c Covered) ApprovalWords() string {
-	if c.ByAuthor {
+	if c.ByAuthor && !c.Refused {
 		return "approved by its author alone"
 	}
 	a := c.Approvals
@@ -93,7 +95,7 @@ func (c Covered) ApprovalWords() string {
 		case by.Why == "" && by.unsigned():
 			counted = append(counted, who+" (not signed by this address)")
 		case by.Why == "":
-			counted = append(counted, who)
+			counted = append(counted, who+by.recordedBy())
 		case by.unsigned():
 			words = append(words, "not counted: "+who+", "+by.Why)
 		}
@@ -113,7 +115,17 @@ func (c Covered) ApprovalWords() string {
 	return strings.Join(append([]string{first}, words...), "; ")
 }
 
-func (a *Approvals) marked() bool { return slices.ContainsFunc(a.By, Approval.unsigned) }
+// marked reports whether an approval is not signed by its address, or was recorded by somebody else.
+func (a *Approvals) marked() bool {
+	return slices.ContainsFunc(a.By, func(by Approval) bool { return by.unsigned() || by.Recorder != "" })
+}
+
+func (a Approval) recordedBy() string {
+	if a.Recorder == "" {
+		return ""
+	}
+	return " (recorded by " + a.Recorder + ")"
+}
 
 func (a Approval) unsigned() bool { return a.Signature != "" && a.Signature != gitstore.SignatureGood }
 
@@ -316,7 +328,8 @@ func (a approvals) of(said []cover, commit gitstore.LoggedCommit) *Approvals {
 		return cmp.Compare(a.rank(), b.rank())
 	})
 	for _, one := range all {
-		if !slices.ContainsFunc(result.By, func(o Approval) bool { return people.MayBeOne(o.who, one.who) }) {
+		again := func(o Approval) bool { return people.MayBeOne(o.who, one.who) || people.Same(o.recorder, one.recorder) }
+		if !slices.ContainsFunc(result.By, again) {
 			result.By = append(result.By, one)
 		}
 	}
@@ -332,7 +345,7 @@ func (a approvals) of(said []cover, commit gitstore.LoggedCommit) *Approvals {
 
 // rank orders approvals, the best first. Of the approvals of one person only the first counts.
 func (a Approval) rank() (rank int) {
-	for i, worse := range []bool{a.who.Email == "", a.unsigned(), a.Why != ""} {
+	for i, worse := range []bool{a.who.Email == "", a.Recorder != "", a.unsigned(), a.Why != ""} {
 		if worse {
 			rank |= 1 << i
 		}
@@ -344,7 +357,10 @@ func (a Approval) rank() (rank int) {
 func (a approvals) weigh(at record.Approver, commit gitstore.LoggedCommit) Approval {
 	who := a.person(at.By)
 	one := Approval{Person: cmp.Or(strings.TrimSpace(strings.TrimSuffix(who.String(), "<>")), at.By), Writer: at.Writer,
-		who: who}
+		who: who, recorder: a.person(at.Recorder)}
+	if record.ByAnother(at.By, at.Recorder) && !people.Same(who, one.recorder) {
+		one.Recorder = at.Recorder
+	}
 	one.Signature = a.signature(at.Event, who)
 	switch {
 	case a.wrote(commit, at):

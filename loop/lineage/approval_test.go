@@ -1,6 +1,7 @@
 package lineage_test
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,6 +75,9 @@ func TestSignedApprovals(t *testing.T) {
 	} {
 		set("runr.sign", map[bool]string{true: "true", false: "false"}[at.key != ""])
 		set("user.signingkey", filepath.Join(keys, at.key+".pub"))
+		who := gitstore.ParseIdentity(at.who) // each records with an identity of their own
+		set("user.name", cmp.Or(who.Name, at.who))
+		set("user.email", cmp.Or(who.Email, "nameless@example.org"))
 		if _, err := s.SubmitPerson(t.Context(), review.ID,
 			record.Person{Actor: at.who, Decision: record.Approve}); err != nil {
 			t.Fatal(err)

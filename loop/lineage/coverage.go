@@ -52,18 +52,20 @@ type Covered struct {
 	Level   Level       `json:"level,omitempty"`   // "" while nobody looked
 	Refused bool        `json:"refused,omitempty"` // an unanswered NEEDS_FIX or CRITICAL counts
 	// Before says that the review has no verdict yet, and that what refused the round before it is unsettled.
-	Before    bool           `json:"refused_before,omitempty"`
-	Review    string         `json:"review_id,omitempty"` // the review with the worst verdict, or the stale or pending one
-	Run       string         `json:"run_id,omitempty"`    // the run that the verdict comes from
-	From      gitstore.ID    `json:"from,omitempty"`      // for carried or stale: the commit that was reviewed
-	Outcome   record.Outcome `json:"outcome,omitempty"`
-	Verdict   reply.Verdict  `json:"verdict,omitempty"`
-	Open      int            `json:"open_findings,omitempty"`     // findings neither fixed nor refuted
-	Claimed   int            `json:"claimed_fixed,omitempty"`     // findings claimed fixed or gone and not confirmed
-	LeftOut   int            `json:"left_out_files,omitempty"`    // files that the reviewer was not shown
-	RedOnBase []string       `json:"red_on_base,omitempty"`       // checks that also fail without the change
-	Elsewhere bool           `json:"settled_elsewhere,omitempty"` // the fix is on another line of history
-	InItself  string         `json:"in_itself,omitempty"`         // a secret in the commit's own message or header
+	Before  bool           `json:"refused_before,omitempty"`
+	Review  string         `json:"review_id,omitempty"` // the review with the worst verdict, or the stale or pending one
+	Run     string         `json:"run_id,omitempty"`    // the run that the verdict comes from
+	From    gitstore.ID    `json:"from,omitempty"`      // for carried or stale: the commit that was reviewed
+	Outcome record.Outcome `json:"outcome,omitempty"`
+	Verdict reply.Verdict  `json:"verdict,omitempty"`
+	Open    int            `json:"open_findings,omitempty"` // findings neither fixed nor refuted
+	Claimed int            `json:"claimed_fixed,omitempty"` // findings claimed fixed or gone and not confirmed
+	// Unconfirmed is the number of answers that the people who asked for changes have not confirmed.
+	Unconfirmed int      `json:"unconfirmed,omitempty"`
+	LeftOut     int      `json:"left_out_files,omitempty"`    // files that the reviewer was not shown
+	RedOnBase   []string `json:"red_on_base,omitempty"`       // checks that also fail without the change
+	Elsewhere   bool     `json:"settled_elsewhere,omitempty"` // the fix is on another line of history
+	InItself    string   `json:"in_itself,omitempty"`         // a secret in the commit's own message or header
 	// NotShownBy is the review that passed a range and did not show what the commit adds, because a later one takes it
 	// back.
 	NotShownBy string `json:"not_shown_by,omitempty"`
@@ -160,6 +162,7 @@ type cover struct {
 	follows   string            // the earlier round, whose open threads count in this one
 	approvers []record.Approver // as in ReviewSummary
 	refusers  []string          // as in ReviewSummary
+	spokenFor []string          // as RefusedFor in ReviewSummary
 	settled   []gitstore.ID     // commits that fix or remove its findings
 	at        time.Time         // when the verdict was given; the zero Time: derived from git now
 }
@@ -372,18 +375,19 @@ func reviewCovers(r record.ReviewSummary) []cover {
 	c := cover{
 		Covered: Covered{
 			State: CoverReviewed, Review: r.ID, Outcome: r.Outcome, Verdict: r.Verdict, Open: r.Open, Claimed: r.Claimed,
-			LeftOut: r.LeftOut, RedOnBase: r.RedOnBase, reviewer: r.Reviewer,
+			Unconfirmed: r.Unconfirmed, LeftOut: r.LeftOut, RedOnBase: r.RedOnBase, reviewer: r.Reviewer,
 		},
 		span:      gitstore.Span{From: r.Base, To: r.Commit},
 		ranged:    r.Kind == record.SubjectRange,
 		settled:   r.FixedBy,
-		approvers: r.Approvers, refusers: r.Refusers, unseen: r.Unseen, part: r.Part(), kind: r.ReviewKind,
+		approvers: r.Approvers, refusers: r.Refusers, spokenFor: r.RefusedFor, unseen: r.Unseen,
+		part: r.Part(), kind: r.ReviewKind,
 		change: r.Change, follows: r.Follows,
 		at: cmp.Or(r.SubmittedAt, r.CreatedAt),
 	}
 	c.Level = levelOf(r.Looked, r.Outcome)
 	c.Passed = r.Outcome == record.OutcomePassed ||
-		r.Outcome == record.OutcomeFailed && r.Open == 0 && r.Asked == "" && r.CommentCount > 0
+		r.Outcome == record.OutcomeFailed && r.Open == 0 && r.Unconfirmed == 0 && r.Asked == "" && r.CommentCount > 0
 	switch {
 	case r.Outcome == "" && r.Blocked > 0: // nobody has answered what refuses the round before
 		c.Refused, c.Before = true, true
@@ -664,7 +668,7 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 func (c cover) replaces(earlier cover) bool {
 	onItself := c.speaksFor(earlier.reviewer) && !c.at.Before(earlier.at) && !earlier.speaksFor(earlier.reviewer)
 	again := len(earlier.refusers) > 0 && c.word() == earlier.word() && c.after(&earlier)
-	return c.hears(earlier.refusers) && (onItself && !earlier.continues(c) || again || c.continues(earlier))
+	return c.hears(earlier) && (onItself && !earlier.continues(c) || again || c.continues(earlier))
 }
 
 // word is what a later verdict of the same kind replaces. A person's refusal is replaced by that person alone.
@@ -674,10 +678,14 @@ func (c *cover) word() word {
 	return word{reviewer: c.reviewer, change: cmp.Or(c.change, string(c.span.To)), kind: c.kind}
 }
 
-// hears reports whether each of people, or of the agents among them, has given a verdict in c's review.
-func (c *cover) hears(people []string) bool {
-	return !slices.ContainsFunc(people, func(person string) bool {
-		approves := func(a record.Approver) bool { return record.SameActor(a.By, person) }
+// hears reports whether each person, or agent, who refused earlier has given a verdict in c's review. An approval that
+// somebody else recorded in a person's name withdraws only what was recorded like that.
+func (c *cover) hears(earlier cover) bool {
+	return !slices.ContainsFunc(earlier.refusers, func(person string) bool {
+		approves := func(a record.Approver) bool {
+			return record.SameActor(a.By, person) &&
+				(!record.ByAnother(a.By, a.Recorder) || slices.Contains(earlier.spokenFor, person))
+		}
 		refuses := func(by string) bool { return record.SameActor(by, person) }
 		return c.reviewer != person && !slices.ContainsFunc(c.approvers, approves) &&
 			!slices.ContainsFunc(c.refusers, refuses)

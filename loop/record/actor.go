@@ -38,6 +38,12 @@ func ActorKey(actor string) string {
 	return cmp.Or(strings.ToLower(gitstore.ParseIdentity(actor).Email), actor)
 }
 
+// ByAnother reports whether recorder, the identity that git gave an event, is not the person in whose name it speaks.
+// Names without an address, such as those of agents, belong to nobody.
+func ByAnother(actor, recorder string) bool {
+	return gitstore.ParseIdentity(actor).Email != "" && !SameActor(actor, recorder)
+}
+
 // Hold describes who claims a review, or acts on a claimed one, and on what terms.
 type Hold struct {
 	Actor string

@@ -31,6 +31,8 @@ type Answer struct {
 	Actor   string      `json:"actor"`
 	At      time.Time   `json:"at,omitzero"`
 	Writer  string      `json:"writer,omitempty"` // of the log with the answer; filled in by the fold
+	// Recorder is the identity that spoke in the actor's name, or "". The fold fills it in.
+	Recorder string `json:"recorded_by,omitempty"`
 	// ConfirmedBy names who confirmed that a finding is fixed or gone: the objector or a verifier. The fold fills it
 	// in when that is Actor.
 	ConfirmedBy string `json:"confirmed_by,omitempty"`

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ func (c Conversation) settle(earlier Review, j Joined) bool {
 		was, _ := earlier.Newest(name)
 		return slices.ContainsFunc(c, func(r Review) bool {
 			now, said := r.Newest(name)
-			return said &&
+			return said && now.takesBack(was) &&
 				(now.Decision == Approve || !was.byPerson() && now.Outcome != OutcomeNothing && now.Outcome != OutcomePartial)
 		})
 	}
@@ -97,6 +98,11 @@ func (r Review) BackTo() (people []string, answered int) {
 	if r.Status == ReviewOpen || !r.ClosedAt.IsZero() {
 		return nil, 0
 	}
+	return r.unconfirmed()
+}
+
+// unconfirmed is BackTo, whether the review is closed or not.
+func (r Review) unconfirmed() (people []string, answered int) {
 	for _, j := range r.Joined() {
 		answer, _ := r.AnswerTo(j.ID)
 		if !answer.Claimed() && r.IsOpen(j.Finding) {
@@ -146,12 +152,10 @@ func (r Review) Confirmation(a Answer) (Answer, error) {
 		return a, &InputError{fmt.Sprintf("no answer to %s waits to be confirmed", a.Finding)}
 	}
 	a.Kind, a.Commit = claim.Kind, claim.Commit
-	if a.Reason == "" {
-		a.Reason = claim.Reason
-	}
+	a.Reason = cmp.Or(a.Reason, "confirmed")
 	if j, _ := r.Finding(a.Finding); !r.confirms(a) {
 		return a, &InputError{fmt.Sprintf("only %s, who reported it, can confirm it; you are %s",
-			strings.Join(j.SaidBy, ", "), a.Actor)}
+			strings.Join(j.SaidBy, ", "), cmp.Or(a.Recorder, a.Actor))}
 	}
 	return a, nil
 }

@@ -7,11 +7,11 @@ import (
 )
 
 // confirms reports whether the answer's actor can confirm that the finding is fixed or gone: an objector, a verifier,
-// or this program.
+// or this program. Nobody else confirms in the name of an objector who recorded the objection.
 func (r Review) confirms(a Answer) bool {
 	ids := r.sameIDs(a.Finding)
 	said := func(s Submission) bool {
-		return SameActor(s.Reviewer, a.Actor) &&
+		return SameActor(s.Reviewer, a.Actor) && (a.Recorder == "" || s.byAnother()) &&
 			slices.ContainsFunc(s.Findings(), func(f reply.Finding) bool { return slices.Contains(ids, f.ID) })
 	}
 	verified := func(v Verification) bool {
@@ -56,6 +56,17 @@ func (r Review) AnswerTo(finding string) (answer Answer, ok bool) {
 func (r Review) AnswersTo(finding string) []Answer {
 	ids := r.sameIDs(finding)
 	return slices.DeleteFunc(slices.Clone(r.Answers), func(a Answer) bool { return !slices.Contains(ids, a.Finding) })
+}
+
+// LastAnswers returns the newest answer of each actor to a finding or comment, oldest first.
+func (r Review) LastAnswers(finding string) (last []Answer) {
+	for _, a := range r.AnswersTo(finding) {
+		last = slices.DeleteFunc(last, func(before Answer) bool {
+			return SameActor(before.Actor, a.Actor) && before.Recorder == a.Recorder
+		})
+		last = append(last, a)
+	}
+	return last
 }
 
 // Open returns the findings and comments that are open: see IsOpen.

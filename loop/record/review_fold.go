@@ -311,7 +311,11 @@ func (r *Review) resolve(e Event, by ActorPayload) {
 }
 
 func (r *Review) answer(e Event, p FindingAnswer) {
-	if p.At, p.Writer = e.Timestamp, e.Writer; p.Claimed() && r.confirms(p.Answer) {
+	p.At, p.Writer, p.Recorder = e.Timestamp, e.Writer, ""
+	if ByAnother(p.Actor, e.Actor) {
+		p.Recorder = e.Actor
+	}
+	if p.Claimed() && r.confirms(p.Answer) {
 		p.ConfirmedBy = p.Actor
 	}
 	ids := r.sameIDs(p.Finding)
@@ -389,7 +393,7 @@ func (r *Review) reopen(Event, ActorPayload) {
 
 func (r *Review) submit(e Event, submission Submission) {
 	submission.At, submission.Event = e.Timestamp, e.ID
-	if submission.Decision == Approve {
+	if submission.Decision == Approve || submission.Decision != "" && ByAnother(submission.Reviewer, e.Actor) {
 		submission.Recorder = e.Actor
 	}
 	if submission.Decision != "" {
@@ -410,7 +414,7 @@ func (r *Review) submit(e Event, submission Submission) {
 	})
 	r.join()
 	if submission.Decision == Approve {
-		r.takeBack(e, submission.Reviewer)
+		r.takeBack(e, submission)
 	}
 	if r.Status == ReviewOpen {
 		r.SubmittedAt = e.Timestamp
@@ -425,17 +429,17 @@ func (r *Review) submit(e Event, submission Submission) {
 	r.keepFailures(slices.Clone(r.Failures))
 }
 
-// takeBack settles what a person objected to in the change as a whole before approving the review in e.
-func (r *Review) takeBack(e Event, person string) {
+// takeBack settles what a person objected to in the change as a whole before approving the review by e.
+func (r *Review) takeBack(e Event, by Submission) {
 	for _, sub := range r.Submissions {
-		if sub.Decision != RequestChanges || !SameActor(sub.Reviewer, person) ||
-			saidSince(sub.Writer, sub.At, e) {
+		if sub.Decision != RequestChanges || !SameActor(sub.Reviewer, by.Reviewer) ||
+			saidSince(sub.Writer, sub.At, e) || !by.takesBack(sub) {
 			continue
 		}
 		for _, c := range sub.Comments {
 			if c.File == "" && r.IsOpen(findingOf(c, sub.Decision)) {
 				r.Answers = append(r.Answers, Answer{Finding: c.ID, Kind: AnswerWithdrawn, Reason: "approved since",
-					Actor: person, At: e.Timestamp, Writer: e.Writer})
+					Actor: by.Reviewer, At: e.Timestamp, Writer: e.Writer})
 			}
 		}
 	}

@@ -19,14 +19,22 @@ func (r Review) Newest(reviewer string) (sub Submission, ok bool) {
 	return Submission{}, false
 }
 
-// Overruled returns why an approval that a person has just recorded does not count, or "": see saidSince.
+// Overruled returns why an approval that a person has just recorded does not count, or "": the person's own request for
+// changes stands, because it is later by the clocks (see saidSince) or somebody else approved in that name.
 func (r Review) Overruled(p Person) string {
-	sub, said := r.Newest(p.Actor)
-	if !said || p.Decision != Approve || sub.Decision != RequestChanges {
-		return ""
+	newest, _ := r.Newest(p.Actor)
+	for _, sub := range r.Standing() {
+		switch {
+		case p.Decision != Approve || sub.Decision != RequestChanges || !SameActor(sub.Reviewer, p.Actor):
+		case !newest.takesBack(sub):
+			return fmt.Sprintf("It does not count: %s asked for changes, and nobody else withdraws that; you are %s.",
+				sub.Reviewer, newest.Recorder)
+		default:
+			return fmt.Sprintf("It does not count: you asked for changes in another clone at %s, later by that machine's clock.",
+				sub.At.UTC().Format(time.RFC3339))
+		}
 	}
-	return fmt.Sprintf("It does not count: you asked for changes in another clone at %s, later by that machine's clock.",
-		sub.At.UTC().Format(time.RFC3339))
+	return ""
 }
 
 // Sent reports whether reviewer's submission with key is recorded. It is false for an empty key.
@@ -64,6 +72,16 @@ func (r Review) refusers() (people []string) {
 	}
 	for _, t := range r.refusing {
 		people = append(people, t.Finding.SaidBy...)
+	}
+	return people
+}
+
+// refusedFor returns the people in whose names others asked for changes.
+func (r Review) refusedFor() (people []string) {
+	for _, sub := range r.Standing() {
+		if sub.Decision == RequestChanges && sub.byAnother() {
+			people = append(people, sub.Reviewer)
+		}
 	}
 	return people
 }
@@ -106,7 +124,7 @@ func (r Review) quorumCounts() int {
 }
 
 // Standing returns the submissions that count, oldest first: the newest of each reviewer. Comments alone do not
-// replace a reviewer's verdict.
+// replace a reviewer's verdict, and nobody else withdraws a person's request for changes in that person's name.
 func (r Review) Standing() []Submission {
 	var standing []Submission
 	for _, s := range r.Submissions {
@@ -114,6 +132,7 @@ func (r Review) Standing() []Submission {
 		switch {
 		case i < 0:
 			standing = append(standing, s)
+		case standing[i].Decision == RequestChanges && s.Decision != RequestChanges && !s.takesBack(standing[i]):
 		case s.Outcome != OutcomeCommented || standing[i].Outcome == OutcomeCommented:
 			standing = append(slices.Delete(standing, i, i+1), s)
 		}

@@ -19,10 +19,12 @@ type ReviewSummary struct {
 	Status  ReviewStatus `json:"status"`
 	Outcome Outcome      `json:"outcome,omitempty"`
 	// RulesLooked says that the built-in reviewer is among those who answered.
-	RulesLooked  bool          `json:"rules_looked,omitempty"`
-	Looked       Looked        `json:"looked,omitempty"`
-	Approvers    []Approver    `json:"approved_by,omitempty"`
-	Refusers     []string      `json:"refused_by,omitempty"` // whose refusal stands, also from earlier rounds
+	RulesLooked bool       `json:"rules_looked,omitempty"`
+	Looked      Looked     `json:"looked,omitempty"`
+	Approvers   []Approver `json:"approved_by,omitempty"`
+	Refusers    []string   `json:"refused_by,omitempty"` // whose refusal stands, also from earlier rounds
+	// RefusedFor are the refusers whose refusal somebody else recorded in their name.
+	RefusedFor   []string      `json:"refused_for,omitempty"`
 	Blocked      int           `json:"blocked_by,omitempty"` // threads of earlier rounds that refuse: see Review.Carrying
 	Verdict      reply.Verdict `json:"verdict,omitempty"`    // the worst effective one that counts; "" until there is one
 	Unreadable   bool          `json:"unreadable,omitempty"` // the verdict rests only on answers that could not be parsed
@@ -91,16 +93,18 @@ type ReviewSummary struct {
 
 	Spending spend.Spending `json:"usage_by_agent,omitempty"`
 
-	Follows string   `json:"follows,omitempty"`      // as in ReviewRequest
-	BackTo  []string `json:"back_to,omitempty"`      // as from Review.BackTo
-	Back    int      `json:"back_claimed,omitempty"` // the number of findings that BackTo have to confirm
+	Follows string   `json:"follows,omitempty"` // as in ReviewRequest
+	BackTo  []string `json:"back_to,omitempty"` // as from Review.BackTo
+	// Unconfirmed is the number of answers to findings of people who asked for changes that these have not confirmed.
+	Unconfirmed int `json:"unconfirmed,omitempty"`
+	Back        int `json:"back_claimed,omitempty"` // the number of findings that BackTo have to confirm
 }
 
 // Summary returns the review as one line of the inbox.
 func (r Review) Summary() ReviewSummary {
 	s := ReviewSummary{
 		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Looked: r.Looked(), Approvers: r.approvers(),
-		Refusers: r.refusers(), Blocked: len(r.refusing),
+		Refusers: r.refusers(), RefusedFor: r.refusedFor(), Blocked: len(r.refusing),
 		Reviewer: r.Request.Reviewer, Run: r.Request.Run,
 		Kind: r.Request.Subject.Kind, Spec: r.Request.Subject.Spec, Commit: r.Request.Subject.Commit,
 		Title: r.Request.Subject.Title, Message: r.Request.Message, Redacted: len(r.Redactions) > 0, Source: r.Source,
@@ -118,6 +122,7 @@ func (r Review) Summary() ReviewSummary {
 	s.count(r.Open())
 	s.Claimed, s.Follows = len(r.Claimed()), r.Request.Follows
 	s.BackTo, s.Back = r.BackTo()
+	_, s.Unconfirmed = r.unconfirmed()
 	for _, a := range r.Answers {
 		settles := (a.Kind == AnswerFixed || a.Kind == AnswerGone) && a.Commit != ""
 		if settles && !slices.Contains(s.FixedBy, a.Commit) && len(s.FixedBy) < filesInSummary {
@@ -256,8 +261,8 @@ func (s ReviewSummary) Topic() uint64 {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %t %q %q", s.Reviewer, s.Outcome, s.Unshown, s.Kind, s.ReviewKind)
 	fmt.Fprintf(h, " %q %q %q %q %t", s.Base, s.Commit, s.Change, s.Unseen, s.Paths)
-	fmt.Fprintf(h, " %q %q %q %d %t %t %t", s.Looked, s.Approvers, s.Refusers, s.Claimed,
-		s.Open == 0, s.Asked == "", s.CommentCount > 0)
+	fmt.Fprintf(h, " %q %q %q %q %d %t %t %t %t", s.Looked, s.Approvers, s.Refusers, s.RefusedFor, s.Claimed,
+		s.Open == 0, s.Unconfirmed == 0, s.Asked == "", s.CommentCount > 0)
 	for _, m := range s.Moves {
 		fmt.Fprintf(h, " %q %q %q %q %q", m.From, m.To, m.Base, m.State, m.Unseen)
 	}

@@ -22,7 +22,7 @@ func (s *Submission) afterRead(Event) { s.Looked.read(s.Reviewer, &s.Report) }
 type Submission struct {
 	Reviewer string `json:"reviewer"`
 	Looked   Looked `json:"looked,omitempty"` // who the reviewer is; filled in when it is decoded
-	// the identity that recorded an approval; filled in by the fold
+	// the identity that recorded an approval, or that spoke in another person's name; filled in by the fold
 	Recorder string `json:"recorded_by,omitempty"`
 	// the writer of the log with a person's submission; filled in by the fold
 	Writer   string       `json:"writer,omitempty"`
@@ -55,6 +55,13 @@ func (s Submission) Said() string {
 	}
 	return saidBeside(s.Reviewer, s.Report, s.Checks)
 }
+
+// byAnother reports whether somebody else recorded it in the reviewer's name.
+func (s Submission) byAnother() bool { return s.Recorder != "" && ByAnother(s.Reviewer, s.Recorder) }
+
+// takesBack reports whether s may withdraw an earlier submission of the same person. Nobody else withdraws in a
+// person's name what that person recorded.
+func (s Submission) takesBack(earlier Submission) bool { return !s.byAnother() || earlier.byAnother() }
 
 // SawAll reports whether the reviewer gave a verdict and no file was left out.
 func (s Submission) SawAll() bool {

@@ -179,7 +179,8 @@ func (s *Store) repeats(review record.Review, p record.Person) bool {
 	isMessage := func(c record.Comment) bool { return c.Comment == strings.TrimSpace(message) }
 	same := newest.Decision == cmp.Or(p.Decision, record.CommentOnly) &&
 		(message == "" || message == newest.Report.Summary || slices.ContainsFunc(newest.Comments, isMessage))
-	return ok && same && len(p.Comments) == 0 && review.ClosedAt.IsZero() && newest.Commit == review.At()
+	inName := newest.Recorder != "" && record.ByAnother(newest.Reviewer, newest.Recorder) // a person may say it again
+	return ok && same && !inName && len(p.Comments) == 0 && review.ClosedAt.IsZero() && newest.Commit == review.At()
 }
 
 // ClaimReview claims a submitted review for by.Actor, or renews the actor's claim. It returns a *StateError with a

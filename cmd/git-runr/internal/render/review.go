@@ -380,7 +380,7 @@ func inLog(name, writer string) string {
 
 // writeDecision prints a person's verdict and message.
 func writeDecision(w io.Writer, sub record.Submission, unsigned bool) {
-	by := inLog(sub.Reviewer, sub.Writer)
+	by := inLog(recordedBy(sub.Reviewer, sub.Recorder), sub.Writer)
 	if unsigned {
 		by += " (not signed by this address)"
 	}
@@ -408,8 +408,8 @@ func writeComments(w io.Writer, doc ReviewDocument) {
 		}
 		safetext.Fprintf(w, "%s  %s  by %s%s\n", c.ID,
 			screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, c.Reviewer, later)
-		if c.Answer != nil {
-			safetext.Fprintf(w, "  %s\n", answerLine(*c.Answer))
+		for _, answer := range doc.LastAnswers(c.ID) {
+			safetext.Fprintf(w, "  %s\n", answerLine(answer))
 		}
 		writeReplies(w, "  ", doc.RepliesTo(c.ID))
 	}
@@ -423,11 +423,23 @@ func writeReplies(w io.Writer, indent string, replies []record.Reply) {
 	}
 }
 
+// recordedBy names actor, and who recorded what is said in that name, if somebody else did.
+func recordedBy(actor, recorder string) string {
+	if recorder == "" || !record.ByAnother(actor, recorder) {
+		return actor
+	}
+	return fmt.Sprintf("%s (recorded by %s)", actor, recorder)
+}
+
 func answerLine(a record.Answer) string {
 	if a.Kind == record.AnswerWithdrawn { // nobody typed an answer
 		return "withdrawn: " + a.Actor + " approved the change later"
 	}
-	line := a.What() + ", says " + a.Actor
+	said := ", says "
+	if a.ConfirmedBy == a.Actor && gitstore.ParseIdentity(a.Actor).Email != "" { // a person agrees with somebody's claim
+		said = ", confirmed by "
+	}
+	line := a.What() + said + recordedBy(a.Actor, a.Recorder)
 	if a.Reason != "" {
 		line += ": " + a.Reason
 	}

@@ -73,7 +73,7 @@ func (t Taker) Answer(ctx context.Context, id string, given record.Answer, force
 		return review, missing
 	}
 	given.Finding = finding
-	if given, err = review.Confirmation(given); err != nil {
+	if given, err = t.confirmation(ctx, review, given); err != nil {
 		return review, err
 	}
 	rules := builtin.Reviewer{Repo: t.Store.Repo, Secrets: t.Secrets}
@@ -90,6 +90,20 @@ func (t Taker) Answer(ctx context.Context, id string, given record.Answer, force
 		_, err = t.close(ctx, asked, nil)
 	}
 	return review, err
+}
+
+// confirmation returns review.Confirmation of an answer that the user of this repository gives.
+func (t Taker) confirmation(ctx context.Context, review record.Review, given record.Answer) (record.Answer, error) {
+	user, err := t.Store.Repo.Identity(ctx)
+	if err != nil {
+		return given, err
+	}
+	if record.ByAnother(given.Actor, user.String()) {
+		given.Recorder = user.String()
+	}
+	given, err = review.Confirmation(given)
+	given.Recorder = "" // the event has it
+	return given, err
 }
 
 // close calls closing.Close after a step that returned review and err.
