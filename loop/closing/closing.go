@@ -246,8 +246,8 @@ func sameContent(ctx context.Context, s *store.Store, review record.Review, b re
 	return err == nil && treeA == treeB, gitstore.IgnoreNotFound(err)
 }
 
-// asksNoMore reports whether nothing is lost when newer replaces old: everybody who has not answered old, or has open
-// findings in it, has answered newer. No person answers for another one.
+// asksNoMore reports whether nothing is lost when newer replaces old: everybody who has not answered old, or has findings
+// in it that are open or whose answers they have to confirm, has answered newer. No person answers for another one.
 func asksNoMore(old, newer record.Review) bool {
 	if old.Request.Kind != newer.Request.Kind {
 		return false
@@ -265,6 +265,7 @@ func asksNoMore(old, newer record.Review) bool {
 		}
 	}
 	open := old.Open()
+	backTo, _ := old.BackTo()
 	for _, sub := range old.Standing() {
 		again := answered(sub.Reviewer)
 		if sub.Decision != "" { // a person's verdict needs a new verdict of the same person; comments do not replace it
@@ -277,7 +278,8 @@ func asksNoMore(old, newer record.Review) bool {
 		isOpen := func(f reply.Finding) bool {
 			return slices.ContainsFunc(open, func(o reply.Finding) bool { return o.ID == f.ID })
 		}
-		if (asksMore(sub) || slices.ContainsFunc(findings, isOpen)) && !again {
+		asks := asksMore(sub) || slices.Contains(backTo, sub.Reviewer) || slices.ContainsFunc(findings, isOpen)
+		if asks && !again {
 			return false
 		}
 	}
