@@ -97,8 +97,8 @@ type restGroup struct {
 }
 
 // lookAround returns the permissions of what was recorded, and everything else in the working tree. found are the
-// paths that git saw changed. keep is how many bytes of ignored files to keep in all; if it is negative, lookAround does
-// not examine them.
+// paths that git saw changed. keep is how many bytes of ignored files to keep in all; if it is negative, lookAround
+// does not examine them.
 func (w *Worktree) lookAround(ctx context.Context, recorded, found, gaps []string, since *Snapshot,
 	keep int64) (perms, rest, error) {
 	l := &lookRound{w: w, recorded: map[string]bool{}, since: since, deep: keep >= 0, empty: map[string]bool{},

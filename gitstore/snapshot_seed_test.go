@@ -136,8 +136,8 @@ func testSnapshotAfterMade(t *testing.T) {
 	}
 }
 
-// TestManyFilesAsMade makes a worktree as if it had many files. Git then takes no file for changed, and the tree is known
-// without reading any.
+// TestManyFilesAsMade makes a worktree as if it had many files. Git then takes no file for changed, and the tree is
+// known without reading any.
 func TestManyFilesAsMade(t *testing.T) {
 	asManyFiles(t)
 	ctx, repo := context.Background(), newTestRepo(t)
