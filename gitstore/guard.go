@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -518,16 +519,40 @@ func (g *Guard) Heads(ctx context.Context) (changed []HeadChange) {
 
 // readIndexes returns a hash of the entries of the index of each of the user's working trees. The hash includes flags
 // but not the cached file data, which every git status writes. It takes no lock. It leaves out an index that git
-// cannot read.
+// cannot read. It asks git once for each content of an index.
 func (g *Guard) readIndexes(ctx context.Context) map[string]string {
 	hashes := map[string]string{}
 	for dir := range g.readHeads() {
+		content := indexContent(dir)
+		if known, ok := g.repo.hashed.Load(content); ok {
+			hashes[dir] = known.(string)
+			continue
+		}
 		out, err := g.repo.dir.Call(ctx, gitdir.Call{GitDir: dir, Args: []string{"ls-files", "-s", "-v", "-z"}})
-		if err == nil {
-			hashes[dir] = fmt.Sprintf("%x", sha256.Sum256(out))
+		if err != nil {
+			continue
+		}
+		hashes[dir] = fmt.Sprintf("%x", sha256.Sum256(out))
+		if indexContent(dir) == content { // else git may have read another one
+			g.repo.hashed.Store(content, hashes[dir])
 		}
 	}
 	return hashes
+}
+
+// indexContent returns a hash of the index in a git directory, with the shared part of a split index.
+func indexContent(dir string) [sha256.Size]byte {
+	shared, _ := filepath.Glob(filepath.Join(gitdir.GlobQuote(dir), "sharedindex.*"))
+	all := sha256.New()
+	for _, path := range append(shared, filepath.Join(dir, "index")) {
+		fmt.Fprintf(all, "%s\x00", path)
+		if file, err := os.Open(path); err == nil {
+			size, _ := io.Copy(all, file) // an index that cannot be read counts as far as it can
+			fmt.Fprintf(all, "\x00%d\x00", size)
+			file.Close()
+		}
+	}
+	return [sha256.Size]byte(all.Sum(nil))
 }
 
 // Restaged returns the git directories of working trees whose index changed, sorted. It leaves out an index if the

@@ -21,7 +21,7 @@ func (g *Guard) WatchCheckout(ctx context.Context) {
 
 // looseFiles returns the states of the files in a checkout that differ from its index, by path.
 func looseFiles(ctx context.Context, w *Worktree) map[string]string {
-	paths, err := w.unstaged(ctx, gitdir.Call{Worktree: w.Dir}, nil)
+	paths, err := w.unstaged(ctx, gitdir.Call{Worktree: w.Dir})
 	if err != nil {
 		return nil // as for an index that is damaged
 	}

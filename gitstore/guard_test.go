@@ -137,6 +137,33 @@ func TestRestoreSettingBySetting(t *testing.T) {
 
 // TestGuardedIndexAndRemoteBranches checks that the user's index is compared without a lock, and that a status or a
 // commit of the user is not reported as a change of it. A moved remote-tracking branch is reported and stops nothing.
+// TestGuardReadsIndexOnce watches two turns that leave the user's index alone.
+func TestGuardReadsIndexOnce(t *testing.T) {
+	repo, ctx := newTestRepo(t), context.Background()
+	tree, err := repo.AddWorktree(ctx, "agent", "", testHead(t, repo))
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := filepath.Join(t.TempDir(), "calls")
+	t.Setenv("GIT_TRACE", calls)
+	for range 2 {
+		guard, err := repo.Guard(ctx, tree, "one worked")
+		if err != nil {
+			t.Fatal(err)
+		}
+		guard.WatchCheckout(ctx)
+		if found := guard.Changes(ctx); !found.Empty() {
+			t.Errorf("changed: %+v", found)
+		}
+		guard.LooseFiles(ctx, true)
+		guard.Close()
+	}
+	traced, err := os.ReadFile(calls)
+	if read := strings.Count(string(traced), "git ls-files -s -v"); read != 1 {
+		t.Errorf("git read the index %d times, not once: %v\n%s", read, err, traced)
+	}
+}
+
 func TestGuardedIndexAndRemoteBranches(t *testing.T) {
 	for name, c := range map[string]struct {
 		do       string

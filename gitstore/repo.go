@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/git-runr/git-runr/gitstore/entrylog"
@@ -105,6 +106,7 @@ type Repo struct {
 	objects *odb.Store
 	refs    *refdb.Store
 	trees   *atomic.Pointer[TreePlace] // shared by all views of the repository
+	hashed  *sync.Map                  // hashes of index entries by indexContent, shared by all views
 
 	// Watched are files outside of git that configure this tool. An agent must leave them alone, like
 	// git's own.
@@ -161,7 +163,8 @@ func opened(dir *gitdir.Dir, err error) (*Repo, error) {
 	}
 	objects := odb.New(dir)
 	refs := refdb.New(dir, objects)
-	repo := &Repo{Store: entrylog.New(dir, objects, refs), trees: new(atomic.Pointer[TreePlace])}
+	repo := &Repo{Store: entrylog.New(dir, objects, refs), trees: new(atomic.Pointer[TreePlace]),
+		hashed: new(sync.Map)}
 	repo.lieIn(dir, objects, refs)
 	if dir.Gate != nil {
 		standing := repo.Altered

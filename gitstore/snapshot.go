@@ -60,6 +60,7 @@ type Snapshot struct {
 	indexTime time.Time
 	perms     perms
 	rest      rest
+	settled   bool // as made, and every later change of a file shows in git's record of it: see settleIndex
 }
 
 // SnapshotOption changes how a snapshot is taken.
@@ -293,14 +294,17 @@ func (w *Worktree) tryShadow(ctx context.Context, how snapshotHow, snap *Snapsho
 		return err
 	}
 	c, asMade := w.shadowCall(), how.asMade && w.made.known
+	var found []string
 	var err error
 	if !asMade {
-		var apart func(string) bool
-		if how.since != nil {
-			apart = how.since.rest.has
-		}
 		ignored := w.listed(gitdir.Call{Worktree: w.Dir}, "ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
-		if snap.Gaps, err = w.stage(ctx, c, apart, ignored); err != nil {
+		if found, err = w.unstaged(ctx, c, ignored); err != nil {
+			return err
+		}
+		if how.since != nil {
+			found = slices.DeleteFunc(found, how.since.rest.has)
+		}
+		if snap.Gaps, err = w.stageFound(ctx, c, slices.Clone(found)); err != nil {
 			return err
 		}
 	}
@@ -311,7 +315,7 @@ func (w *Worktree) tryShadow(ctx context.Context, how snapshotHow, snap *Snapsho
 	}
 	snap.Tree = ID(strings.TrimSpace(string(out)))
 	if asMade {
-		snap.perms, snap.rest = w.made, rest{files: map[string]keptFile{}}
+		snap.perms, snap.rest, snap.settled = w.made, rest{files: map[string]keptFile{}}, w.asMade != ""
 		snap.rest.name, err = w.repo.writeRest(snap.rest)
 		return err
 	}
@@ -323,7 +327,7 @@ func (w *Worktree) tryShadow(ctx context.Context, how snapshotHow, snap *Snapsho
 	if how.keep && !w.Own {
 		keep = max(0, cmp.Or(w.repo.KeepIgnored, DefaultKeep))
 	}
-	snap.perms, snap.rest, err = w.lookAround(ctx, recorded, snap.Gaps, how.since, keep)
+	snap.perms, snap.rest, err = w.lookAround(ctx, recorded, found, snap.Gaps, how.since, keep)
 	snap.perms.ofRest(snap.rest.files)
 	return err
 }

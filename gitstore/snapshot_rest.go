@@ -81,6 +81,7 @@ func permClass(mode string) int { return slices.Index([]string{ModeFile, ModeExe
 type lookRound struct {
 	w        *Worktree
 	recorded map[string]bool // paths in the tree, and their directories with a trailing slash
+	changed  map[string]bool // paths whose permissions may differ from those of since; nil if any may
 	since    *Snapshot       // the snapshot to compare with, or nil
 	deep     bool            // examine what is not recorded
 	perms    [3]map[string]fs.FileMode
@@ -95,14 +96,21 @@ type restGroup struct {
 	sum   []byte
 }
 
-// lookAround returns the permissions of what was recorded, and everything else in the working tree. keep is how many
-// bytes of ignored files to keep in all; if it is negative, lookAround does not examine them.
-func (w *Worktree) lookAround(ctx context.Context, recorded []string, gaps []string, since *Snapshot,
+// lookAround returns the permissions of what was recorded, and everything else in the working tree. found are the
+// paths that git saw changed. keep is how many bytes of ignored files to keep in all; if it is negative, lookAround
+// does not examine them.
+func (w *Worktree) lookAround(ctx context.Context, recorded, found, gaps []string, since *Snapshot,
 	keep int64) (perms, rest, error) {
 	l := &lookRound{w: w, recorded: map[string]bool{}, since: since, deep: keep >= 0, empty: map[string]bool{},
 		groups: map[string]*restGroup{}}
 	for i := range l.perms {
 		l.perms[i] = map[string]fs.FileMode{}
+	}
+	if since != nil && since.settled {
+		l.changed = map[string]bool{}
+		for _, name := range found {
+			l.changed[name] = true
+		}
 	}
 	for _, name := range recorded {
 		l.recorded[name] = true
@@ -116,8 +124,8 @@ func (w *Worktree) lookAround(ctx context.Context, recorded []string, gaps []str
 	for _, name := range gaps {
 		l.group(name, GapIndexed)
 	}
-	found, err := l.keep(keep)
-	return l.most(), found, err
+	kept, err := l.keep(keep)
+	return l.most(), kept, err
 }
 
 // dir examines a directory, whose name ends with a slash unless it is the top. group is the group that an unrecorded
@@ -140,6 +148,7 @@ func (l *lookRound) dir(ctx context.Context, dir, group string) error {
 		case e.Name() == ".git":
 		case e.IsDir():
 			err = l.subdir(ctx, name+"/", e, group)
+		case l.recorded[name] && l.changed != nil && !l.changed[name]: // a chmod would show as a change
 		case l.recorded[name]:
 			if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
 				l.perms[permClass(fileMode(info.Mode()))][name] = info.Mode().Perm()

@@ -41,10 +41,7 @@ func (w *Worktree) trySeed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(files) >= manyFiles {
-		nextSecond(ctx, index.modTime)
-	}
-	if err := w.writeSeed(index); err != nil {
+	if err := index.writeTo(filepath.Join(w.shadowDir(), "index"), 0o666); err != nil {
 		return err
 	}
 	converted, err := w.converted(ctx, files)
@@ -63,7 +60,42 @@ func (w *Worktree) trySeed(ctx context.Context) error {
 
 // manyFiles is the number of files from which waiting for the next second costs less than reading the files that were
 // checked out in the last one.
-const manyFiles = 10_000
+var manyFiles = 10_000
+
+// settleIndex gives the index of a new worktree with many files the present time, after the second in which git wrote
+// it. Git reads each file that is as new as its index, in whole seconds. So from then on it reads only files that
+// changed: every later change has another time. It sets w.asMade, unless two paths of the commit may be the same file.
+func (w *Worktree) settleIndex(ctx context.Context) error {
+	index, err := readIndexFile(w.indexPath())
+	if err != nil || index.files() < manyFiles {
+		return err
+	}
+	nextSecond(ctx, index.modTime)
+	if err := os.WriteFile(w.indexPath(), index.data, 0o666); err != nil { // the clock of its file system counts
+		return err
+	}
+	renewed, err := os.Stat(w.indexPath())
+	conf := w.repo.Config
+	if err != nil || renewed.ModTime().Unix() <= index.modTime.Unix() || conf.Bool("core.ignorecase") ||
+		conf.Bool("core.precomposeunicode") {
+		return err
+	}
+	head, err := w.repo.Head(ctx)
+	if err != nil {
+		return err
+	}
+	w.asMade, err = w.repo.TreeOf(ctx, head)
+	return err
+}
+
+// TreeAsMade returns what NormalTree would if nobody has written to the worktree since AddWorktree returned it. In a
+// worktree with many files it looks at no file.
+func (w *Worktree) TreeAsMade(ctx context.Context) (ID, error) {
+	if w.asMade != "" {
+		return w.asMade, nil
+	}
+	return w.NormalTree(ctx)
+}
 
 // nextSecond waits until the second that contains a time is over.
 func nextSecond(ctx context.Context, of time.Time) {
@@ -73,24 +105,6 @@ func nextSecond(ctx context.Context, of time.Time) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-}
-
-// writeSeed writes the shadow's index. Git compares the content of each file that is as new as its index, in whole
-// seconds. So if a second has passed since git wrote the index, both indexes get the present time: no file has changed
-// since, and every later change has another time. Otherwise the copy gets the time of the index.
-func (w *Worktree) writeSeed(index indexFile) error {
-	path := filepath.Join(w.shadowDir(), "index")
-	if err := os.WriteFile(path, index.data, 0o666); err != nil {
-		return err
-	}
-	info, err := os.Stat(path) // by the clock of the file system
-	if err != nil {
-		return err
-	}
-	if now := info.ModTime(); now.Unix() > index.modTime.Unix() {
-		return os.Chtimes(w.indexPath(), now, now)
-	}
-	return os.Chtimes(path, index.modTime, index.modTime)
 }
 
 // checkedOut returns the paths of files in the index, and of submodules, whose directories are empty.

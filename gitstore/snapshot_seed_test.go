@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 )
@@ -79,6 +80,19 @@ func TestSnapshotAsMade(t *testing.T) {
 // TestSnapshotAfterMade edits files within the second in which git checked them out, in ways that leave as little as
 // possible for git to notice.
 func TestSnapshotAfterMade(t *testing.T) {
+	t.Run("few files", testSnapshotAfterMade)
+	asManyFiles(t)
+	t.Run("many files", testSnapshotAfterMade)
+}
+
+// asManyFiles has worktrees made as if they had many files.
+func asManyFiles(t *testing.T) {
+	many := manyFiles
+	manyFiles = 1
+	t.Cleanup(func() { manyFiles = many })
+}
+
+func testSnapshotAfterMade(t *testing.T) {
 	w, made := madeWorktree(t, false)
 	restore := func(name string, edit func(path string)) {
 		path := filepath.Join(w.Dir, name)
@@ -122,19 +136,21 @@ func TestSnapshotAfterMade(t *testing.T) {
 	}
 }
 
-// TestSeedOfTheNextSecond writes the seed as for a worktree with many files.
-func TestSeedOfTheNextSecond(t *testing.T) {
-	repo := newTestRepo(t)
-	w := checkoutOf(t, repo)
-	if err := w.prepareShadow(); err != nil {
-		t.Fatal(err)
-	}
-	index, err := readIndexFile(w.indexPath())
+// TestManyFilesAsMade makes a worktree as if it had many files. Git then takes no file for changed, and the tree is
+// known without reading any.
+func TestManyFilesAsMade(t *testing.T) {
+	asManyFiles(t)
+	ctx, repo := context.Background(), newTestRepo(t)
+	at, err := repo.Head(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	nextSecond(context.Background(), index.modTime)
-	if err := w.writeSeed(index); err != nil {
+	w, err := repo.AddWorktree(ctx, "many", "many", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Stat(filepath.Join(w.Dir, "a.txt"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{w.indexPath(), filepath.Join(w.shadowDir(), "index")} {
@@ -142,17 +158,50 @@ func TestSeedOfTheNextSecond(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info.ModTime().Unix() <= index.modTime.Unix() {
-			t.Errorf("%s has the time %v, not after %v", path, info.ModTime(), index.modTime)
+		if info.ModTime().Unix() <= file.ModTime().Unix() {
+			t.Errorf("%s has the time %v, not after that of its files, %v", path, info.ModTime(), file.ModTime())
 		}
+	}
+	calls := filepath.Join(t.TempDir(), "calls")
+	t.Setenv("GIT_TRACE", calls)
+	made, err := w.TreeAsMade(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if traced, err := os.ReadFile(calls); err == nil {
+		t.Errorf("TreeAsMade ran git:\n%s", traced)
+	}
+	if read, err := w.NormalTree(ctx); err != nil || made != read {
+		t.Errorf("as made: %s, read: %s, %v", made, read, err)
+	}
+	if _, err := os.Stat(calls); err != nil {
+		t.Errorf("git traced nothing: %v", err)
 	}
 	past := time.Now().Add(-time.Hour)
 	writeTestFile(t, w.Dir, "a.txt", "two\n")
 	if err := os.Chtimes(filepath.Join(w.Dir, "a.txt"), past, past); err != nil {
 		t.Fatal(err)
 	}
+	if read, err := w.NormalTree(ctx); err != nil || made == read {
+		t.Errorf("a changed file was not noticed: %s, %v", read, err)
+	}
 	snap := takeSnapshot(t, w, "edited")
 	sameState(t, "edited", treeState(t, w.repo, snap.Tree), diskState(t, w.Dir))
+}
+
+// TestLookAroundAfterMade changes the permissions of a file without its being listed as changed, and with it.
+func TestLookAroundAfterMade(t *testing.T) {
+	asManyFiles(t)
+	w, made := madeWorktree(t, false)
+	if err := os.Chmod(filepath.Join(w.Dir, "run.sh"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, found := range [][]string{nil, {"run.sh"}} {
+		perms, _, err := w.lookAround(context.Background(), []string{"run.sh"}, found, nil, &made, -1)
+		if got := changedPerms(made.perms, perms); err != nil || !slices.Equal(got, found) {
+			t.Errorf("permissions of %q changed, want %q: %v", got, found, err)
+		}
+	}
 }
 
 // TestSnapshotSeesOldTimes edits a file twice in a second, with the same size and an old time.

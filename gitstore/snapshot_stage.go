@@ -23,23 +23,17 @@ type changes struct {
 	gaps        []string // paths that cannot be recorded
 }
 
-// stage makes an index match its working tree, as `git add -A` does. c gives the git directory,
-// working tree and environment. Paths for which apart is true are left out. Paths that also lists are
-// recorded even if they are ignored. stage returns what it could not record: files that cannot
-// be read, and repositories without a commit (with a trailing slash). It never records the files that
-// Furnish put into a worktree of this tool.
+// stage makes an index match its working tree, as `git add -A` does. c gives the git directory, working tree and
+// environment. stage returns what it could not record: files that cannot be read, and repositories without a commit
+// (with a trailing slash). It never records the files that Furnish put into a worktree of this tool.
 //
 // It does not run `git add`, because that runs `git status` in nested repositories, whose
 // configuration could name a program, and because it gives up at the first nested
 // repository without a commit.
-func (w *Worktree) stage(ctx context.Context, c gitdir.Call, apart func(path string) bool,
-	also ...listing) (gaps []string, err error) {
-	found, err := w.unstaged(ctx, c, also)
+func (w *Worktree) stage(ctx context.Context, c gitdir.Call) (gaps []string, err error) {
+	found, err := w.unstaged(ctx, c)
 	if err != nil {
 		return nil, err
-	}
-	if apart != nil {
-		found = slices.DeleteFunc(found, apart)
 	}
 	return w.stageFound(ctx, c, found)
 }
@@ -91,7 +85,7 @@ type listing func(context.Context) ([]string, error)
 
 // unstaged lists tracked paths that differ from the index, untracked paths, and the paths of also.
 // Each listing reads the whole working tree, so they run in parallel.
-func (w *Worktree) unstaged(ctx context.Context, c gitdir.Call, also []listing) ([]string, error) {
+func (w *Worktree) unstaged(ctx context.Context, c gitdir.Call, also ...listing) ([]string, error) {
 	listings := append([]listing{
 		w.listed(c, "diff-files", "-z", "--name-only", "--ignore-submodules=dirty"),
 		w.listed(c, "ls-files", "-z", "--others", "--exclude-standard"),

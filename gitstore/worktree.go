@@ -38,6 +38,7 @@ type Worktree struct {
 
 	placed []string          // paths that belong to no change, see Furnish
 	made   perms             // of the files that AddWorktree checked out; unknown for other worktrees
+	asMade ID                // tree that AddWorktree checked out, if its index was settled: see settleIndex
 	beside func(path string) // see workFiles
 }
 
@@ -182,6 +183,9 @@ func (r *Repo) fillWorktree(ctx context.Context, dir string) (*Worktree, error) 
 		return nil, err
 	}
 	w.Half = false
+	if err := w.settleIndex(ctx); err != nil {
+		return nil, err
+	}
 	return w, safefile.WriteFile(marker, []byte(ownMade), 0o666)
 }
 

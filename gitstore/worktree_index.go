@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,6 +29,22 @@ const indexWait = 5 * time.Second
 type indexFile struct {
 	data    []byte // nil if there is no index
 	modTime time.Time
+}
+
+// files returns the number of entries; entries in the shared part of a split index do not count.
+func (f indexFile) files() int {
+	if len(f.data) < 12 {
+		return 0
+	}
+	return int(binary.BigEndian.Uint32(f.data[8:]))
+}
+
+// writeTo writes a copy with the same time.
+func (f indexFile) writeTo(path string, perm fs.FileMode) error {
+	if err := os.WriteFile(path, f.data, perm); err != nil {
+		return err
+	}
+	return os.Chtimes(path, f.modTime, f.modTime)
 }
 
 // readIndexFile reads content and time of the same file: git replaces an
@@ -92,11 +109,7 @@ func (w *Worktree) scratchIndex(index indexFile) (path string, done func(), err 
 	if index.data == nil {
 		return path, done, nil
 	}
-	err = os.WriteFile(path, index.data, 0o600)
-	if err == nil {
-		err = os.Chtimes(path, index.modTime, index.modTime)
-	}
-	if err != nil {
+	if err = index.writeTo(path, 0o600); err != nil {
 		done()
 		return "", nil, fmt.Errorf("copy index: %w", err)
 	}
@@ -347,7 +360,7 @@ func (w *Worktree) stageAll(ctx context.Context, index string) error {
 			return err
 		}
 	}
-	gaps, err := w.stage(ctx, w.indexCall(index), nil)
+	gaps, err := w.stage(ctx, w.indexCall(index))
 	return noFileGap(gaps, err)
 }
 

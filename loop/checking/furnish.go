@@ -81,14 +81,33 @@ var packageFiles = []string{
 // setupKey returns a key of everything that the setup depends on: its command, files of package managers, configured
 // files, and files that its words name.
 func (c Checker) setupKey(ctx context.Context, tree *gitstore.Worktree) (string, error) {
-	globs := slices.Concat(packageFiles, c.Worktree.Inputs)
-	for _, word := range strings.Fields(c.Worktree.Setup) {
-		if word = path.Clean(strings.Trim(word, `'"`)); filepath.IsLocal(word) && word != "." &&
-			!strings.ContainsAny(word, `*?[\!`) {
-			globs = append(globs[:len(globs):len(globs)], "/"+word)
+	globs := slices.Concat(packageFiles, c.Worktree.Inputs, namedFiles(c.Worktree.Setup))
+	return tree.InputsKey(ctx, c.Worktree.Setup, globs)
+}
+
+// intoDir are the words before a directory in which a command works.
+var intoDir = []string{"cd", "-C", "--prefix", "--cwd", "--dir"}
+
+// namedFiles returns globs of the files and directories that the words of a command may name. The command does not
+// depend on all files of a directory in which it works: there its other words are looked up as well.
+func namedFiles(command string) (globs []string) {
+	dirs, before := []string{""}, ""
+	for _, word := range strings.Fields(command) {
+		word = strings.Trim(word, `'";()`)
+		enters := slices.Contains(intoDir, before)
+		before, word = word, path.Clean(word)
+		if !filepath.IsLocal(word) || word == "." || strings.ContainsAny(word, `*?[\!`) {
+			continue
+		}
+		for _, dir := range dirs {
+			if name := path.Join(dir, word); enters {
+				dirs = append(dirs, name)
+			} else {
+				globs = append(globs, "/"+name)
+			}
 		}
 	}
-	return tree.InputsKey(ctx, c.Worktree.Setup, globs)
+	return globs
 }
 
 // setUp runs the setup in the watched worktree.

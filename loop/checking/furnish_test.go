@@ -1,6 +1,25 @@
 package checking
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
+
+func TestNamedFiles(t *testing.T) {
+	for command, want := range map[string][]string{
+		"sh tools/setup.sh":               {"/sh", "/tools/setup.sh"},
+		"pip install ./lib":               {"/pip", "/install", "/lib"},
+		"cd web && sh it.sh":              {"/cd", "/&&", "/web/&&", "/sh", "/web/sh", "/it.sh", "/web/it.sh"},
+		"(cd 'web'; npm ci)":              {"/cd", "/npm", "/web/npm", "/ci", "/web/ci"},
+		"npm --prefix web ci":             {"/npm", "/--prefix", "/ci", "/web/ci"},
+		"cd ../../etc; cat ../x *.c /tmp": {"/cd", "/cat"},
+		"":                                nil,
+	} {
+		if got := namedFiles(command); !slices.Equal(got, want) {
+			t.Errorf("namedFiles(%q) = %q, want %q", command, got, want)
+		}
+	}
+}
 
 func TestSecretOf(t *testing.T) {
 	for line, want := range map[string]string{

@@ -50,7 +50,7 @@ func (e Examination) Ask(ctx context.Context,
 	findings []ExaminedFinding) (said []reply.Ruling, raw string, calls []spend.Call, failure *record.Failure, err error) {
 	var texts []string
 	err = checking.InCheckout(ctx, e.Store, e.At, func(ctx context.Context, tree *gitstore.Worktree) error {
-		before, err := tree.NormalTree(ctx)
+		before, err := tree.TreeAsMade(ctx)
 		if err != nil {
 			return err
 		}

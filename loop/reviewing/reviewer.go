@@ -115,7 +115,11 @@ func (q Inquiry) reviewReadOnly(ctx context.Context, tree *gitstore.Worktree, ch
 	if !q.Reviewer.NeedsCheckout() {
 		return reviewParts(ctx, q.Reviewer, change, asked, q.Progress)
 	}
-	before, err := tree.NormalTree(ctx)
+	read := tree.TreeAsMade
+	if asked.Check != nil { // the checks may have written files
+		read = tree.NormalTree
+	}
+	before, err := read(ctx)
 	if err != nil {
 		return role.ReviewAnswer{}, err
 	}

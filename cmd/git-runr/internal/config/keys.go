@@ -233,7 +233,7 @@ var worktreeKeys = []key{
 		func(c *Config, _ string, v duration.Duration) { c.worktree.Timeout = v }),
 	keyOf("worktree.setup_inputs", textsKind, "[]",
 		"globs as in .gitignore of files that the setup depends on, besides the manifests and lock files of package "+
-			"managers and files named in its command",
+			"managers, and files and directories named in its command, except those that it enters with cd or -C",
 		func(c *Config, _ string, v []string) { c.worktree.Inputs = v }),
 	executable(keyOf("worktree.copy", placesKind, "[]",
 		"untracked files and directories of your checkout, such as .env*, to copy into each worktree (as reflinks, where "+
