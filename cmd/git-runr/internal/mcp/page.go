@@ -66,7 +66,7 @@ type found struct {
 	Issue    string         `json:"issue"`
 	Fix      string         `json:"fix,omitempty"`
 	SaidBy   []string       `json:"said_by"`
-	Now      string         `json:"now,omitempty"`    // where its lines are at HEAD, when they moved
+	Now      string         `json:"now,omitempty"`    // where its lines are in the newest version, when they moved
 	Answer   string         `json:"answer,omitempty"` // what became of it
 	Round    int            `json:"round,omitempty"`  // from which it is carried into this one
 	Replies  []string       `json:"replies,omitempty"`
@@ -96,7 +96,7 @@ func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 	for _, comment := range all {
 		comments[comment.ID] = comment
 	}
-	now, err := shown.AtHead(ctx, c.Store, all)
+	now, err := shown.WhereNow(ctx, c.Store, r, all)
 	if err != nil {
 		return nil, err
 	}

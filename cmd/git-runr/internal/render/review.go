@@ -61,7 +61,7 @@ type CommentDocument struct {
 	record.Comment
 	Reviewer string         `json:"reviewer"`
 	Answer   *record.Answer `json:"answer,omitempty"`
-	Now      *locate.Placed `json:"now,omitempty"` // its place at HEAD; see Place
+	Now      *locate.Placed `json:"now,omitempty"` // its place in the newest version; see Place
 }
 
 // BuiltinIs explains the built-in reviewer. It is printed at the first use.
@@ -93,12 +93,12 @@ func NewReviewDocument(r record.Review) ReviewDocument {
 	return doc
 }
 
-// Place sets where the comments of people are at HEAD, and whether what is under review is in this clone.
+// Place sets where the comments of people are in the newest version, and whether what is under review is in this clone.
 func (doc *ReviewDocument) Place(ctx context.Context, store *store.Store) error {
 	if object := new(gitstore.MissingError); errors.As(store.Here(ctx, doc.Review), &object) {
 		doc.NotHere = cmp.Or(object.Try, "git runr sync")
 	}
-	now, err := shown.AtHead(ctx, store, doc.Review.Comments())
+	now, err := shown.WhereNow(ctx, store, doc.Review, doc.Review.Comments())
 	for i, c := range doc.Comments {
 		doc.Comments[i].Now = now[c.ID]
 	}

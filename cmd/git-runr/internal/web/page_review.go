@@ -194,7 +194,7 @@ func (p *pages) remarks(ctx context.Context, v *reviewView) ([]*remark, error) {
 	}
 	v.said = shown.New(v.Review, v.Draft)
 	if err = v.said.Settle(ctx, p.Store); err == nil {
-		err = v.said.AtHead(ctx, p.Store)
+		err = v.said.Locate(ctx, p.Store)
 	}
 	// if the change is not here, remarks stay where they were made
 	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
