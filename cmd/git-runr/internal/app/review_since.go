@@ -13,7 +13,6 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/lineage"
-	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
@@ -161,8 +160,7 @@ func writeSince(w io.Writer, doc sinceJSON) {
 		safetext.Fprintf(w, "  new commit %s %s\n", c.Commit.Short(), c.Title)
 	}
 	if c := doc.Changed; c != nil && c.Files > 0 {
-		safetext.Fprintf(w, "  the author changed %s (+%d -%d): git diff %s %s\n", prose.Count(c.Files, "file"), c.Added,
-			c.Removed, c.From.Short(), c.To.Short())
+		safetext.Fprintf(w, "  %s: git diff %s %s\n", c, c.From.Short(), c.To.Short())
 	}
 	for _, n := range doc.News {
 		safetext.Fprintf(w, "  %s\n", strings.TrimSpace(n.By+": "+n.What+" "+n.Finding))

@@ -163,8 +163,7 @@ func (c call) carried(ctx context.Context, r record.Review, doc *gotten, facts *
 	*facts += fmt.Sprintf("round: %d, after review %s\n", at+1, rounds[at-1].ID)
 	if since, err := c.Store.Since(ctx, rounds[at-1].Request.Subject, r.Request.Subject); err == nil {
 		doc.Since = &since
-		*facts += fmt.Sprintf("since then the author changed %s (+%d -%d)\n", prose.Count(since.Files, "file"), since.Added,
-			since.Removed)
+		*facts += fmt.Sprintf("since then %s\n", since)
 	}
 	remarks, err := shown.Carried(ctx, c.Store, rounds, at)
 	for _, m := range remarks {

@@ -169,7 +169,7 @@ func (doc *ReviewDocument) Converse(ctx context.Context, s *store.Store) error {
 	return gitstore.IgnoreNotFound(cmp.Or(err, carriedErr))
 }
 
-// writeRounds prints the number of the round, and what the author changed since the previous one.
+// writeRounds prints the number of the round, and what changed since the previous one.
 func writeRounds(w io.Writer, doc ReviewDocument) {
 	n := 1 + slices.IndexFunc(doc.Rounds, func(r RoundDocument) bool { return r.ID == doc.ID })
 	if n == 0 {
@@ -183,10 +183,9 @@ func writeRounds(w io.Writer, doc ReviewDocument) {
 	if doc.Since == nil {
 		return
 	}
-	changed := "the author changed nothing"
+	changed := doc.Since.String()
 	if doc.Since.Files > 0 {
-		changed = fmt.Sprintf("the author changed %s (+%d -%d): git runr diff %s", prose.Count(doc.Since.Files, "file"),
-			doc.Since.Added, doc.Since.Removed, doc.ID)
+		changed += ": git runr diff " + doc.ID
 	}
 	safetext.Fprintf(w, "since round %d %s\n", n-1, changed)
 	if len(doc.Since.Clashes) > 0 {
