@@ -60,7 +60,7 @@ type Remark struct {
 
 	Made record.Comment // the comment as it was made
 
-	Round   int  // for a remark carried from an earlier round: that round, from 1; else 0
+	Round   int  // for a remark of an earlier round: that round, from 1; else 0
 	Refuses bool // for a carried remark: the review does not pass until it is settled
 }
 
@@ -198,19 +198,31 @@ func (v *Review) Settle(ctx context.Context, store *store.Store) error {
 	return settle(ctx, store, v.Remarks, v.Request.Subject)
 }
 
-// Carried returns the remarks that are carried into round at of a conversation, at their place in that round's change:
-// see Settle.
-func Carried(ctx context.Context, records *store.Store, rounds record.Conversation, at int) ([]*Remark, error) {
-	var carried []*Remark
-	for _, t := range rounds.Carried(at) {
+// Earlier is what earlier rounds of a conversation leave to a later one. Its remarks are at their place in the later
+// round's change: see Review.Settle.
+type Earlier struct {
+	Carried []*Remark // open, or claimed fixed: they wait for an answer or a verdict
+	Left    []*Remark // answered, but not settled: see record.Conversation.Left
+	Settled int       // findings
+}
+
+// EarlierThan returns what the rounds before round at leave to it.
+func EarlierThan(ctx context.Context, records *store.Store, rounds record.Conversation, at int) (Earlier, error) {
+	left, settled := rounds.Left(at)
+	e := Earlier{remarksOf(rounds, rounds.Carried(at)), remarksOf(rounds, left), settled}
+	return e, settle(ctx, records, slices.Concat(e.Carried, e.Left), rounds[at].Request.Subject)
+}
+
+func remarksOf(rounds record.Conversation, threads []record.Thread) (remarks []*Remark) {
+	for _, t := range threads {
 		for _, r := range New(rounds[t.Round-1], store.Draft{}).Remarks {
 			if r.ID == t.Finding.ID {
 				r.Round, r.Refuses = t.Round, t.Refuses
-				carried = append(carried, r)
+				remarks = append(remarks, r)
 			}
 		}
 	}
-	return carried, settle(ctx, records, carried, rounds[at].Request.Subject)
+	return remarks
 }
 
 func settle(ctx context.Context, store *store.Store, remarks []*Remark, subject record.Subject) error {
