@@ -110,7 +110,7 @@ func (s *Store) roundAfter(ctx context.Context, id string) (next string, err err
 	return next, err
 }
 
-// Since is what a change's author changed between two rounds, without changes that came only from the base.
+// Since is the difference between two rounds of a change, without changes that came only from the base.
 type Since struct {
 	Files   int      `json:"files"`
 	Added   int      `json:"added"`
@@ -121,8 +121,8 @@ type Since struct {
 	To   gitstore.ID `json:"to"`
 }
 
-// String returns the difference in words: "the author changed 2 files (+3 -1)". Where the base changed the same lines it
-// does not name the author, because the differing lines may be the base's.
+// String returns the difference in words: "the author changed 2 files (+3 -1)". Where the base changed the same lines,
+// it does not name the author, because the differing lines may be the base's.
 func (s Since) String() string {
 	what := fmt.Sprintf("%s (+%d -%d)", prose.Count(s.Files, "file"), s.Added, s.Removed)
 	switch {

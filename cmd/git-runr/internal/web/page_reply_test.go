@@ -69,7 +69,8 @@ func TestEarlierRounds(t *testing.T) {
 		"; since round 1 the author changed 1 file (&#43;1 -0).", "Carried from earlier rounds:",
 		`<a href="/review/` + first + "#" + ids["later"] + `"><code>b.txt:3</code>`,
 		"Answered in earlier rounds, but not settled:",
-		`<a href="/review/` + first + "#" + ids["settled"] + `"><code>a.txt:1</code>`, "refuted, says Ada", "deferred, says Ada",
+		`<a href="/review/` + first + "#" + ids["settled"] + `"><code>a.txt:1</code>`,
+		"refuted, says Ada", "deferred, says Ada",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
