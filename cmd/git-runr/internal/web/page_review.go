@@ -54,7 +54,7 @@ type reviewView struct {
 	Lapsed      bool                 // the claim has run out
 	Since       string               // what changed since the previous round; "" in a first one
 	Carried     []*remark            // what earlier rounds left: see shown.Earlier
-	Left        []*remark
+	Unsettled   []*remark
 	Settled     int
 	said        *shown.Review
 }
@@ -242,7 +242,7 @@ func (p *pages) earlier(ctx context.Context, v *reviewView) error {
 	list := func(remarks []*shown.Remark) []*remark {
 		return each.Of(remarks, func(r *shown.Remark) *remark { return newRemark(rounds[r.Round-1], r, commits) })
 	}
-	v.Carried, v.Left, v.Settled = list(earlier.Carried), list(earlier.Left), earlier.Settled
+	v.Carried, v.Unsettled, v.Settled = list(earlier.Carried), list(earlier.Left), earlier.Settled
 	return gitstore.IgnoreNotFound(cmp.Or(err, earlierErr))
 }
 
