@@ -51,7 +51,8 @@ func AskedAgain(r record.Review) bool {
 }
 
 // NextRound returns a request that asks those whom a review asked about its change as it is now: up to the newest
-// commit of its branch, and where its commit was rewritten from what took its place on.
+// commit of its branch, and where its commit was rewritten from what took its place on. Without that branch here, it is
+// about the newest version that is known here: see Newest.
 func NextRound(ctx context.Context, s *store.Store, review record.Review) (record.ReviewRequest, error) {
 	rounds, err := s.Conversation(ctx, review)
 	if err != nil {
@@ -70,20 +71,17 @@ func subjectOfRound(ctx context.Context, s *store.Store, last record.Review) (re
 	if old.Commit == "" {
 		return s.WorkingSubject(ctx, old.Kind)
 	}
-	tip, err := s.Repo.Resolve(ctx, "refs/heads/"+old.Branch)
-	if errors.Is(err, gitstore.ErrNotFound) || old.Branch == "" {
+	var tip gitstore.ID
+	var err error
+	if old.Branch == "" {
 		tip, err = s.Repo.Head(ctx)
+	} else if tip, err = s.Repo.Resolve(ctx, "refs/heads/"+old.Branch); errors.Is(err, gitstore.ErrNotFound) {
+		return Newest(ctx, s, record.Conversation{last})
 	}
 	if err != nil {
 		return old, err
 	}
-	places := []gitstore.Span{{From: old.Base, To: old.Commit}}
-	for _, m := range last.Moves {
-		if m.To != "" {
-			places = append(places, gitstore.Span{From: m.Base, To: m.To})
-		}
-	}
-	for i, at := range slices.Backward(places) {
+	for i, at := range slices.Backward(placesOf(last)) {
 		if at.To == tip && i == 0 {
 			return old, nil
 		}

@@ -46,6 +46,45 @@ func (c Conversation) Carried(at int) (carried []Thread) {
 	return carried
 }
 
+// Left returns the threads of earlier rounds that are not carried into round at although they are not settled, and the
+// number of those that are settled. Not settled are an answer that none of those who reported the finding, no later
+// verdict of theirs and no verification confirmed; what was deferred; and what a person called open and approved later.
+// A finding that a later round reports again counts in that round.
+func (c Conversation) Left(at int) (left []Thread, settled int) {
+	carried := c.Carried(at)
+	for n, r := range c[:at] {
+		later := c[n+1 : at+1]
+		for _, j := range r.Joined() {
+			isCarried := slices.ContainsFunc(carried, func(t Thread) bool { return t.Round == n+1 && t.Finding.ID == j.ID })
+			switch {
+			case isCarried, later.repeat(j):
+			case r.unconfirmed(j, later.withdrawn(r, j)):
+				left = append(left, Thread{Round: n + 1, Review: r.ID, Finding: j})
+			default:
+				settled++
+			}
+		}
+	}
+	return left, settled
+}
+
+// unconfirmed reports whether the newest answer to a finding leaves it unsettled. withdrawn says that all who reported
+// it gave a later verdict without it.
+func (r Review) unconfirmed(j Joined, withdrawn bool) bool {
+	answer, _ := r.AnswerTo(j.ID)
+	switch answer.Kind {
+	case AnswerOpen, AnswerDeferred: // a person's approval says nothing of it
+		return !withdrawn || slices.ContainsFunc(j.SaidBy, func(name string) bool {
+			sub, _ := r.Newest(name)
+			return sub.byPerson()
+		})
+	case AnswerRefuted:
+		judged := j.Judged != nil && j.Judged.Kind == Refuted
+		return !withdrawn && !judged && !r.confirms(answer)
+	}
+	return !withdrawn && answer.Claimed()
+}
+
 // Carrying returns the review with threads carried into it: it does not pass while one of them refuses.
 func (r Review) Carrying(threads []Thread) Review {
 	r.refusing = slices.DeleteFunc(slices.Clone(threads), func(t Thread) bool { return !t.Refuses })
@@ -62,11 +101,20 @@ func (r Review) refuses(j Joined) bool {
 // settle reports whether the rounds of c report the finding of an earlier round again, or all who reported it have
 // withdrawn it in them.
 func (c Conversation) settle(earlier Review, j Joined) bool {
-	for _, r := range c {
-		if _, again := r.Finding(j.ID); again {
-			return true
-		}
-	}
+	return c.repeat(j) || c.withdrawn(earlier, j)
+}
+
+// repeat reports whether the rounds of c report the finding again.
+func (c Conversation) repeat(j Joined) bool {
+	return slices.ContainsFunc(c, func(r Review) bool {
+		_, again := r.Finding(j.ID)
+		return again
+	})
+}
+
+// withdrawn reports whether all who reported a finding in an earlier round gave a verdict in the rounds of c that no
+// longer objects.
+func (c Conversation) withdrawn(earlier Review, j Joined) bool {
 	settled := func(name string) bool {
 		was, _ := earlier.Newest(name)
 		return slices.ContainsFunc(c, func(r Review) bool {
@@ -98,11 +146,11 @@ func (r Review) BackTo() (people []string, answered int) {
 	if r.Status == ReviewOpen || !r.ClosedAt.IsZero() {
 		return nil, 0
 	}
-	return r.unconfirmed()
+	return r.awaited()
 }
 
-// unconfirmed is BackTo, whether the review is closed or not.
-func (r Review) unconfirmed() (people []string, answered int) {
+// awaited is BackTo, whether the review is closed or not.
+func (r Review) awaited() (people []string, answered int) {
 	for _, j := range r.Joined() {
 		answer, _ := r.AnswerTo(j.ID)
 		if !answer.Claimed() && r.IsOpen(j.Finding) {

@@ -122,7 +122,7 @@ func (r Review) Summary() ReviewSummary {
 	s.count(r.Open())
 	s.Claimed, s.Follows = len(r.Claimed()), r.Request.Follows
 	s.BackTo, s.Back = r.BackTo()
-	_, s.Unconfirmed = r.unconfirmed()
+	_, s.Unconfirmed = r.awaited()
 	for _, a := range r.Answers {
 		settles := (a.Kind == AnswerFixed || a.Kind == AnswerGone) && a.Commit != ""
 		if settles && !slices.Contains(s.FixedBy, a.Commit) && len(s.FixedBy) < filesInSummary {

@@ -2,9 +2,11 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 )
 
@@ -108,7 +110,7 @@ func (s *Store) roundAfter(ctx context.Context, id string) (next string, err err
 	return next, err
 }
 
-// Since is what a change's author changed between two rounds, without changes that came only from the base.
+// Since is the difference between two rounds of a change, without changes that came only from the base.
 type Since struct {
 	Files   int      `json:"files"`
 	Added   int      `json:"added"`
@@ -117,6 +119,19 @@ type Since struct {
 
 	From gitstore.ID `json:"from"` // the tree of the earlier round, transplanted to the base of the later one
 	To   gitstore.ID `json:"to"`
+}
+
+// String returns the difference in words: "the author changed 2 files (+3 -1)". Where the base changed the same lines,
+// it does not name the author, because the differing lines may be the base's.
+func (s Since) String() string {
+	what := fmt.Sprintf("%s (+%d -%d)", prose.Count(s.Files, "file"), s.Added, s.Removed)
+	switch {
+	case s.Files == 0:
+		return "the author changed nothing"
+	case len(s.Clashes) > 0:
+		return "the change differs in " + what
+	}
+	return "the author changed " + what
 }
 
 // Since compares two rounds. It returns gitstore.ErrNotFound if one of their commits is not here.

@@ -3,6 +3,8 @@ package app
 import (
 	"errors"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,7 +13,6 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/lineage"
-	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
@@ -66,7 +67,7 @@ func (s *session) sinceMine(records *store.Store) error {
 		news, _ := r.News(me, doc.Since)
 		doc.News = append(doc.News, news...)
 	}
-	if err := s.newCode(records, newest, seen, &doc); err != nil {
+	if err := s.newCode(records, rounds, seen, &doc); err != nil {
 		return err
 	}
 	if err := records.Look(newest); err != nil {
@@ -79,11 +80,12 @@ func (s *session) sinceMine(records *store.Store) error {
 // without an argument that of the current branch.
 func (s *session) reviewOf(records *store.Store) (review record.Review, err error) {
 	branch := s.arg("")
-	if branch != "" {
-		if _, err := records.Repo.Resolve(s.ctx, "refs/heads/"+branch); err != nil {
-			return records.Review(s.ctx, branch)
-		}
-	} else if branch, err = records.Branch(s.ctx); err != nil {
+	if branch == "" {
+		branch, err = records.Branch(s.ctx)
+	} else if known, refsErr := s.isBranch(records, branch); refsErr != nil || !known {
+		return records.Review(s.ctx, branch)
+	}
+	if err != nil {
 		return review, err
 	}
 	lines, _, err := records.Reviews(s.ctx,
@@ -103,18 +105,32 @@ func (s *session) reviewOf(records *store.Store) (review record.Review, err erro
 	return records.Review(s.ctx, newest.ID)
 }
 
+// isBranch reports whether a branch has that name, here or at a remote as last fetched.
+func (s *session) isBranch(records *store.Store, name string) (bool, error) {
+	refs, err := records.Repo.Refs(s.ctx, "refs/heads/", "refs/remotes/")
+	return slices.ContainsFunc(slices.Collect(maps.Keys(refs)), func(ref string) bool {
+		return store.BranchOf(ref) == name
+	}), err
+}
+
 // newCode adds to doc what changed in the code since the round that was seen: new commits, or a rewrite by the
-// author.
-func (s *session) newCode(records *store.Store, newest, seen record.Review, doc *sinceJSON) error {
-	next, err := lineage.NextRound(s.ctx, records, newest)
+// author. What this clone has checked out does not matter.
+func (s *session) newCode(records *store.Store, rounds record.Conversation, seen record.Review, doc *sinceJSON) error {
+	if seen.ID == "" {
+		return nil
+	}
+	now, err := lineage.Newest(s.ctx, records, rounds)
 	if errors.Is(err, gitstore.ErrUnborn) { // a repository that has only the records has no code to compare
 		return nil
 	}
-	if err != nil || seen.ID == "" {
+	if err != nil {
 		return gitstore.IgnoreNotFound(err)
 	}
-	was, now := seen.Request.Subject, next.Subject
+	was := seen.Request.Subject
 	if was.Commit != "" && now.Commit != "" {
+		if older, err := records.Repo.IsAncestor(s.ctx, now.Commit, was.Commit); err == nil && older {
+			return nil
+		}
 		onTop, err := records.Repo.IsAncestor(s.ctx, was.Commit, now.Commit)
 		if err == nil && onTop {
 			commits, err := records.Repo.Commits(s.ctx, was.Commit, now.Commit, 0)
@@ -144,8 +160,7 @@ func writeSince(w io.Writer, doc sinceJSON) {
 		safetext.Fprintf(w, "  new commit %s %s\n", c.Commit.Short(), c.Title)
 	}
 	if c := doc.Changed; c != nil && c.Files > 0 {
-		safetext.Fprintf(w, "  the author changed %s (+%d -%d): git diff %s %s\n", prose.Count(c.Files, "file"), c.Added,
-			c.Removed, c.From.Short(), c.To.Short())
+		safetext.Fprintf(w, "  %s: git diff %s %s\n", c, c.From.Short(), c.To.Short())
 	}
 	for _, n := range doc.News {
 		safetext.Fprintf(w, "  %s\n", strings.TrimSpace(n.By+": "+n.What+" "+n.Finding))

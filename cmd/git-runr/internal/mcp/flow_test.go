@@ -187,3 +187,33 @@ func TestRepliesAndCarriedThreads(t *testing.T) {
 	}
 	wants(t, c.call("review_get", args{"id": again}), "claimed fixed", "and now?")
 }
+
+// TestUnsettledOfEarlierRounds: an answer that the reporter did not confirm is a finding of the next round, with the
+// answer; only the settled ones are counted.
+func TestUnsettledOfEarlierRounds(t *testing.T) {
+	p := newProject(t)
+	p.write("a.txt", "one\ntwo\n")
+	p.commit("second")
+	first := p.asked("").ID
+	bob := "Bob <bob@example.com>"
+	p.submit(first, record.Person{Actor: bob, Decision: record.RequestChanges, Comments: []record.Comment{
+		{File: "a.txt", StartLine: 1, EndLine: 1, Comment: "why one?"},
+		{File: "a.txt", StartLine: 2, EndLine: 2, Comment: "why two?"}}})
+	for i, by := range []string{"Ada", bob} {
+		_, err := p.store().AnswerFinding(t.Context(), first, record.Answer{
+			Finding: p.review(first).Comments()[i].ID, Kind: record.AnswerRefuted, Reason: "nah", Actor: by}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.write("a.txt", "one\ntwo\nthree\n")
+	p.commit("third")
+	c := p.chat()
+	again := c.document("review", args{"again": first})["review_id"].(string)
+	text, doc := c.call("review_get", args{"id": again}), c.document("review_get", args{"id": again})
+	wants(t, text, "why one?", "from round 1, by Bob <bob@example.com>; answered, but not settled",
+		"answered: refuted, nah (Ada)", "1 finding settled in earlier rounds")
+	if findings := doc["findings"].([]any); len(findings) != 1 || doc["settled_before"] != float64(1) {
+		t.Errorf("%v", doc)
+	}
+}

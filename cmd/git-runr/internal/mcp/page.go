@@ -39,6 +39,7 @@ type gotten struct {
 	Findings    []found             `json:"findings"`    // on this page
 	Round       int                 `json:"round,omitempty"`
 	Since       *store.Since        `json:"since_previous,omitempty"` // what the author changed since the round before
+	Settled     int                 `json:"settled_before,omitempty"` // settled findings of earlier rounds
 	Total       int                 `json:"total"`                    // findings, on all pages
 	Open        int                 `json:"open_findings"`            // of them, without an answer
 	More        string              `json:"more,omitempty"`
@@ -66,9 +67,9 @@ type found struct {
 	Issue    string         `json:"issue"`
 	Fix      string         `json:"fix,omitempty"`
 	SaidBy   []string       `json:"said_by"`
-	Now      string         `json:"now,omitempty"`    // where its lines are at HEAD, when they moved
+	Now      string         `json:"now,omitempty"`    // where its lines are in the newest version, when they moved
 	Answer   string         `json:"answer,omitempty"` // what became of it
-	Round    int            `json:"round,omitempty"`  // from which it is carried into this one
+	Round    int            `json:"round,omitempty"`  // the earlier round that it is from
 	Replies  []string       `json:"replies,omitempty"`
 }
 
@@ -96,7 +97,7 @@ func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 	for _, comment := range all {
 		comments[comment.ID] = comment
 	}
-	now, err := shown.AtHead(ctx, c.Store, all)
+	now, err := shown.WhereNow(ctx, c.Store, r, all)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +153,8 @@ func (e *entry) thread(now string, answer record.Answer, isAnswered bool, replie
 	}
 }
 
-// carried are what is carried into a review from earlier rounds, and fills in what doc and facts say of the rounds.
+// carried returns what is carried into a review from earlier rounds and what they left unsettled, and fills in what doc
+// and facts say of the rounds.
 func (c call) carried(ctx context.Context, r record.Review, doc *gotten, facts *string) (entries []entry, err error) {
 	rounds, err := c.Store.Conversation(ctx, r)
 	at := rounds.Place(r.ID)
@@ -163,23 +165,33 @@ func (c call) carried(ctx context.Context, r record.Review, doc *gotten, facts *
 	*facts += fmt.Sprintf("round: %d, after review %s\n", at+1, rounds[at-1].ID)
 	if since, err := c.Store.Since(ctx, rounds[at-1].Request.Subject, r.Request.Subject); err == nil {
 		doc.Since = &since
-		*facts += fmt.Sprintf("since then the author changed %s (+%d -%d)\n", prose.Count(since.Files, "file"), since.Added,
-			since.Removed)
+		*facts += fmt.Sprintf("since then %s\n", since)
 	}
-	remarks, err := shown.Carried(ctx, c.Store, rounds, at)
-	for _, m := range remarks {
-		e := entry{key: m.ID, text: safetext.Text(m.Text), open: true, doc: found{
-			ID: m.ID, Severity: m.Severity, File: safetext.Line(m.File), Line: m.Start, EndLine: m.End,
-			SaidBy: lines([]string{m.Author}), Round: m.Round,
-		}}
-		e.extra = fmt.Sprintf("  from round %d, by %s; answer it here\n", m.Round, line(m.Author, 200))
-		e.finding = &record.Joined{Finding: reply.Finding{ID: m.ID, Severity: m.Severity, File: m.File, Line: m.Start,
-			EndLine: m.End, Issue: m.Text}}
-		last, isAnswered := m.Last()
-		e.thread(shown.Later(&locate.Placed{Outdated: m.Outdated, Why: m.Why}), last, isAnswered, m.Replies)
-		entries = append(entries, e)
+	earlier, err := shown.EarlierThan(ctx, c.Store, rounds, at)
+	for _, m := range earlier.Carried {
+		entries = append(entries, fromRound(m, "answer it here", true))
+	}
+	for _, m := range earlier.Left {
+		entries = append(entries, fromRound(m, "answered, but not settled", false))
+	}
+	if doc.Settled = earlier.Settled; doc.Settled > 0 {
+		*facts += fmt.Sprintf("%s settled in earlier rounds\n", prose.Count(doc.Settled, "finding"))
 	}
 	return entries, gitstore.IgnoreNotFound(err)
+}
+
+// fromRound returns the entry of a remark of an earlier round. what says how far it has been dealt with.
+func fromRound(m *shown.Remark, what string, open bool) entry {
+	e := entry{key: m.ID, text: safetext.Text(m.Text), open: open, doc: found{
+		ID: m.ID, Severity: m.Severity, File: safetext.Line(m.File), Line: m.Start, EndLine: m.End,
+		SaidBy: lines([]string{m.Author}), Round: m.Round,
+	}}
+	e.extra = fmt.Sprintf("  from round %d, by %s; %s\n", m.Round, line(m.Author, 200), what)
+	e.finding = &record.Joined{Finding: reply.Finding{ID: m.ID, Severity: m.Severity, File: m.File, Line: m.Start,
+		EndLine: m.End, Issue: m.Text}}
+	last, isAnswered := m.Last()
+	e.thread(shown.Later(&locate.Placed{Outdated: m.Outdated, Why: m.Why}), last, isAnswered, m.Replies)
+	return e
 }
 
 // byID is the finding as one of the list of ids.

@@ -45,7 +45,9 @@ type ReviewDocument struct {
 	Rounds  []RoundDocument   `json:"rounds,omitempty"`
 	Since   *store.Since      `json:"since_previous,omitempty"`
 	Carried []CarriedDocument `json:"carried,omitempty"`
-	Settled int               `json:"settled_before,omitempty"` // settled findings of earlier rounds
+	// Unsettled lists what was answered in earlier rounds without the agreement of those who reported it.
+	Unsettled []CarriedDocument `json:"unsettled,omitempty"`
+	Settled   int               `json:"settled_before,omitempty"` // settled findings of earlier rounds
 
 	// Unsigned lists events of people that are not signed by their address, if sync.verify is set.
 	Unsigned []gitstore.ID `json:"unsigned,omitempty"`
@@ -61,7 +63,7 @@ type CommentDocument struct {
 	record.Comment
 	Reviewer string         `json:"reviewer"`
 	Answer   *record.Answer `json:"answer,omitempty"`
-	Now      *locate.Placed `json:"now,omitempty"` // its place at HEAD; see Place
+	Now      *locate.Placed `json:"now,omitempty"` // its place in the newest version; see Place
 }
 
 // BuiltinIs explains the built-in reviewer. It is printed at the first use.
@@ -93,12 +95,12 @@ func NewReviewDocument(r record.Review) ReviewDocument {
 	return doc
 }
 
-// Place sets where the comments of people are at HEAD, and whether what is under review is in this clone.
+// Place sets where the comments of people are in the newest version, and whether what is under review is in this clone.
 func (doc *ReviewDocument) Place(ctx context.Context, store *store.Store) error {
 	if object := new(gitstore.MissingError); errors.As(store.Here(ctx, doc.Review), &object) {
 		doc.NotHere = cmp.Or(object.Try, "git runr sync")
 	}
-	now, err := shown.AtHead(ctx, store, doc.Review.Comments())
+	now, err := shown.WhereNow(ctx, store, doc.Review, doc.Review.Comments())
 	for i, c := range doc.Comments {
 		doc.Comments[i].Now = now[c.ID]
 	}
@@ -115,7 +117,7 @@ type RoundDocument struct {
 	Base    gitstore.ID         `json:"base,omitempty"`
 }
 
-// CarriedDocument is a finding or comment of an earlier round, with its current lines.
+// CarriedDocument is a finding or comment of an earlier round, with its current lines and its newest answer.
 type CarriedDocument struct {
 	Round    int            `json:"round"`
 	ID       string         `json:"id,omitempty"`
@@ -125,8 +127,9 @@ type CarriedDocument struct {
 	Outdated string         `json:"outdated,omitempty"` // why it has no lines now
 	Issue    string         `json:"issue"`
 	By       string         `json:"by"`
-	State    string         `json:"state"` // open, or claimed fixed
+	State    string         `json:"state"` // open, or the newest answer: claimed fixed, refuted
 	Refuses  bool           `json:"refuses"`
+	Answer   *record.Answer `json:"answer,omitempty"`
 	Replies  []record.Reply `json:"replies,omitempty"`
 	remark   *shown.Remark
 }
@@ -141,9 +144,6 @@ func (doc *ReviewDocument) Converse(ctx context.Context, s *store.Store) error {
 	for i, r := range rounds {
 		subject := r.Request.Subject
 		doc.Rounds = append(doc.Rounds, RoundDocument{i + 1, r.ID, r.Status, r.Verdict(), subject.Commit, subject.Base})
-		if i < at {
-			doc.Settled += len(r.Joined())
-		}
 	}
 	if at == 0 {
 		return nil
@@ -152,7 +152,12 @@ func (doc *ReviewDocument) Converse(ctx context.Context, s *store.Store) error {
 	if err == nil {
 		doc.Since = &since
 	}
-	remarks, carriedErr := shown.Carried(ctx, s, rounds, at)
+	earlier, earlierErr := shown.EarlierThan(ctx, s, rounds, at)
+	doc.Carried, doc.Unsettled, doc.Settled = carried(earlier.Carried), carried(earlier.Left), earlier.Settled
+	return gitstore.IgnoreNotFound(cmp.Or(err, earlierErr))
+}
+
+func carried(remarks []*shown.Remark) (lines []CarriedDocument) {
 	for _, r := range remarks {
 		line := CarriedDocument{
 			Round: r.Round, ID: r.ID, File: r.File, Line: r.Start, Issue: r.Text, By: r.Author, State: cmp.Or(r.State(), "open"),
@@ -161,15 +166,15 @@ func (doc *ReviewDocument) Converse(ctx context.Context, s *store.Store) error {
 		if r.End > r.Start {
 			line.EndLine = r.End
 		}
-		doc.Carried = append(doc.Carried, line)
-		if r.ID != "" {
-			doc.Settled--
+		if last, ok := r.Last(); ok {
+			line.Answer = &last
 		}
+		lines = append(lines, line)
 	}
-	return gitstore.IgnoreNotFound(cmp.Or(err, carriedErr))
+	return lines
 }
 
-// writeRounds prints the number of the round, and what the author changed since the previous one.
+// writeRounds prints the number of the round, and what changed since the previous one.
 func writeRounds(w io.Writer, doc ReviewDocument) {
 	n := 1 + slices.IndexFunc(doc.Rounds, func(r RoundDocument) bool { return r.ID == doc.ID })
 	if n == 0 {
@@ -183,10 +188,9 @@ func writeRounds(w io.Writer, doc ReviewDocument) {
 	if doc.Since == nil {
 		return
 	}
-	changed := "the author changed nothing"
+	changed := doc.Since.String()
 	if doc.Since.Files > 0 {
-		changed = fmt.Sprintf("the author changed %s (+%d -%d): git runr diff %s", prose.Count(doc.Since.Files, "file"),
-			doc.Since.Added, doc.Since.Removed, doc.ID)
+		changed += ": git runr diff " + doc.ID
 	}
 	safetext.Fprintf(w, "since round %d %s\n", n-1, changed)
 	if len(doc.Since.Clashes) > 0 {
@@ -194,24 +198,33 @@ func writeRounds(w io.Writer, doc ReviewDocument) {
 	}
 }
 
-// writeCarried prints what is carried over from earlier rounds.
+// writeCarried prints what is carried over from earlier rounds, and in short what they left unsettled.
 func writeCarried(w io.Writer, doc ReviewDocument) {
 	screen.When(w, len(doc.Carried) > 0, "\nCarried from earlier rounds:\n")
 	for _, c := range doc.Carried {
-		place := cmp.Or(c.remark.Place(), "general")
-		if c.remark.Outdated {
-			place += " (outdated: " + c.Outdated + ")"
-		}
-		safetext.Fprintf(w, "\n%s\n", strings.TrimSpace(fmt.Sprintf("%s  %s  by %s, from round %d", c.ID, place, c.By,
-			c.Round)))
+		safetext.Fprintf(w, "\n%s\n", c.head())
 		safetext.Fprintf(w, "%s\n", Indented(c.Issue))
 		screen.When(w, c.Refuses, "  blocks: the review cannot pass while this is open or only claimed fixed\n")
-		if last, ok := c.remark.Last(); ok {
-			safetext.Fprintf(w, "  %s\n", answerLine(last))
+		if c.Answer != nil {
+			safetext.Fprintf(w, "  %s\n", AnswerLine(*c.Answer))
 		}
 		writeReplies(w, "  ", c.Replies)
 	}
+	screen.When(w, len(doc.Unsettled) > 0, "\nAnswered in earlier rounds, but not settled:\n")
+	for _, c := range doc.Unsettled {
+		safetext.Fprintf(w, "  %s: %s\n", c.head(), prose.OneLine(c.Issue))
+		safetext.Fprintf(w, "    %s\n", prose.OneLine(AnswerLine(*c.Answer)))
+	}
 	screen.When(w, doc.Settled > 0, "\n%s settled in earlier rounds.\n", prose.Count(doc.Settled, "finding"))
+}
+
+// head returns the id, the place, the reporter and the round.
+func (c CarriedDocument) head() string {
+	place := cmp.Or(c.remark.Place(), "general")
+	if c.remark.Outdated {
+		place += " (outdated: " + c.Outdated + ")"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s  %s  by %s, from round %d", c.ID, place, c.By, c.Round))
 }
 
 // Review prints a review for people.
@@ -409,7 +422,7 @@ func writeComments(w io.Writer, doc ReviewDocument) {
 		safetext.Fprintf(w, "%s  %s  by %s%s\n", c.ID,
 			screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, c.Reviewer, later)
 		for _, answer := range doc.LastAnswers(c.ID) {
-			safetext.Fprintf(w, "  %s\n", answerLine(answer))
+			safetext.Fprintf(w, "  %s\n", AnswerLine(answer))
 		}
 		writeReplies(w, "  ", doc.RepliesTo(c.ID))
 	}
@@ -431,7 +444,8 @@ func recordedBy(actor, recorder string) string {
 	return fmt.Sprintf("%s (recorded by %s)", actor, recorder)
 }
 
-func answerLine(a record.Answer) string {
+// AnswerLine returns an answer with who gave it and the reason.
+func AnswerLine(a record.Answer) string {
 	if a.Kind == record.AnswerWithdrawn { // nobody typed an answer
 		return "withdrawn: " + a.Actor + " approved the change later"
 	}
@@ -610,7 +624,7 @@ func writeJoined(w io.Writer, r record.Review, findings []record.Joined) {
 		Findings(w, []reply.Finding{j.Finding}, r.Request.Subject.Tree)
 		safetext.Fprintf(w, "            %s%s", j.ID, besideFinding(j))
 		if answer, ok := r.AnswerTo(j.ID); ok {
-			safetext.Fprintf(w, ": %s", answerLine(answer))
+			safetext.Fprintf(w, ": %s", AnswerLine(answer))
 		}
 		fmt.Fprintln(w)
 		writeReplies(w, "            ", r.RepliesTo(j.ID))

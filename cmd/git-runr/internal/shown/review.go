@@ -14,6 +14,7 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
@@ -50,7 +51,7 @@ type Remark struct {
 	Outdated  bool           // its lines are not in the shown change
 	Why       string
 	Was       string         // where it was made, if it is shown elsewhere
-	Now       *locate.Placed // where it is at HEAD; nil if unknown
+	Now       *locate.Placed // where it is in the newest version; nil if unknown: see WhereNow
 	Disputed  bool           // fewer reviewers than the quorum reported it or something similar
 	Similar   []string       // ids of similar findings
 	Ruling    record.RulingKind
@@ -59,11 +60,11 @@ type Remark struct {
 
 	Made record.Comment // the comment as it was made
 
-	Round   int  // for a remark carried from an earlier round: that round, from 1; else 0
+	Round   int  // for a remark of an earlier round: that round, from 1; else 0
 	Refuses bool // for a carried remark: the review does not pass until it is settled
 }
 
-// New returns a review as its reader sees it. Call Settle and AtHead to find where the remarks are now.
+// New returns a review as its reader sees it. Call Settle and Locate to find where the remarks are now.
 func New(r record.Review, draft store.Draft) *Review {
 	v := &Review{Review: r, Draft: draft}
 	for i, sub := range r.Submissions {
@@ -197,19 +198,31 @@ func (v *Review) Settle(ctx context.Context, store *store.Store) error {
 	return settle(ctx, store, v.Remarks, v.Request.Subject)
 }
 
-// Carried returns the remarks that are carried into round at of a conversation, at their place in that round's change:
-// see Settle.
-func Carried(ctx context.Context, records *store.Store, rounds record.Conversation, at int) ([]*Remark, error) {
-	var carried []*Remark
-	for _, t := range rounds.Carried(at) {
+// Earlier is what earlier rounds of a conversation leave to a later one. Its remarks are at their place in the later
+// round's change: see Review.Settle.
+type Earlier struct {
+	Carried []*Remark // open, or claimed fixed: they wait for an answer or a verdict
+	Left    []*Remark // answered, but not settled: see record.Conversation.Left
+	Settled int       // findings
+}
+
+// EarlierThan returns what the rounds before round at leave to it.
+func EarlierThan(ctx context.Context, records *store.Store, rounds record.Conversation, at int) (Earlier, error) {
+	left, settled := rounds.Left(at)
+	e := Earlier{remarksOf(rounds, rounds.Carried(at)), remarksOf(rounds, left), settled}
+	return e, settle(ctx, records, slices.Concat(e.Carried, e.Left), rounds[at].Request.Subject)
+}
+
+func remarksOf(rounds record.Conversation, threads []record.Thread) (remarks []*Remark) {
+	for _, t := range threads {
 		for _, r := range New(rounds[t.Round-1], store.Draft{}).Remarks {
 			if r.ID == t.Finding.ID {
 				r.Round, r.Refuses = t.Round, t.Refuses
-				carried = append(carried, r)
+				remarks = append(remarks, r)
 			}
 		}
 	}
-	return carried, settle(ctx, records, carried, rounds[at].Request.Subject)
+	return remarks
 }
 
 func settle(ctx context.Context, store *store.Store, remarks []*Remark, subject record.Subject) error {
@@ -238,33 +251,35 @@ func settle(ctx context.Context, store *store.Store, remarks []*Remark, subject 
 	return nil
 }
 
-// maxPlaced is the maximum number of remarks to look for at HEAD.
+// maxPlaced is the maximum number of remarks to look for in the newest version.
 const maxPlaced = 200
 
-// AtHead finds where the remarks are at HEAD.
-func (v *Review) AtHead(ctx context.Context, store *store.Store) error {
+// Locate finds where the remarks are in the newest version: see WhereNow.
+func (v *Review) Locate(ctx context.Context, store *store.Store) error {
 	made := each.Of(v.Remarks, func(r *Remark) record.Comment { return r.Made })
-	now, err := AtHead(ctx, store, made[:min(len(made), maxPlaced)])
+	now, err := WhereNow(ctx, store, v.Review, made[:min(len(made), maxPlaced)])
 	for _, r := range v.Remarks {
 		r.Now = now[r.Made.ID]
 	}
 	return err
 }
 
-// AtHead returns where comments are at HEAD, by id. Comments on the old side, or without a file, have no place there,
-// and none has one while HEAD is unborn.
-func AtHead(ctx context.Context, store *store.Store, made []record.Comment) (map[string]*locate.Placed, error) {
+// WhereNow returns where comments on a review are now, by id: at HEAD if what is checked out contains the reviewed
+// code, else in the newest version of the change that this clone knows. Comments on the old side, or without a file,
+// have no place there, and none has one if that version is not in this clone.
+func WhereNow(ctx context.Context, store *store.Store, review record.Review,
+	made []record.Comment) (map[string]*locate.Placed, error) {
 	made = slices.DeleteFunc(slices.Clone(made), func(c record.Comment) bool {
 		return c.File == "" || c.Side == record.SideOld
 	})
-	head, err := store.Repo.Head(ctx)
-	if errors.Is(err, gitstore.ErrUnborn) || len(made) == 0 {
+	if len(made) == 0 {
 		return nil, nil
 	}
-	if err != nil {
+	at, err := newestVersion(ctx, store, review)
+	if err != nil || at == "" {
 		return nil, err
 	}
-	placed, err := locate.Places(ctx, store, made, head)
+	placed, err := locate.Places(ctx, store, made, at)
 	now := map[string]*locate.Placed{}
 	for i := range placed {
 		now[made[i].ID] = &placed[i]
@@ -272,7 +287,37 @@ func AtHead(ctx context.Context, store *store.Store, made []record.Comment) (map
 	return now, err
 }
 
-// Later says where something is at HEAD if it moved: "now at FILE:LINE" or "outdated: WHY"; else "".
+// newestVersion returns the commit in which to look for the remarks on a review, or "" if it is not in this clone.
+func newestVersion(ctx context.Context, store *store.Store, review record.Review) (gitstore.ID, error) {
+	rounds, err := store.Conversation(ctx, review)
+	if err != nil {
+		return "", err
+	}
+	head, err := store.Repo.Head(ctx)
+	if err != nil && !errors.Is(err, gitstore.ErrUnborn) {
+		return "", err
+	}
+	last := rounds[len(rounds)-1]
+	code := cmp.Or(last.At(), last.Request.Subject.Base)
+	if last.At() == "" && last.Writer == store.Repo.Writer() { // the working tree of this clone
+		return head, nil
+	}
+	if head != "" {
+		if within, err := store.Repo.IsAncestor(ctx, code, head); err == nil && within {
+			return head, nil
+		}
+	}
+	subject, err := lineage.Newest(ctx, store, rounds)
+	if err != nil {
+		return "", gitstore.IgnoreNotFound(err)
+	}
+	if _, err := store.Repo.TreeOf(ctx, subject.Tree); err != nil {
+		return "", gitstore.IgnoreNotFound(err)
+	}
+	return subject.Tree, nil
+}
+
+// Later says where something is in the newest version if it moved: "now at FILE:LINE" or "outdated: WHY"; else "".
 func Later(at *locate.Placed) string {
 	switch {
 	case at == nil:

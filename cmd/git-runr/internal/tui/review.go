@@ -70,7 +70,7 @@ func (m *model) reviewPage(id string) *page {
 			}
 			said := shown.New(review, draft)
 			if said.Settle(ctx, m.Store) == nil { // remarks that cannot be moved stay at their original place
-				_ = said.AtHead(ctx, m.Store)
+				_ = said.Locate(ctx, m.Store)
 			}
 			typed := m.unfinished(review.ID)
 			return func() {

@@ -47,7 +47,7 @@ func (r remark) Version() string {
 // First returns the first line, for lists.
 func (r remark) First() string { return firstLine(r.Text) }
 
-// Later says where its lines are in the newest commit, if they moved.
+// Later says where its lines are in the newest version, if they moved.
 func (r remark) Later() string { return shown.Later(r.Now) }
 
 func newRemark(review record.Review, said *shown.Remark, commit func(string) string) *remark {

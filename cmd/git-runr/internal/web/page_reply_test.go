@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/record"
 )
 
@@ -42,4 +43,37 @@ func TestReplies(t *testing.T) {
 	}
 	s.form("/review/"+id+"/reply", "finding", ids["later"], "text", " ").want(400)
 	s.form("/review/"+id+"/reply", "finding", "nobody", "text", "x").want(404)
+}
+
+// TestEarlierRounds: the page of a round lists what earlier rounds left open or unsettled, and what has changed.
+func TestEarlierRounds(t *testing.T) {
+	s := newSite(t)
+	first, ids := s.talked()
+	s.put("b.txt", []byte("one\ntwo\nthree\nfour\n"))
+	s.commit("more")
+	before, err := s.Store.Review(t.Context(), first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := lineage.NextRound(t.Context(), s.Store, before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := s.Store.RequestReview(t.Context(), request, "cli")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := s.page("/review/" + second.ID)
+	checkHTML(t, page)
+	for _, want := range []string{
+		"; since round 1 the author changed 1 file (&#43;1 -0).", "Carried from earlier rounds:",
+		`<a href="/review/` + first + "#" + ids["later"] + `"><code>b.txt:3</code>`,
+		"Answered in earlier rounds, but not settled:",
+		`<a href="/review/` + first + "#" + ids["settled"] + `"><code>a.txt:1</code>`,
+		"refuted, says Ada", "deferred, says Ada",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
 }

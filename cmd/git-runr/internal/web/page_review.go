@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -50,6 +52,10 @@ type reviewView struct {
 	Sent        bool                 // the reader has just submitted
 	Mine        bool                 // the claim is the reader's
 	Lapsed      bool                 // the claim has run out
+	Since       string               // what changed since the previous round; "" in a first one
+	Carried     []*remark            // what earlier rounds left: see shown.Earlier
+	Unsettled   []*remark
+	Settled     int
 	said        *shown.Review
 }
 
@@ -169,6 +175,9 @@ func (p *pages) review(w http.ResponseWriter, r *http.Request, review record.Rev
 	if err != nil {
 		return err
 	}
+	if err := p.earlier(ctx, &v); err != nil {
+		return err
+	}
 	if v.Runs, err = p.runsOf(ctx, review); err != nil {
 		return err
 	}
@@ -194,7 +203,7 @@ func (p *pages) remarks(ctx context.Context, v *reviewView) ([]*remark, error) {
 	}
 	v.said = shown.New(v.Review, v.Draft)
 	if err = v.said.Settle(ctx, p.Store); err == nil {
-		err = v.said.AtHead(ctx, p.Store)
+		err = v.said.Locate(ctx, p.Store)
 	}
 	// if the change is not here, remarks stay where they were made
 	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
@@ -211,6 +220,39 @@ func (p *pages) remarks(ctx context.Context, v *reviewView) ([]*remark, error) {
 	}
 	v.Submissions, v.Replies = submissions(v.said, all, commits), p.replies(ctx, v.Review, "")
 	return all, p.propose(ctx, v.Review, all)
+}
+
+// earlier fills in what changed since the previous round, and what earlier rounds left to this one.
+func (p *pages) earlier(ctx context.Context, v *reviewView) error {
+	if v.Review.Request.Follows == "" {
+		return nil
+	}
+	rounds, err := p.Store.Conversation(ctx, v.Review)
+	at := rounds.Place(v.Review.ID)
+	if err != nil || at < 1 {
+		return err
+	}
+	since, err := p.Store.Since(ctx, rounds[at-1].Request.Subject, v.Review.Request.Subject)
+	if err == nil {
+		v.Since = fmt.Sprintf("since round %d %s", at, since)
+	}
+	// if a version is not here, remarks stay where they were made
+	earlier, earlierErr := shown.EarlierThan(ctx, p.Store, rounds, at)
+	commits := p.commits(ctx)
+	list := func(remarks []*shown.Remark) []*remark {
+		return each.Of(remarks, func(r *shown.Remark) *remark { return newRemark(rounds[r.Round-1], r, commits) })
+	}
+	v.Carried, v.Unsettled, v.Settled = list(earlier.Carried), list(earlier.Left), earlier.Settled
+	return gitstore.IgnoreNotFound(cmp.Or(err, earlierErr))
+}
+
+// Answered returns the newest answer with its actor and reason, or "".
+func (r remark) Answered() string {
+	last, ok := r.Last()
+	if !ok {
+		return ""
+	}
+	return render.AnswerLine(last)
 }
 
 // reviewFiles adds the files of the change with their remarks to v.
