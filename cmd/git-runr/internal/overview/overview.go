@@ -160,6 +160,9 @@ func (d Overview) next(ctx context.Context, store *store.Store) []string {
 			lines = append(lines, "git runr show "+r.ID)
 		}
 	}
+	if id := d.Covered.refusedBy(); id != "" && !slices.Contains(lines, "git runr show "+id) {
+		lines = append(lines, "git runr show "+id)
+	}
 	if d.Hook == hooks.Absent && d.Hooks == "" {
 		lines = append(lines, "git runr hooks install")
 	}
