@@ -406,8 +406,8 @@ func writeComments(w io.Writer, doc ReviewDocument) {
 		if later != "" {
 			later = "  (" + later + ")"
 		}
-		safetext.Fprintf(w, "%s  %s  by %s%s\n", c.ID,
-			screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, c.Reviewer, later)
+		safetext.Fprintf(w, "%s  %s%s  by %s%s\n", c.ID,
+			screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, severityOf(c.Comment), c.Reviewer, later)
 		if c.Answer != nil {
 			safetext.Fprintf(w, "  %s\n", answerLine(*c.Answer))
 		}
@@ -497,6 +497,14 @@ func placeOf(c record.Comment) string {
 	return cmp.Or(c.Place(), "general")
 }
 
+// severityOf returns the severity that a person gave a comment, after two spaces, or "" if the person gave none.
+func severityOf(c record.Comment) string {
+	if c.Severity == "" {
+		return ""
+	}
+	return "  " + string(c.Severity)
+}
+
 // Indented indents text by four columns, so that no line of it looks like the program's own.
 func Indented(text string) safetext.Block {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
@@ -512,7 +520,7 @@ func Indented(text string) safetext.Block {
 func Draft(w io.Writer, review string, draft store.Draft) {
 	screen.When(w, len(draft.Comments) == 0, "Your draft of %s has no comments.\n", review)
 	for _, c := range draft.Comments {
-		safetext.Fprintf(w, "%s  %s\n%s\n", c.ID, placeOf(c), Indented(c.Comment))
+		safetext.Fprintf(w, "%s  %s%s\n%s\n", c.ID, placeOf(c), severityOf(c), Indented(c.Comment))
 	}
 }
 
