@@ -327,6 +327,12 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	}
 	screen.When(w, len(subject.Paths) > 0, "only %s\n", strings.Join(subject.Paths, ", "))
 	safetext.Fprintf(w, "requested by %s on %s\n", doc.RequestedBy, screen.Time(doc.CreatedAt))
+	if asked := doc.FirstAsked(); len(asked) > 0 {
+		safetext.Fprintf(w, "asked: %s\n", strings.Join(asked, ", "))
+	}
+	for _, h := range doc.Handovers {
+		safetext.Fprintf(w, "given to %s by %s on %s\n", strings.Join(h.People, ", "), h.Actor, screen.Time(h.At))
+	}
 	screen.Each(w, "%s\n", doc.Whereabouts())
 	screen.When(w, doc.NotHere != "", "its commit is not in this clone: %s\n", doc.NotHere)
 	writeRounds(w, doc)
