@@ -37,8 +37,8 @@ func SyncAll(ctx context.Context, s *store.Store, elected string, notes bool) (a
 	return all, err
 }
 
-// Kept counts the events that stay in this clone: those of private logs, and of logs whose remote was removed. It leaves
-// out the originals of reviews that were shared: others have the copy.
+// Kept counts the events that stay in this clone: those of private logs, and of logs whose remote was removed. It
+// leaves out the originals of reviews that were shared: others have the copy.
 func Kept(ctx context.Context, s *store.Store) (kept int, err error) {
 	tips, err := s.Repo.Tips(ctx)
 	if err != nil {

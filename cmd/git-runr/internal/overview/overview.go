@@ -166,11 +166,11 @@ func (d Overview) next(ctx context.Context, store *store.Store) []string {
 			lines = append(lines, "git runr show "+r.ID)
 		}
 	}
-	if id := d.Covered.refusedBy(); id != "" && !slices.Contains(lines, "git runr show "+id) {
-		lines = append(lines, "git runr show "+id)
-	}
 	if d.Hook == hooks.Absent && d.Hooks == "" {
 		lines = append(lines, "git runr hooks install")
+	}
+	if id := d.Covered.refusedBy(); id != "" && !slices.Contains(lines, "git runr show "+id) {
+		lines = append(lines, "git runr show "+id)
 	}
 	running := slices.IndexFunc(d.Queue, func(t queue.Entry) bool { return t.State == queue.StateRunning })
 	switch {
