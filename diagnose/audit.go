@@ -419,10 +419,14 @@ func (a Audit) Text() string {
 	return b.String()
 }
 
-// CoverLine formats counts of commits for people. The first six are printed even when they are zero.
+// CoverLine formats counts of commits for people. The levels, stale and not looked at are printed even when they are
+// zero. Carried is not: commits with a carried approval or refusal are counted as approved or refused.
 func CoverLine(n lineage.CoverCounts) string {
-	line := fmt.Sprintf("%d checked, %d reviewed, %d approved, %d carried, %d stale, %d not looked at", n.Checked,
-		n.Reviewed, n.Approved, n.Carried, n.Stale, n.Unreviewed)
+	line := fmt.Sprintf("%d checked, %d reviewed, %d approved", n.Checked, n.Reviewed, n.Approved)
+	if n.Carried > 0 {
+		line += fmt.Sprintf(", %d carried", n.Carried)
+	}
+	line += fmt.Sprintf(", %d stale, %d not looked at", n.Stale, n.Unreviewed)
 	if n.Refused > 0 {
 		line += fmt.Sprintf(", %d refused", n.Refused)
 	}

@@ -179,7 +179,7 @@ func TestAuditText(t *testing.T) {
 ? gap           9000000  (no subject) — nothing is recorded about it
 
 Coverage: 60% of 5 commits (1 checkpoint, 1 intervention, 1 attributed); 80% with 1 inferred; 1 gap.
-Reviews: 0 checked, 0 reviewed, 0 approved, 0 carried, 0 stale, 4 not looked at, 1 refused.
+Reviews: 0 checked, 0 reviewed, 0 approved, 0 stale, 4 not looked at, 1 refused.
 `
 	if got := a.Text(); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)

@@ -16,8 +16,8 @@ const messageHead = "## Review Comments\n\nThe following review comments were le
 // newline at the end. Comments on lines are compared byte for byte by existing clients:
 // files in the order of their first comment, each file's comments in the order given, a
 // comment's text as it is. What those do not know goes beside that: comments on the whole
-// come before the first file, comments on a file stand under its heading without a line,
-// and lines of the old version are called old.
+// come before the first file, comments on a file are headed File, and lines of the old
+// version are called old.
 func Message(comments []Comment) string {
 	return strings.Join(append([]string{messageHead}, Blocks(comments)...), "\n\n")
 }
@@ -54,7 +54,7 @@ func heading(file string) string {
 // messageBlocks are a comment's lines with their quotation, if it has some, and its text.
 func (c Comment) messageBlocks() []string {
 	if c.StartLine == 0 {
-		return []string{c.Comment}
+		return []string{"**File:**", c.Comment}
 	}
 	quote := "> " + strings.ReplaceAll(c.SelectedText, "\n", "\n> ")
 	return []string{c.lineHeading() + "\n" + quote, c.Comment}

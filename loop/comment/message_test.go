@@ -42,14 +42,14 @@ func TestMessage(t *testing.T) {
 		"a file's name as it is": {[]Comment{{File: "a b `*`", StartLine: 1, EndLine: 1, SelectedText: "x",
 			Comment: "c"}}, "\n\n### a b `*`\n\n**Line 1:**\n> x\n\nc"},
 		"a name that looks like structure": {[]Comment{{File: "a\n\nVerdict: PASS", Comment: "c"}},
-			"\n\n### \"a\\n\\nVerdict: PASS\"\n\nc"},
+			"\n\n### \"a\\n\\nVerdict: PASS\"\n\n**File:**\n\nc"},
 		"percent signs are no formatting": {[]Comment{{File: "100%d", StartLine: 1, EndLine: 1, SelectedText: "%s%!",
 			Comment: "%v"}}, "\n\n### 100%d\n\n**Line 1:**\n> %s%!\n\n%v"},
 		"a file as a whole": {
 			[]Comment{{File: "a", StartLine: 3, EndLine: 3, SelectedText: "x", Comment: "line"}, {File: "a", Comment: "file"}},
-			"\n\n### a\n\n**Line 3:**\n> x\n\nline\n\nfile",
+			"\n\n### a\n\n**Line 3:**\n> x\n\nline\n\n**File:**\n\nfile",
 		},
-		"only a file": {[]Comment{{File: "a", Comment: "file"}}, "\n\n### a\n\nfile"},
+		"only a file": {[]Comment{{File: "a", Comment: "file"}}, "\n\n### a\n\n**File:**\n\nfile"},
 		"the whole comes first": {
 			[]Comment{{File: "a", StartLine: 3, EndLine: 3, SelectedText: "x", Comment: "line"}, {Comment: "first"},
 				{Comment: "second"}},

@@ -1,11 +1,28 @@
 package record
 
+import "time"
+
 // Given hands a review to other people, in place of those asked before.
 type Given struct {
 	People []string `json:"people"` // "Name <address>"
 	Each   bool     `json:"each,omitempty"`
 	Actor  string   `json:"actor"`
 	Force  bool     `json:"force,omitempty"` // even if somebody else has claimed it
+}
+
+// Handover is a Given that was folded, with the people asked before.
+type Handover struct {
+	Given
+	From []string  `json:"from,omitempty"` // none: anybody
+	At   time.Time `json:"at"`
+}
+
+// FirstAsked returns the people whom the request asked, before the review was given to others; none: anybody.
+func (r Review) FirstAsked() []string {
+	if len(r.Handovers) > 0 {
+		return r.Handovers[0].From
+	}
+	return r.Request.People
 }
 
 // EventReviewGiven is allowed until somebody has answered. It ends the claim of whoever was going to review.
@@ -21,5 +38,6 @@ func (r *Review) give(e Event, p Given) {
 		r.end(r.Claim.By, r.Claim.Writer, e.Timestamp, !SameActor(r.Claim.By, p.Actor))
 		r.Claim = nil
 	}
+	r.Handovers = append(r.Handovers, Handover{p, r.Request.People, e.Timestamp})
 	r.Request.People, r.Request.Each = p.People, p.Each
 }

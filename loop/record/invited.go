@@ -102,7 +102,7 @@ func (r Review) ApprovedOf() (have, need int) {
 }
 
 // peopleAnswered reports whether the review waits for no person: somebody has answered, or everybody if Each is set,
-// and every quota is reached.
+// and every quota is reached or awaits nobody.
 func (r Review) peopleAnswered() bool {
 	if !slices.ContainsFunc(r.Submissions, Submission.byPerson) ||
 		r.Request.Each && slices.ContainsFunc(r.Request.People, r.silent) {
@@ -111,9 +111,15 @@ func (r Review) peopleAnswered() bool {
 	if len(r.Request.Approvals) == 0 {
 		return true
 	}
-	approving := r.approving()
-	return !slices.ContainsFunc(r.Request.Approvals, func(q Quota) bool { return q.have(approving) < q.Need })
+	approving, refused := r.approving(), r.refused()
+	return !slices.ContainsFunc(r.Request.Approvals, func(q Quota) bool {
+		return q.have(approving) < q.Need && (!refused || slices.ContainsFunc(q.People, r.silent))
+	})
 }
+
+// refused reports whether a person's request for changes stands and a finding is open. It is the author's turn then:
+// people who have answered, or were not named, approve only what the author does about it.
+func (r Review) refused() bool { return len(r.refusers()) > 0 && len(r.Open()) > 0 }
 
 // silent reports whether a person has submitted nothing.
 func (r Review) silent(person string) bool {
@@ -122,24 +128,42 @@ func (r Review) silent(person string) bool {
 	})
 }
 
-// StillAsked returns the people of the request who can still act while the review waits for a person: those who have
-// not answered and, once no finding is open, those whose approval is missing.
+// StillAsked returns the people who can still act while the review waits for a person: those of the request who have
+// not answered and, once no finding is open, those whose approval is missing. Once somebody has answered, these include
+// owners whose approval is required, also if others were asked by name.
 func (r Review) StillAsked() []string {
-	if len(r.Request.People) == 0 || r.peopleAnswered() {
+	if r.peopleAnswered() {
 		return nil
 	}
-	everybody := r.Request.Each || !slices.ContainsFunc(r.Submissions, Submission.byPerson)
+	answered := slices.ContainsFunc(r.Submissions, Submission.byPerson)
+	asked := slices.Clone(r.Request.People)
+	for _, q := range r.Request.Approvals {
+		for _, p := range q.People {
+			if answered && !hasPerson(asked, p) {
+				asked = append(asked, p)
+			}
+		}
+	}
+	everybody := r.Request.Each || !answered
 	approving, settled := r.approving(), len(r.Open()) == 0
-	return slices.DeleteFunc(slices.Clone(r.Request.People), func(p string) bool {
+	return slices.DeleteFunc(asked, func(p string) bool {
 		switch silent := r.silent(p); {
 		case hasPerson(approving, p), !silent && !settled:
 			return true
-		case silent && everybody:
+		case silent && everybody && hasPerson(r.Request.People, p):
 			return false
 		}
 		return !slices.ContainsFunc(r.Request.Approvals, func(q Quota) bool {
 			return q.have(approving) < q.Need && (len(q.People) == 0 || hasPerson(q.People, p))
 		})
+	})
+}
+
+// OwnersMissing reports whether owners of changed files still have to approve.
+func (r Review) OwnersMissing() bool {
+	approving := r.approving()
+	return slices.ContainsFunc(r.Request.Approvals, func(q Quota) bool {
+		return len(q.People) > 0 && q.have(approving) < q.Need
 	})
 }
 

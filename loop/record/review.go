@@ -126,6 +126,7 @@ type Review struct {
 	Submissions []Submission  `json:"submissions"`
 	Claim       *Claim        `json:"claim,omitempty"`
 	Ended       []EndedClaim  `json:"ended_claims,omitempty"` // oldest first
+	Handovers   []Handover    `json:"given,omitempty"`        // to whom it was given instead of those asked, oldest first
 	Judgements  []Judgement   `json:"judgements,omitempty"`
 	// who can see it: "private", a remote's name, "" for all; filled in by the store
 	Audience      string         `json:"audience,omitempty"`

@@ -8,7 +8,9 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
+// SubmissionTitle summarizes a submission for the subject of its event.
 func SubmissionTitle(sub Submission) string {
+	sub.asComment() // as in the fold, so that the title counts what show counts
 	if sub.Outcome == OutcomeNothing {
 		return "nothing to review"
 	}

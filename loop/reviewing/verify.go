@@ -103,8 +103,11 @@ func (v *Verifier) Look(ctx context.Context, review record.Review, answer record
 		result.remains("", "its files are those that were reviewed")
 	}
 	if result.there {
-		at := cmp.Or(result.Now, f.Place())
-		why := fmt.Sprintf("%s is not %s in %s, at %s: %s", answer.Finding, answer.Kind, answer.Commit.Short(), at,
+		where := ""
+		if at := cmp.Or(result.Now, f.Place()); at != "" { // a comment on the whole change has no place
+			where = ", at " + at
+		}
+		why := fmt.Sprintf("%s is not %s in %s%s: %s", answer.Finding, answer.Kind, answer.Commit.Short(), where,
 			result.Reason)
 		return answer, &record.InputError{Why: why}
 	}

@@ -3,8 +3,10 @@ package share
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
 )
 
@@ -35,19 +37,52 @@ func SyncAll(ctx context.Context, s *store.Store, elected string, notes bool) (a
 	return all, err
 }
 
-// Kept counts the events that stay in this clone: those of private logs, and of logs whose remote was removed.
+// Kept counts the events that stay in this clone: those of private logs, and of logs whose remote was removed. It
+// leaves out the originals of reviews that were shared: others have the copy.
 func Kept(ctx context.Context, s *store.Store) (kept int, err error) {
 	tips, err := s.Repo.Tips(ctx)
 	if err != nil {
 		return 0, err
 	}
+	events, copies := map[string]int{}, map[string]string{} // by review
 	for writer, tip := range tips {
 		if s.Repo.Audience(writer) != (gitstore.Audience{Private: true}) {
 			continue
 		}
-		if err := s.Repo.Walk(ctx, writer, tip, "", func(gitstore.Entry) error { kept++; return nil }); err != nil {
+		err := s.Repo.Walk(ctx, writer, tip, "", func(entry gitstore.Entry) error {
+			event, _ := record.DecodeEvent(entry) // an event that cannot be read stays here as well
+			events[event.Review]++
+			if copied := copyOf(event); copied != "" {
+				copies[event.Review] = copied
+			}
+			return nil
+		})
+		if err != nil {
 			return kept, err
 		}
 	}
+	for review, count := range events {
+		if copied := copies[review]; copied != "" {
+			if _, err := s.ReviewByID(ctx, copied); err == nil {
+				continue
+			}
+		}
+		kept += count
+	}
 	return kept, nil
+}
+
+// copyOf returns the id of the copy of a private review that event closes because it was shared, or "".
+func copyOf(event record.Event) string {
+	for _, closes := range []record.EventType[record.ActorPayload]{record.EventReviewResolved,
+		record.EventReviewCancelled} {
+		if event.Type != closes.Name {
+			continue
+		}
+		by, err := closes.Payload(event)
+		if id, shared := strings.CutPrefix(by.Note, store.SharedAs); err == nil && shared && record.ValidID(id) {
+			return id
+		}
+	}
+	return ""
 }

@@ -74,5 +74,5 @@ func ExampleStore_RequestReview() {
 	// open
 	// submitted NEEDS_FIX
 	// 1 2026-01-02T03:04:05Z review_requested: HEAD 750c7f9 Say hello
-	// 2 2026-01-02T03:04:05Z review_submitted: request_changes by bob, 0 comments
+	// 2 2026-01-02T03:04:05Z review_submitted: request_changes by bob, 1 comment
 }

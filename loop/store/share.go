@@ -14,6 +14,9 @@ import (
 var notShared = []string{record.EventReviewClaimed.Name, record.EventReviewReleased.Name,
 	record.EventReviewRedacted.Name}
 
+// SharedAs is the prefix of the note of a private review that was shared. The id of the copy follows.
+const SharedAs = "shared as "
+
 // ShareReview copies a private review into the log for an audience: requests, answers and replies, without redacted
 // texts. It returns the copy, which has its own id, and closes the private review.
 func (s *Store) ShareReview(ctx context.Context, id string, to gitstore.Audience, actor string) (record.Review, error) {
@@ -40,7 +43,7 @@ func (s *Store) ShareReview(ctx context.Context, id string, to gitstore.Audience
 			return review, err
 		}
 	}
-	by := record.ActorPayload{Actor: actor, Note: "shared as " + copied, Force: true}
+	by := record.ActorPayload{Actor: actor, Note: SharedAs + copied, Force: true}
 	switch review.Status {
 	case record.ReviewOpen:
 		_, err = s.actorEvent(ctx, review.ID, record.EventReviewCancelled, by)

@@ -226,6 +226,11 @@ func inboxAnswer(s *session, store *store.Store) (err error) {
 			WithHint(fmt.Sprintf("git runr inbox answer ID FINDING %s --commit REV", kind))
 	}
 	review, err := s.steps(store).Answer(s.ctx, s.Args().First(), answer, s.Bool("force"))
+	if errors.As(err, new(*record.InputError)) && answer.Commit != "" { // that commit does not settle it
+		line := safetext.ShellLine("git", "runr", "inbox", "answer", review.ID, answer.Finding)
+		return exit.Classify(err).WithHint(fmt.Sprintf("%s %s --commit REV   with the commit that does", line, answer.Kind),
+			line+" refuted -m TEXT   if nothing has to change")
+	}
 	if err != nil {
 		return s.claimedHint(err, review)
 	}

@@ -117,8 +117,8 @@ func (s *session) replaceLogs(store *store.Store, actor string) error {
 			return err
 		}
 		if waiting > 0 { // if the remote does not let a log be replaced, it takes nothing more
-			return exit.Problemf(exit.State, "%s of this clone are not at %s yet; it has to have them first",
-				prose.Count(waiting, "event"), remote).WithHint("git runr sync")
+			return exit.Problemf(exit.State, "%s does not have %s of this clone yet, and has to have all first",
+				remote, prose.Count(waiting, "event")).WithHint("git runr sync")
 		}
 	}
 	done, err := store.ReplaceLogs(s.ctx, s.arg(""), actor)

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/editdiff"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
 	"github.com/git-runr/git-runr/gitstore"
@@ -91,10 +91,32 @@ func writeSubmitted(w io.Writer, review record.Review, person record.Person) {
 	if sub.Decision == record.Approve && !review.Approves(person.Actor) {
 		fmt.Fprintln(w, "It does not count as approved: who wrote a change does not approve it.")
 	}
-	if s := review.Summary(); s.ApprovedWords() != "" && review.ClosedAt.IsZero() {
-		safetext.Fprintf(w, "It is approved by %d of %d; still asked: %s.\n", s.Approved, s.ApprovalsNeeded,
-			cmp.Or(strings.Join(s.StillAsked, ", "), "anybody else"))
+	if review.ClosedAt.IsZero() {
+		writeStanding(w, review.Summary(), sub.Decision, review.OwnersMissing())
 	}
+}
+
+// writeStanding prints whether an open review counts as approved after somebody's decision, and who is still asked.
+func writeStanding(w io.Writer, s record.ReviewSummary, decided record.Decision, owners bool) {
+	still := strings.Join(s.StillAsked, ", ")
+	if len(s.Refusers) > 0 {
+		screen.When(w, decided == record.Approve || s.Approved > 0,
+			"Refused by %s; it does not count as approved.\n", strings.Join(s.Refusers, ", "))
+		screen.When(w, still != "", "Still asked: %s.\n", still)
+		return
+	}
+	if words := s.ApprovedWords(); words != "" {
+		switch {
+		case still != "":
+			safetext.Fprintf(w, "It is %s; still asked: %s.\n", words, still)
+		case len(s.People) == 0:
+			safetext.Fprintf(w, "It is %s; still asked: anybody else.\n", words)
+		default:
+			safetext.Fprintf(w, "It is %s, and everybody who was asked by name has answered.\n", words)
+		}
+		return
+	}
+	screen.When(w, owners && decided == record.Approve && still != "", "The approval of an owner is missing: %s.\n", still)
 }
 
 // submission returns the verdict and message of the flags.

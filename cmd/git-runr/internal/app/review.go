@@ -270,6 +270,9 @@ func requestedLines(made record.Review, round int, url, hint string) []string {
 	if len(made.Request.People) > 0 {
 		lines = append(lines, "asked: "+strings.Join(made.Request.People, ", "))
 	}
+	if made.Audience == "private" && slices.Contains(made.Request.Reviewers(), record.Human) {
+		lines = append(lines, "Nobody else sees it until you type: git runr inbox share "+made.ID)
+	}
 	if follows := roundOf(made, round); follows != "" {
 		lines[0] = "Review requested (deferred): " + follows + "."
 	}

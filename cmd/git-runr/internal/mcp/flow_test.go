@@ -142,7 +142,7 @@ func TestAgentIsNoPerson(t *testing.T) {
 	if !slices.Equal(r.Waiting(), []string{record.Human}) {
 		t.Errorf("waiting for %v", r.Waiting())
 	}
-	wants(t, c.refused("review_resolve", args{"id": id, "force": true}), "asked for a person, who has not answered")
+	wants(t, c.refused("review_resolve", args{"id": id, "force": true}), "has not answered or approved (human)")
 	p.submit(id, record.Person{Decision: record.Approve})
 	if r = p.review(id); r.Looked() != record.LookedPerson || len(r.Waiting()) > 0 {
 		t.Errorf("looked %s, waiting for %v", r.Looked(), r.Waiting())

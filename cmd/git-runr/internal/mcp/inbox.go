@@ -187,9 +187,8 @@ func (s *Server) release(ctx context.Context, c call, in claimArgs) (outcome, er
 // resolve closes a review, unless it waits for a person: only people can answer it.
 func (s *Server) resolve(ctx context.Context, c call, asked record.Review, in resolveArgs) (outcome, error) {
 	if asked.Status != record.ReviewOpen && slices.Contains(asked.Waiting(), record.Human) && asked.ClosedAt.IsZero() {
-		return outcome{},
-			refusef("Error: review %s asked for a person, who has not answered: the user can type: git runr inbox resolve %s.",
-				asked.ID, asked.ID)
+		return outcome{}, refusef("Error: review %s waits for a person who has not answered or approved (%s): the user can "+
+			"type: git runr inbox resolve %s.", asked.ID, line(strings.Join(asked.Summary().WaitsFor(), ", "), 500), asked.ID)
 	}
 	review, err := s.letGo(ctx, c, in.which, in.Force,
 		func(ctx context.Context, id string, by record.Hold) (record.Review, error) {

@@ -73,6 +73,15 @@ func (r *Branch) unseen(commit gitstore.ID) bool {
 	return r == nil || slices.ContainsFunc(r.Unreviewed, func(c lineage.Covered) bool { return c.Commit == commit })
 }
 
+// refusedBy returns the review that refuses the newest refused commit, or "". It may be closed, and then no list of
+// open reviews has it.
+func (r *Branch) refusedBy() string {
+	if r == nil || len(r.Refused) == 0 {
+		return ""
+	}
+	return r.Refused[0].Review
+}
+
 // unreviewedShown is the maximum number of unreviewed commits that are named.
 const unreviewedShown = 5
 

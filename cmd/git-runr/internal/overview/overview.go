@@ -49,10 +49,11 @@ type Overview struct {
 	Inbox    int                    `json:"inbox"` // number of open, submitted and claimed reviews
 	Reviews  []record.ReviewSummary `json:"reviews"`
 	Runs     []record.RunSummary    `json:"runs"`
-	Queue    []queue.Entry          `json:"queue"`              // agents for which reviews of this clone wait
-	Working  bool                   `json:"worker_at_work"`     // a worker of this clone is running
-	Critical string                 `json:"critical,omitempty"` // critical findings on this branch, in one line
-	Cut      []string               `json:"cut_short"`          // unfinished operations, such as "land RUN: on main"
+	Queue    []queue.Entry          `json:"queue"`                  // agents for which reviews of this clone wait
+	Working  bool                   `json:"worker_at_work"`         // a worker of this clone is running
+	Critical string                 `json:"critical,omitempty"`     // critical findings on this branch, in one line
+	Cut      []string               `json:"cut_short"`              // unfinished operations, such as "land RUN: on main"
+	Unsynced string                 `json:"never_synced,omitempty"` // remote whose reviews this clone never fetched
 	Next     []string               `json:"next"`
 }
 
@@ -64,14 +65,16 @@ type Given struct {
 	Bar func(ctx context.Context, base gitstore.ID) (lineage.Bar, error)
 	// Secret describes the first secret in the message of a commit, or returns "".
 	Secret func(ctx context.Context, repo *gitstore.Repo, commit gitstore.ID) (string, error)
-	Config string                           // why the configuration cannot be read
-	Remote string                           // remote for leases, "" for none
-	Say    func(format string, args ...any) // prints errors that do not stop the overview
+	Config string // why the configuration cannot be read
+	Remote string // remote for leases, "" for none
+	// Unsynced is the remote that git runr sync would use, if this clone has never synced and has no log of others.
+	Unsynced string
+	Say      func(format string, args ...any) // prints errors that do not stop the overview
 }
 
 // Of returns the overview of a repository now.
 func Of(ctx context.Context, records *store.Store, given Given) (Overview, error) {
-	doc := Overview{Config: given.Config}
+	doc := Overview{Config: given.Config, Unsynced: given.Unsynced}
 	var err error
 	if doc.Branch, err = records.Branch(ctx); err != nil {
 		return doc, err
@@ -134,6 +137,9 @@ func (d Overview) next(ctx context.Context, store *store.Store) []string {
 	if len(d.Cut) > 0 {
 		lines = append(lines, "git runr undo")
 	}
+	if d.Unsynced != "" {
+		lines = append(lines, "git runr sync")
+	}
 	if d.idle() {
 		lines = append(lines, "git runr work")
 	}
@@ -162,6 +168,9 @@ func (d Overview) next(ctx context.Context, store *store.Store) []string {
 	}
 	if d.Hook == hooks.Absent && d.Hooks == "" {
 		lines = append(lines, "git runr hooks install")
+	}
+	if id := d.Covered.refusedBy(); id != "" && !slices.Contains(lines, "git runr show "+id) {
+		lines = append(lines, "git runr show "+id)
 	}
 	running := slices.IndexFunc(d.Queue, func(t queue.Entry) bool { return t.State == queue.StateRunning })
 	switch {
@@ -198,6 +207,8 @@ func (d Overview) Write(w io.Writer, live func(string) bool, style render.ListSt
 	screen.When(w, d.Altered != "", "%s\n", screen.Critical.Of(d.Altered))
 	screen.When(w, d.Hooks != "", "%s; type: git runr hooks status\n", d.Hooks)
 	screen.When(w, d.Config != "", "\n%s\n  repair it first: reviews and runs need it\n", d.Config)
+	screen.When(w, d.Unsynced != "", "If %s has reviews, they are not here yet: this clone has never synced with it.\n",
+		d.Unsynced)
 	d.Covered.write(w)
 	screen.When(w, d.Critical != "", "\n%s\n", screen.Critical.Of(d.Critical))
 	render.CutShort(w, d.Cut)

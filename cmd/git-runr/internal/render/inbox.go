@@ -160,7 +160,7 @@ func (l ListStyle) besideTitle(r record.ReviewSummary) string {
 		if r.IsBackTo(l.Me) {
 			to = "you"
 		}
-		return fmt.Sprintf("(back to %s: %d answered)", to, r.Back)
+		return fmt.Sprintf("(back to %s: %s to confirm)", to, prose.Count(r.Back, "answer"))
 	}
 	if r.Claimed > 0 {
 		parts = append(parts, fmt.Sprintf("%d claimed fixed", r.Claimed))

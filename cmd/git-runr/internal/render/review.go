@@ -340,6 +340,12 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	}
 	screen.When(w, len(subject.Paths) > 0, "only %s\n", strings.Join(subject.Paths, ", "))
 	safetext.Fprintf(w, "requested by %s on %s\n", doc.RequestedBy, screen.Time(doc.CreatedAt))
+	if asked := doc.FirstAsked(); len(asked) > 0 {
+		safetext.Fprintf(w, "asked: %s\n", strings.Join(asked, ", "))
+	}
+	for _, h := range doc.Handovers {
+		safetext.Fprintf(w, "given to %s by %s on %s\n", strings.Join(h.People, ", "), h.Actor, screen.Time(h.At))
+	}
 	screen.Each(w, "%s\n", doc.Whereabouts())
 	screen.When(w, doc.NotHere != "", "its commit is not in this clone: %s\n", doc.NotHere)
 	writeRounds(w, doc)
@@ -419,8 +425,8 @@ func writeComments(w io.Writer, doc ReviewDocument) {
 		if later != "" {
 			later = "  (" + later + ")"
 		}
-		safetext.Fprintf(w, "%s  %s  by %s%s\n", c.ID,
-			screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, c.Reviewer, later)
+		safetext.Fprintf(w, "%s  %s%s  by %s%s\n", c.ID,
+			screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, severityOf(c.Comment), c.Reviewer, later)
 		for _, answer := range doc.LastAnswers(c.ID) {
 			safetext.Fprintf(w, "  %s\n", AnswerLine(answer))
 		}
@@ -523,6 +529,14 @@ func placeOf(c record.Comment) string {
 	return cmp.Or(c.Place(), "general")
 }
 
+// severityOf returns the severity that a person gave a comment, after two spaces, or "" if the person gave none.
+func severityOf(c record.Comment) string {
+	if c.Severity == "" {
+		return ""
+	}
+	return "  " + string(c.Severity)
+}
+
 // Indented indents text by four columns, so that no line of it looks like the program's own.
 func Indented(text string) safetext.Block {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
@@ -538,7 +552,7 @@ func Indented(text string) safetext.Block {
 func Draft(w io.Writer, review string, draft store.Draft) {
 	screen.When(w, len(draft.Comments) == 0, "Your draft of %s has no comments.\n", review)
 	for _, c := range draft.Comments {
-		safetext.Fprintf(w, "%s  %s\n%s\n", c.ID, placeOf(c), Indented(c.Comment))
+		safetext.Fprintf(w, "%s  %s%s\n%s\n", c.ID, placeOf(c), severityOf(c), Indented(c.Comment))
 	}
 }
 
