@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/syntax"
@@ -68,10 +69,7 @@ func locksBeside(paths []string) (locks []string) {
 // lockFiles finds a dependency that a manifest gained while the lock file beside it did not change.
 // A lock file that changes alone is fine: that is how versions are raised.
 func lockFiles(in Input) []reply.Finding {
-	changed := map[string]bool{}
-	for _, f := range in.Files {
-		changed[f.Path] = true
-	}
+	changed := each.SetOf(in.Files, func(f File) string { return f.Path })
 	var found []reply.Finding
 	for _, f := range in.Files {
 		m := manifests()[path.Base(f.Path)]

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/store"
@@ -166,10 +167,7 @@ func Coverage(ctx context.Context, s *store.Store, commits []gitstore.LoggedComm
 
 // CoverageBy is Coverage with bar as the condition for approval.
 func CoverageBy(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar Bar) ([]Covered, error) {
-	ids := map[string]bool{}
-	for _, c := range commits {
-		ids[string(c.ID)] = true
-	}
+	ids := each.SetOf(commits, func(c gitstore.LoggedCommit) string { return string(c.ID) })
 	covers, err := coversOf(ctx, s, ids)
 	if err != nil {
 		return nil, err
@@ -220,10 +218,7 @@ func addCheckedHere(s *store.Store, commits []gitstore.LoggedCommit, by map[gits
 // commits, and a file with a finding is unchanged there: a fix on another branch does not fix this one.
 func refuseElsewhere(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
 	by map[gitstore.ID][]cover) error {
-	inView := map[gitstore.ID]bool{}
-	for _, c := range commits {
-		inView[c.ID] = true
-	}
+	inView := each.SetOf(commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
 	var settled []gitstore.ID
 	var answered []*cover
 	for _, covers := range by {
@@ -447,10 +442,7 @@ func runCovers(r record.RunSummary) []cover {
 // byCommit groups covers by the commits of commits that they cover.
 func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
 	covers []cover) (map[gitstore.ID][]cover, error) {
-	inView := map[gitstore.ID]bool{}
-	for _, c := range commits {
-		inView[c.ID] = true
-	}
+	inView := each.SetOf(commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
 	by := map[gitstore.ID][]cover{}
 	for _, c := range covers {
 		if !inView[c.span.To] {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/track"
 )
@@ -61,10 +62,7 @@ func (r *Review) join() {
 	if len(subs) < 2 {
 		return
 	}
-	var lists [][]reply.Finding
-	for _, i := range subs {
-		lists = append(lists, r.Submissions[i].Report.Findings)
-	}
+	lists := each.Of(subs, func(i int) []reply.Finding { return r.Submissions[i].Report.Findings })
 	for _, group := range track.Same(lists) {
 		var ids []string
 		for i := range group {
@@ -227,12 +225,7 @@ func (r Review) joinGroup(group []track.At) Joined {
 
 // Finding returns the joined finding with an id.
 func (r Review) Finding(id string) (f Joined, ok bool) {
-	for _, j := range r.Joined() {
-		if j.ID == id || slices.Contains(j.Same, id) {
-			return j, true
-		}
-	}
-	return f, false
+	return each.First(r.Joined(), func(j Joined) bool { return j.ID == id || slices.Contains(j.Same, id) })
 }
 
 // Unruled returns the findings that the judge has to rule on: those of agents that nobody has answered. A failing

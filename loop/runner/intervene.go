@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
@@ -205,10 +206,7 @@ func (r *Runner) TakeUp(ctx context.Context, run record.Run) (record.Run, record
 		return run, record.Intervention{}, err
 	}
 	if len(found) > 0 {
-		var files []string
-		for _, e := range found {
-			files = append(files, e.File)
-		}
+		files := each.Of(found, func(e record.Evidence) string { return e.File })
 		spec.Note = "left evidence: " + strings.Join(files, ", ")
 	}
 	return r.Intervene(ctx, run, spec)

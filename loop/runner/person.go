@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/change"
 	"github.com/git-runr/git-runr/loop/closing"
 	"github.com/git-runr/git-runr/loop/duration"
@@ -108,18 +109,11 @@ func markdownList(lines []string) string {
 }
 
 func checkLines(results []record.CheckResult) []string {
-	var lines []string
-	for _, c := range results {
-		lines = append(lines, c.Name+": "+c.State())
-	}
-	return lines
+	return each.Of(results, func(c record.CheckResult) string { return c.Name + ": " + c.State() })
 }
 
 func reviewersOf(subs []record.Submission) string {
-	var names []string
-	for _, s := range subs {
-		names = append(names, s.Reviewer)
-	}
+	names := each.Of(subs, func(s record.Submission) string { return s.Reviewer })
 	return strings.Join(names, ", ")
 }
 

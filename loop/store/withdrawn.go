@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 )
 
@@ -197,14 +198,11 @@ func (s *Store) RedactReview(ctx context.Context, id, target, actor string) (rec
 
 // rounds returns the other reviews of a review's conversation and of the runs about it.
 func (s *Store) rounds(ctx context.Context, review record.Review) (others []record.Review, err error) {
-	ids := map[string]bool{}
 	conversation, err := s.Conversation(ctx, review)
 	if err != nil {
 		return nil, err
 	}
-	for _, round := range conversation {
-		ids[round.ID] = true
-	}
+	ids := each.SetOf(conversation, func(round record.Review) string { return round.ID })
 	runs, err := s.RunsOf(ctx, review.ID)
 	if err != nil {
 		return nil, err
