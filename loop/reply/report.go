@@ -118,9 +118,8 @@ type ExecutorReport struct {
 // whatever was stated; a failing check makes at least NEEDS_FIX; a PASS with findings is
 // PASS_WITH_NOTES; an unknown word is NEEDS_FIX.
 func EffectiveVerdict(stated Verdict, findings []Finding, checksFailed bool) Verdict {
-	isCritical := func(f Finding) bool { return f.Severity == Critical }
 	switch {
-	case stated == CriticalFail || slices.ContainsFunc(findings, isCritical):
+	case stated == CriticalFail || HasSeverity(findings, Critical):
 		return CriticalFail
 	case checksFailed || !stated.Passed():
 		return NeedsFix
