@@ -3,6 +3,7 @@ package builtin
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -159,11 +160,7 @@ func sqlFromText(f File, k kind, lang *syntax.Language, lines []codeLine) []repl
 		if !sqlText().MatchString(l.Text) && !sqlInner().MatchString(l.Text) {
 			continue
 		}
-		severity := reply.Warning
-		if k.fixture {
-			severity = reply.Note
-		}
-		found = append(found, reply.Finding{Severity: severity, File: f.Path, Line: l.Number, Rule: "sql-from-text",
+		found = append(found, reply.Finding{Severity: k.warning(), File: f.Path, Line: l.Number, Rule: "sql-from-text",
 			Issue: "SQL is put together from strings", Fix: "pass the values as parameters of the query"})
 	}
 	return found
@@ -220,6 +217,5 @@ func deletedIn(f File) []reply.Finding {
 }
 
 func anyLine(lines []Line, pattern *regexp.Regexp) bool {
-	n, _ := count(lines, func(l Line) bool { return pattern.MatchString(l.Text) })
-	return n > 0
+	return slices.ContainsFunc(lines, func(l Line) bool { return pattern.MatchString(l.Text) })
 }

@@ -1,7 +1,9 @@
 package reply
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/git-runr/git-runr/loop/internal/place"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -147,6 +149,25 @@ func VerdictRank(v Verdict) int {
 // HasSeverity reports whether one of findings has exactly that severity.
 func HasSeverity(findings []Finding, severity Severity) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Severity == severity })
+}
+
+// CountSeverities counts findings: "1 critical, 2 warnings", "" for none. An unknown severity counts as a note.
+func CountSeverities(findings []Finding) string {
+	counts := map[Severity]int{}
+	for _, f := range findings {
+		counts[f.Severity]++
+	}
+	var parts []string
+	if n := counts[Critical]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d critical", n))
+	}
+	if n := counts[Warning]; n > 0 {
+		parts = append(parts, prose.Count(n, "warning"))
+	}
+	if n := len(findings) - counts[Critical] - counts[Warning]; n > 0 {
+		parts = append(parts, prose.Count(n, "note"))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // SeverityRank ranks severities: 0 is the worst.
