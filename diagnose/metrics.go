@@ -172,13 +172,7 @@ func (c *counter) run(run record.Run, events []record.Event) {
 
 // answeredRounds returns the number of rounds in which the reviewer saw something and answered.
 func answeredRounds(run record.Run) int {
-	n := 0
-	for _, round := range run.Rounds {
-		if round.Failure == nil && !round.Census.Nothing() {
-			n++
-		}
-	}
-	return n
+	return each.Count(run.Rounds, func(r record.Round) bool { return r.Failure == nil && !r.Census.Nothing() })
 }
 
 // stopReasons returns the reasons of all stops of a run, including those after which it was resumed.
