@@ -485,11 +485,7 @@ func (t *execution) addFiles(files *[]string, from, to gitstore.ID) error {
 // changedOnDisk lists the paths whose files differ between two trees or commits.
 func (t *execution) changedOnDisk(from, to gitstore.ID) ([]string, error) {
 	changes, err := t.Store.Repo.ChangedOnDisk(t.ctx, from, to)
-	files := make([]string, 0, len(changes)) // not nil, for JSON
-	for _, c := range changes {
-		files = append(files, c.Path)
-	}
-	return files, err
+	return each.Of(changes, func(c gitstore.Change) string { return c.Path }), err
 }
 
 // workNow returns the tree from which the attempt's files are committed.

@@ -101,6 +101,5 @@ func (t *execution) lostWork(a *record.Attempt, before, after gitstore.Snapshot)
 // paths returns the set of paths that differ between two trees or commits.
 func (t *execution) paths(from, to gitstore.ID) (map[string]bool, error) {
 	files, err := t.changedOnDisk(from, to)
-	all := each.Set(files)
-	return all, err
+	return each.Set(files), err
 }

@@ -166,12 +166,8 @@ func (t *execution) runCommands(iv record.Intervention, commands []string) ([]re
 	on := cmp.Or(iv.Commit, t.run.Head())
 	results := []record.CheckResult{}
 	for _, command := range commands {
-		check := runplan.Check{Command: command}
-		for _, c := range t.run.Plan.Checks {
-			if c.Command == command {
-				check = c
-			}
-		}
+		check, _ := each.First(t.run.Plan.Checks, func(c runplan.Check) bool { return c.Command == command })
+		check.Command = command
 		t.Progress.Step("run", command)
 		results = append(results, t.Checker.Judge(t.Checker.Run(t.ctx, check, t.tree.Dir, on), nil, nil))
 	}
