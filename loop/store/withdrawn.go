@@ -68,13 +68,18 @@ func (s *Store) concerned(ctx context.Context, events []record.Event) (map[strin
 	return ids, nil
 }
 
-// WithoutRedacted returns events without texts that were redacted since.
-func (s *Store) WithoutRedacted(ctx context.Context, events []record.Event) ([]record.Event, error) {
+// withdrawalsIn returns the redactions of the reviews that events are about.
+func (s *Store) withdrawalsIn(ctx context.Context, events []record.Event) ([]*record.Withdrawal, error) {
 	ids, err := s.concerned(ctx, events)
 	if err != nil {
 		return nil, err
 	}
-	ws, err := s.withdrawals(ctx, ids)
+	return s.withdrawals(ctx, ids)
+}
+
+// WithoutRedacted returns events without texts that were redacted since.
+func (s *Store) WithoutRedacted(ctx context.Context, events []record.Event) ([]record.Event, error) {
+	ws, err := s.withdrawalsIn(ctx, events)
 	for _, w := range ws {
 		for i, e := range events {
 			events[i] = w.Event(e)
@@ -105,11 +110,7 @@ func (s *Store) Withheld(ctx context.Context, id gitstore.ID) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	ids, err := s.concerned(ctx, []record.Event{event})
-	if err != nil {
-		return "", err
-	}
-	ws, err := s.withdrawals(ctx, ids)
+	ws, err := s.withdrawalsIn(ctx, []record.Event{event})
 	for _, w := range ws {
 		if notice := w.Attached(event); notice != "" {
 			return notice, nil
@@ -120,11 +121,7 @@ func (s *Store) Withheld(ctx context.Context, id gitstore.ID) (string, error) {
 
 // Attached returns the paths of what is attached to each of events and was not withdrawn.
 func (s *Store) Attached(ctx context.Context, events []record.Event) (map[gitstore.ID][]string, error) {
-	ids, err := s.concerned(ctx, events)
-	if err != nil {
-		return nil, err
-	}
-	ws, err := s.withdrawals(ctx, ids)
+	ws, err := s.withdrawalsIn(ctx, events)
 	if err != nil {
 		return nil, err
 	}
