@@ -138,9 +138,7 @@ func (r Review) Joined() []Joined {
 	for i := range joined {
 		j := &joined[i]
 		for _, at := range r.alike[j.place] {
-			if id := r.said(at).ID; !slices.Contains(j.Similar, id) {
-				j.Similar = append(j.Similar, id)
-			}
+			j.Similar = each.Once(j.Similar, r.said(at).ID)
 		}
 		j.Judged = r.ruling(j.ID)
 		j.Disputed = len(r.agree(*j)) < quorum && r.Submissions[j.place.List].Decision == ""
@@ -185,9 +183,7 @@ func (r Review) Requests() []JoinedRequest {
 	for _, group := range track.Same(lists) {
 		j := JoinedRequest{Text: lists[group[0].List][group[0].Index].Issue}
 		for _, at := range group {
-			if who := r.Submissions[order[at.List]].Reviewer; !slices.Contains(j.SaidBy, who) {
-				j.SaidBy = append(j.SaidBy, who)
-			}
+			j.SaidBy = each.Once(j.SaidBy, r.Submissions[order[at.List]].Reviewer)
 		}
 		joined = append(joined, j)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -338,9 +337,7 @@ func (s *session) chosenReviews(store *store.Store, step inboxStep) ([]string, e
 	}
 	var ids []string
 	for _, id := range s.Args().Slice() {
-		if !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
+		ids = each.Once(ids, id)
 	}
 	return ids, nil
 }

@@ -182,9 +182,7 @@ func (c *Config) ownersOf(ctx context.Context, subject record.Subject) ([]owners
 // PeopleTexts returns people as "Name <address>", without duplicates.
 func PeopleTexts(all []people.Person) (texts []string) {
 	for _, p := range all {
-		if text := fmt.Sprintf("%s <%s>", p.Name, p.Email); !slices.Contains(texts, text) {
-			texts = append(texts, text)
-		}
+		texts = each.Once(texts, fmt.Sprintf("%s <%s>", p.Name, p.Email))
 	}
 	return texts
 }
