@@ -158,8 +158,8 @@ func reviewChecks(in Input) (failing []string, found []reply.Finding) {
 // arrange sorts the findings by severity, file and line.
 func arrange(found []reply.Finding) {
 	slices.SortStableFunc(found, func(a, b reply.Finding) int {
-		return cmp.Or(cmp.Compare(reply.SeverityRank(a.Severity), reply.SeverityRank(b.Severity)), cmp.Compare(a.File, b.File),
-			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Issue, b.Issue))
+		return cmp.Or(cmp.Compare(reply.SeverityRank(a.Severity), reply.SeverityRank(b.Severity)),
+			cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Issue, b.Issue))
 	})
 }
 
