@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runner"
 	"github.com/git-runr/git-runr/loop/runplan"
@@ -117,30 +118,24 @@ func (d *Diagnosis) activity(run record.Run, stop record.Stop) {
 
 // lastEvent returns when something last happened in run, other than its end or an agent's failure.
 func lastEvent(run record.Run) time.Time {
-	newest := run.CreatedAt
-	add := func(at time.Time) {
-		if at.After(newest) {
-			newest = at
-		}
-	}
+	all := []time.Time{run.CreatedAt}
 	for _, a := range run.Attempts {
-		add(a.StartedAt)
-		if a.Failure == nil {
-			add(a.EndedAt)
+		if all = append(all, a.StartedAt); a.Failure == nil {
+			all = append(all, a.EndedAt)
 		}
 	}
 	for _, c := range run.Checks {
-		add(c.At)
+		all = append(all, c.At)
 	}
 	for _, r := range run.Rounds {
 		if r.Failure == nil {
-			add(r.At)
+			all = append(all, r.At)
 		}
 	}
 	for _, iv := range run.Interventions {
-		add(iv.At)
+		all = append(all, iv.At)
 	}
-	return newest
+	return slices.MaxFunc(all, time.Time.Compare)
 }
 
 // suggestions returns the checks that requests or done criteria mention and that did not pass on the newest tree, and
@@ -176,12 +171,8 @@ func suggestions(plan runplan.Plan, checks matcher, asked []string, known proof)
 
 // checkWith returns the check configured with command, or the zero Check.
 func checkWith(checks []runplan.Check, command string) runplan.Check {
-	for _, c := range checks {
-		if c.Command == command {
-			return c
-		}
-	}
-	return runplan.Check{}
+	c, _ := each.First(checks, func(c runplan.Check) bool { return c.Command == command })
+	return c
 }
 
 // afterwards are the next steps for an abandoned run.
@@ -230,14 +221,8 @@ func edits(run record.Run, stop record.Stop, files []string) []Action {
 func Explain(run record.Run, stop record.Stop) (record.Stop, map[string][]byte) {
 	d := Of(run, stop)
 	stop.Unmet, stop.UnmetChecks, stop.Intervention = d.LastReviewRequests, d.UnmetChecks, d.Intervention
-	stop.Commands = nil
-	for _, s := range d.SuggestedCommands {
-		stop.Commands = append(stop.Commands, s.Command)
-	}
-	stop.NextSteps = nil
-	for _, s := range d.NextSteps {
-		stop.NextSteps = append(stop.NextSteps, s.Command)
-	}
+	stop.Commands = each.Of(d.SuggestedCommands, func(s Suggestion) string { return s.Command })
+	stop.NextSteps = each.Of(d.NextSteps, func(s record.NextStep) string { return s.Command })
 	return stop, map[string][]byte{
 		"stop_diagnostics.json": d.document(),
 		"review_digest.md":      []byte(d.Digest()),

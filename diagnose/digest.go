@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/track"
@@ -50,10 +51,7 @@ func (d Diagnosis) Digest() string {
 	if d.Intervention != "" {
 		digestCode(&b, "Suggested intervention", []string{strings.Join(d.intervention, " \\\n  ")})
 	}
-	var steps []string
-	for _, s := range d.NextSteps {
-		steps = append(steps, s.Command+"  # "+s.What)
-	}
+	steps := each.Of(d.NextSteps, func(s record.NextStep) string { return s.Command + "  # " + s.What })
 	digestCode(&b, "Next steps", steps)
 	return b.String()
 }

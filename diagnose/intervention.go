@@ -1,9 +1,9 @@
 package diagnose
 
 import (
-	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
@@ -41,10 +41,7 @@ func (d Diagnosis) note(checks matcher) string {
 	if note := d.requestsMet(checks); note != "" {
 		return note
 	}
-	var names []string
-	for _, c := range d.SuggestedCommands {
-		names = append(names, c.Check)
-	}
+	names := each.Of(d.SuggestedCommands, func(c Suggestion) string { return c.Check })
 	if len(names) == 0 {
 		return ""
 	}
@@ -80,9 +77,7 @@ func (d Diagnosis) requestsMet(checks matcher) string {
 		if text == "" {
 			return ""
 		}
-		if !slices.Contains(done, text) {
-			done = append(done, text)
-		}
+		done = each.Once(done, text)
 	}
 	note := strings.Join(done, " and ")
 	if note == "" || len(note) > noteWidth {

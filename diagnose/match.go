@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/safetext"
@@ -74,12 +75,8 @@ func (c checkWords) kind() string {
 
 // member returns how certain it is that c belongs to a category, or 0 if it does not.
 func (c checkWords) member(category string) int {
-	for _, m := range c.of {
-		if m.category.name == category {
-			return m.by
-		}
-	}
-	return 0
+	m, _ := each.First(c.of, func(m membership) bool { return m.category.name == category })
+	return m.by
 }
 
 // commands returns the commands of the checks that requests mean, in the order of mention, each once. They come from

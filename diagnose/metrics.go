@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
@@ -171,21 +172,12 @@ func (c *counter) run(run record.Run, events []record.Event) {
 
 // answeredRounds returns the number of rounds in which the reviewer saw something and answered.
 func answeredRounds(run record.Run) int {
-	n := 0
-	for _, round := range run.Rounds {
-		if round.Failure == nil && !round.Census.Nothing() {
-			n++
-		}
-	}
-	return n
+	return each.Count(run.Rounds, func(r record.Round) bool { return r.Failure == nil && !r.Census.Nothing() })
 }
 
 // stopReasons returns the reasons of all stops of a run, including those after which it was resumed.
 func stopReasons(run record.Run, events []record.Event) (reasons []string) {
-	lost := map[gitstore.ID]bool{}
-	for _, l := range run.Lost {
-		lost[l.Event] = true
-	}
+	lost := each.SetOf(run.Lost, func(l record.Lost) gitstore.ID { return l.Event })
 	for _, e := range events {
 		if e.Type != record.EventRunStopped.Name && e.Type != record.EventReviewLoopDetected.Name || lost[e.ID] {
 			continue

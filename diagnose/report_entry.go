@@ -63,27 +63,6 @@ type ReportEntry struct {
 // Unfinished reports whether the entry is an attempt that never ended.
 func (e ReportEntry) Unfinished() bool { return e.Attempt != nil && e.Attempt.EndedAt.IsZero() }
 
-// severities counts findings by severity: "1 critical, 2 warnings". An unknown severity counts as a note.
-func severities(findings []reply.Finding) string {
-	counts := map[reply.Severity]int{}
-	for _, f := range findings {
-		if f.Severity != reply.Critical && f.Severity != reply.Warning {
-			f.Severity = reply.Note
-		}
-		counts[f.Severity]++
-	}
-	var parts []string
-	if n := counts[reply.Critical]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d critical", n))
-	}
-	for _, severity := range []reply.Severity{reply.Warning, reply.Note} {
-		if n := counts[severity]; n > 0 {
-			parts = append(parts, prose.Count(n, string(severity)))
-		}
-	}
-	return cmp.Or(strings.Join(parts, ", "), "no findings")
-}
-
 // goesOn reports whether e ends the waiting of a stopped run.
 func (e ReportEntry) goesOn() bool {
 	switch e.Kind {
@@ -226,7 +205,7 @@ func (e *ReportEntry) describeRound() {
 	case c.Nothing():
 		e.Title += "nothing to review"
 	default:
-		e.Title += r.Said() + ", " + severities(r.Report.Findings)
+		e.Title += r.Said() + ", " + cmp.Or(reply.CountSeverities(r.Report.Findings), "no findings")
 	}
 	if r.Failure == nil {
 		e.details = append(e.details, seen)

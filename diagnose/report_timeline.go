@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
@@ -172,20 +173,12 @@ func (e *ReportEntry) addChecks(results []record.CheckResult) {
 }
 
 func checksState(checks []record.CheckResult) string {
-	ok, failed := 0, 0
-	for _, c := range checks {
-		if c.OK() {
-			ok++
-		}
-		if c.Fails() {
-			failed++
-		}
-	}
+	failed := each.Count(checks, record.CheckResult.Fails)
 	switch {
 	case len(checks) == 0:
 		return "none configured"
 	case failed == 0:
-		return fmt.Sprintf("%d of %d ok", ok, len(checks))
+		return fmt.Sprintf("%d of %d ok", each.Count(checks, record.CheckResult.OK), len(checks))
 	}
 	return fmt.Sprintf("%d of %d failed", failed, len(checks))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runner"
@@ -76,9 +77,7 @@ func unmetOf(run record.Run, checks matcher, requests []string, known proof) []s
 }
 
 func (u *unmet) add(code string) {
-	if !slices.Contains(u.codes, code) {
-		u.codes = append(u.codes, code)
-	}
+	u.codes = each.Once(u.codes, code)
 }
 
 // ask adds the codes of one request.
@@ -189,12 +188,7 @@ func (u *unmet) name(check checkWords) string {
 	if kind == "" {
 		return own
 	}
-	alike := 0
-	for _, other := range u.checks {
-		if other.kind() == kind {
-			alike++
-		}
-	}
+	alike := each.Count(u.checks, func(other checkWords) bool { return other.kind() == kind })
 	if alike > 1 {
 		return own
 	}
@@ -260,9 +254,7 @@ func filesToCreate(request string) []string {
 		word := strings.ToLower(strings.Trim(field, ".,;:()`'\"*"))
 		switch {
 		case isFile(bare) && (creating || saidMissing(fields[i+1:])):
-			if !slices.Contains(files, bare) {
-				files = append(files, bare)
-			}
+			files = each.Once(files, bare)
 		case creates.Has(word):
 			creating = true
 		case !beforePath.Has(word):

@@ -12,10 +12,10 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
@@ -34,9 +34,7 @@ type Reverted struct {
 }
 
 func (d *Reverted) conflict(path string) {
-	if !slices.Contains(d.Conflicts, path) {
-		d.Conflicts = append(d.Conflicts, path)
-	}
+	d.Conflicts = each.Once(d.Conflicts, path)
 }
 
 // randomName returns a unique name that sorts by time.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/git-runr/git-runr/gitstore/each"
 )
 
 // DepthVar counts the git-runr processes above a process. Our hooks do nothing when it is
@@ -60,11 +62,7 @@ func environ(base []string, allowed func(name string) bool) []string {
 	vars["GIT_TERMINAL_PROMPT"] = "0"
 	vars["NO_COLOR"] = "1"
 	vars[DepthVar] = strconv.Itoa(depth(base) + 1)
-	var env []string
-	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		env = append(env, name+"="+vars[name])
-	}
-	return env
+	return each.Of(slices.Sorted(maps.Keys(vars)), func(name string) string { return name + "=" + vars[name] })
 }
 
 // depth returns the value of DepthVar in env, 0 if it is not a count.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
@@ -146,9 +147,5 @@ func (p *preset) passed(base []string) []string {
 // fill replaces words in args by texts, in one pass: the texts themselves are not searched.
 func fill(args []string, oldnew ...string) []string {
 	r := strings.NewReplacer(oldnew...)
-	out := make([]string, len(args))
-	for i, arg := range args {
-		out[i] = r.Replace(arg)
-	}
-	return out
+	return each.Of(args, r.Replace)
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
 
@@ -95,10 +96,7 @@ var flagWords = lazyre.Compile(`(?:^|[\s,\[(|"'` + "`" + `])(--?[A-Za-z][A-Za-z0
 
 // flagsIn returns the options in a help text, sorted.
 func flagsIn(help string) []string {
-	var flags []string
-	for _, m := range flagWords().FindAllStringSubmatch(help, -1) {
-		flags = append(flags, m[1])
-	}
+	flags := each.Of(flagWords().FindAllStringSubmatch(help, -1), func(m []string) string { return m[1] })
 	slices.Sort(flags)
 	return slices.Compact(flags)
 }

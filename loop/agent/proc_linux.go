@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/git-runr/git-runr/gitstore/each"
 )
 
 // endWithUs has the kernel send SIGTERM to the command when we are killed.
@@ -128,12 +130,7 @@ func (f *family) signalGroup(sig syscall.Signal) int {
 	if syscall.Kill(-f.leader, 0) == syscall.ESRCH {
 		return 0
 	}
-	left := 0
-	for _, p := range f.candidates() {
-		if p.group == f.leader {
-			left++
-		}
-	}
+	left := each.Count(f.candidates(), func(p proc) bool { return p.group == f.leader })
 	if left > 0 {
 		_ = syscall.Kill(-f.leader, sig)
 	}

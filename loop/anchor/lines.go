@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/git-runr/git-runr/gitstore/each"
 )
 
 // SplitLines returns the lines of a file without their newlines. A newline at the end does not begin another line.
@@ -60,11 +62,7 @@ func (t *lineTable) number(line string) int {
 
 func (t *lineTable) all(text string) []int {
 	lines := SplitLines(text)
-	numbers := make([]int, len(lines))
-	for i, line := range lines {
-		numbers[i] = t.number(line)
-	}
-	return numbers
+	return each.Of(lines, t.number)
 }
 
 // weight returns the number of letters and digits in lines.

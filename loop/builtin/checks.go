@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 )
@@ -49,11 +50,7 @@ func unsteady(now []failure, result record.CheckResult, changed []string) map[st
 	if result.Again == "" {
 		return nil
 	}
-	words := map[string]bool{}
-	for _, f := range missingFrom(readFailures(result, result.Again, changed), now, nil) {
-		words[f.key()] = true
-	}
-	return words
+	return each.SetOf(missingFrom(readFailures(result, result.Again, changed), now, nil), failure.key)
 }
 
 // sameLines reports whether the ends of two outputs without a readable failure are equal.

@@ -52,7 +52,10 @@ func lineRules(rule string, set ruleSet, f File, k kind, lines []codeLine) []rep
 			if at == nil {
 				continue
 			}
-			severity := r.severity(lineMatch{file: f, lines: lines[:i+1], rest: l.Text[at[1]:], start: at[0]})
+			severity := reply.Warning
+			if r.grade != nil {
+				severity = r.grade(lineMatch{file: f, lines: lines[:i+1], rest: l.Text[at[1]:], start: at[0]})
+			}
 			if severity == "" {
 				continue
 			}
@@ -65,13 +68,6 @@ func lineRules(rule string, set ruleSet, f File, k kind, lines []codeLine) []rep
 		}
 	}
 	return found
-}
-
-func (r lineRule) severity(m lineMatch) reply.Severity {
-	if r.grade == nil {
-		return reply.Warning
-	}
-	return r.grade(m)
 }
 
 // debugRules returns the rules for debugging code, by language id.
@@ -161,14 +157,6 @@ func gradePrint(m lineMatch) reply.Severity {
 	return reply.Warning
 }
 
-// unlessAny returns a warning, or no finding if one of the lines excuses it.
-func unlessAny(lines []codeLine, excuses func(codeLine) bool) reply.Severity {
-	if slices.ContainsFunc(lines, excuses) {
-		return ""
-	}
-	return reply.Warning
-}
-
 // goPrint is the finding for Go's print, unless the diff shows the package's own print function.
 const goPrint = "the built-in print was left in"
 
@@ -176,9 +164,11 @@ var ownPrint = lazy(`\bfunc print(?:ln)?\(|\bprint(?:ln)?\s*:?=|\bprint(?:ln)?\s
 
 // gradePrintStack accepts a print of the stack in the handler of a panic.
 func gradePrintStack(m lineMatch) reply.Severity {
-	return unlessAny(m.lines[max(0, len(m.lines)-8):], func(l codeLine) bool {
-		return strings.Contains(l.code, "recover()")
-	})
+	recovers := func(l codeLine) bool { return strings.Contains(l.code, "recover()") }
+	if slices.ContainsFunc(m.lines[max(0, len(m.lines)-8):], recovers) {
+		return ""
+	}
+	return reply.Warning
 }
 
 var (

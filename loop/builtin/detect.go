@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/syntax"
 )
@@ -113,7 +114,7 @@ func (t tree) goPackages(module string, changed []string) []string {
 		if !strings.HasSuffix(p, ".go") {
 			return whole
 		}
-		dir := relative(module, path.Dir(p))
+		dir := path.Clean(strings.TrimPrefix(path.Dir(p)+"/", module+"/"))
 		if !isPackageDir(dir) {
 			continue
 		}
@@ -123,38 +124,15 @@ func (t tree) goPackages(module string, changed []string) []string {
 			gone = append(gone, dir)
 		}
 	}
-	for _, dir := range gone {
-		if !seen[dir] {
-			return whole // the package may be gone; its users must still compile
-		}
-	}
-	if len(seen) > maxPackages {
+	lost := func(dir string) bool { return !seen[dir] } // the package may be gone; its users must still compile
+	if len(seen) > maxPackages || slices.ContainsFunc(gone, lost) {
 		return whole
 	}
-	return packageArguments(seen)
-}
-
-func packageArguments(dirs map[string]bool) []string {
-	var args []string
-	for dir := range dirs {
-		arg := "."
-		if dir != "." {
-			arg = "./" + dir
-		}
-		args = append(args, shellQuote(arg))
-	}
+	args := each.Of(slices.Collect(maps.Keys(seen)), func(dir string) string {
+		return shellQuote(strings.TrimSuffix("./"+dir, "/."))
+	})
 	slices.Sort(args)
 	return args
-}
-
-func relative(base, dir string) string {
-	if base == "." {
-		return dir
-	}
-	if dir == base {
-		return "."
-	}
-	return strings.TrimPrefix(dir, base+"/")
 }
 
 var importPath = lazy(`^[\w.~+@/-]+$`)

@@ -29,12 +29,9 @@ func fileFinding(f File, severity reply.Severity, rule, issue, fix string) []rep
 // unwanted finds new files that are usually committed by mistake.
 func unwanted(f File, k kind) []reply.Finding {
 	base := path.Base(f.Path)
-	severity := reply.Warning
-	if k.fixture {
-		severity = reply.Note
-	}
+	severity := k.warning()
 	switch {
-	case isEnvFile(base) && hasValues(f.Added):
+	case isEnvFile(base) && anyLine(f.Added, envValue()):
 		if !f.New {
 			severity = reply.Note
 		}
@@ -86,11 +83,6 @@ func isEnvFile(base string) bool {
 }
 
 var envValue = lazy(`^\s*(?:export\s+)?\w+\s*=\s*["']?[^\s"'#$]`)
-
-func hasValues(lines []Line) bool {
-	n, _ := count(lines, func(l Line) bool { return envValue().MatchString(l.Text) })
-	return n > 0
-}
 
 // mergetoolFile matches the files that git mergetool leaves: x_BASE_123.c, x.REMOTE.123.c.
 var mergetoolFile = lazy(`[._](?:BACKUP|BASE|LOCAL|REMOTE)[._]\d+(?:\.\w+)?$`)

@@ -3,9 +3,11 @@ package builtin
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/syntax"
@@ -68,10 +70,7 @@ func locksBeside(paths []string) (locks []string) {
 // lockFiles finds a dependency that a manifest gained while the lock file beside it did not change.
 // A lock file that changes alone is fine: that is how versions are raised.
 func lockFiles(in Input) []reply.Finding {
-	changed := map[string]bool{}
-	for _, f := range in.Files {
-		changed[f.Path] = true
-	}
+	changed := each.SetOf(in.Files, func(f File) string { return f.Path })
 	var found []reply.Finding
 	for _, f := range in.Files {
 		m := manifests()[path.Base(f.Path)]
@@ -161,11 +160,7 @@ func sqlFromText(f File, k kind, lang *syntax.Language, lines []codeLine) []repl
 		if !sqlText().MatchString(l.Text) && !sqlInner().MatchString(l.Text) {
 			continue
 		}
-		severity := reply.Warning
-		if k.fixture {
-			severity = reply.Note
-		}
-		found = append(found, reply.Finding{Severity: severity, File: f.Path, Line: l.Number, Rule: "sql-from-text",
+		found = append(found, reply.Finding{Severity: k.warning(), File: f.Path, Line: l.Number, Rule: "sql-from-text",
 			Issue: "SQL is put together from strings", Fix: "pass the values as parameters of the query"})
 	}
 	return found
@@ -222,6 +217,5 @@ func deletedIn(f File) []reply.Finding {
 }
 
 func anyLine(lines []Line, pattern *regexp.Regexp) bool {
-	n, _ := count(lines, func(l Line) bool { return pattern.MatchString(l.Text) })
-	return n > 0
+	return slices.ContainsFunc(lines, func(l Line) bool { return pattern.MatchString(l.Text) })
 }

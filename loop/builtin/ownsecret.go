@@ -170,16 +170,19 @@ func acceptAssigned(c candidate) strength {
 
 // hasMixedWord reports whether rest contains a word with a digit that is long enough for
 // gitleaks' generic rule. That rule's pattern is slow, and most lines contain no such word.
-func hasMixedWord(rest string) bool {
-	run, digit := 0, false
-	for i := range len(rest) {
-		if !isTokenByte(rest[i]) {
-			run, digit = 0, false
+func hasMixedWord(rest string) bool { return hasLongWord(rest, 10, isDigit) }
+
+// hasLongWord reports whether text contains a word of at least n bytes with one byte for which with is true.
+func hasLongWord(text string, n int, with func(byte) bool) bool {
+	run, has := 0, false
+	for i := range len(text) {
+		if !isTokenByte(text[i]) {
+			run, has = 0, false
 			continue
 		}
 		run++
-		digit = digit || isDigit(rest[i])
-		if digit && run >= 10 {
+		has = has || with(text[i])
+		if has && run >= n {
 			return true
 		}
 	}

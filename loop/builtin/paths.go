@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // kind classifies a path by the rules that apply to it.
@@ -12,6 +14,14 @@ type kind struct {
 	fixture bool // test code or test data: findings weigh less
 	docs    bool // prose: no rules about code
 	patch   bool // contains diffs, snapshots or expected output: white space and markers are content
+}
+
+// warning returns the severity of a fault: in test code and test data it is only noted.
+func (k kind) warning() reply.Severity {
+	if k.fixture {
+		return reply.Note
+	}
+	return reply.Warning
 }
 
 func kindOf(f File) kind {

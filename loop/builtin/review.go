@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
@@ -154,26 +155,19 @@ func reviewChecks(in Input) (failing []string, found []reply.Finding) {
 	return failing, found
 }
 
-var severityRank = map[reply.Severity]int{reply.Critical: 0, reply.Warning: 1, reply.Note: 2}
-
 // arrange sorts the findings by severity, file and line.
 func arrange(found []reply.Finding) {
 	slices.SortStableFunc(found, func(a, b reply.Finding) int {
-		return cmp.Or(cmp.Compare(severityRank[a.Severity], severityRank[b.Severity]), cmp.Compare(a.File, b.File),
-			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Issue, b.Issue))
+		return cmp.Or(cmp.Compare(reply.SeverityRank(a.Severity), reply.SeverityRank(b.Severity)),
+			cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Issue, b.Issue))
 	})
 }
 
 func report(in Input, found []reply.Finding, failing []string) reply.Report {
-	r := reply.Report{Format: "builtin", Findings: []reply.Finding{}, Requests: []string{}, Warnings: []string{}}
-	ids := map[string]int{}
-	for _, f := range found {
-		f.ID = uniqueID(f, ids)
-		r.Findings = append(r.Findings, f)
-		if f.Severity != reply.Note {
-			r.Requests = append(r.Requests, request(f))
-		}
-	}
+	r := reply.Report{Format: "builtin", Findings: append([]reply.Finding{}, found...), Warnings: []string{}}
+	reply.Identify(r.Findings)
+	isRequest := func(f reply.Finding) bool { return f.Severity != reply.Note }
+	r.Requests = each.Of(each.Where(r.Findings, isRequest), request)
 	r.Verdict = verdict(found, failing)
 	if len(in.Files) == 0 {
 		r.Verdict = reply.NeedsFix
@@ -185,16 +179,6 @@ func report(in Input, found []reply.Finding, failing []string) reply.Report {
 	return r
 }
 
-// uniqueID numbers findings that differ only in their line.
-func uniqueID(f reply.Finding, seen map[string]int) string {
-	id := reply.FindingID(f)
-	seen[id]++
-	if n := seen[id]; n > 1 {
-		return fmt.Sprintf("%s-%d", id, n)
-	}
-	return id
-}
-
 // request formats a finding as a sentence.
 func request(f reply.Finding) string {
 	if f.File == "" {
@@ -204,44 +188,22 @@ func request(f reply.Finding) string {
 }
 
 func verdict(found []reply.Finding, failing []string) reply.Verdict {
-	worst := reply.Pass
-	for _, f := range found {
-		switch f.Severity {
-		case reply.Critical:
-			return reply.CriticalFail
-		case reply.Warning:
-			worst = reply.NeedsFix
-		case reply.Note:
-			if worst == reply.Pass {
-				worst = reply.PassWithNotes
-			}
-		}
-	}
-	if len(failing) > 0 {
+	switch {
+	case reply.HasSeverity(found, reply.Critical):
+		return reply.CriticalFail
+	case reply.HasSeverity(found, reply.Warning), len(failing) > 0:
 		return reply.NeedsFix
+	case len(found) > 0:
+		return reply.PassWithNotes
 	}
-	return worst
+	return reply.Pass
 }
 
 func summary(in Input, found []reply.Finding, failing []string) string {
 	if len(in.Files) == 0 {
 		return "nothing to review: the diff names no file"
 	}
-	counts := map[reply.Severity]int{}
-	for _, f := range found {
-		counts[f.Severity]++
-	}
-	var parts []string
-	if n := counts[reply.Critical]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d critical", n))
-	}
-	if n := counts[reply.Warning]; n > 0 {
-		parts = append(parts, prose.Count(n, "warning"))
-	}
-	if n := counts[reply.Note]; n > 0 {
-		parts = append(parts, prose.Count(n, "note"))
-	}
-	said := cmp.Or(strings.Join(parts, ", "), "no problem")
+	said := cmp.Or(reply.CountSeverities(found), "no problem")
 	added := 0
 	for _, f := range in.Files {
 		added += len(f.Added)
@@ -255,20 +217,18 @@ func summary(in Input, found []reply.Finding, failing []string) string {
 			said += "; flaky: " + oneLine(c.Name, 60)
 		}
 	}
-	var inside []string
-	for _, f := range in.Files {
-		if f.Submodule() && !f.Deleted {
-			inside = append(inside, f.Path)
-		}
-	}
-	if len(inside) > 0 {
-		said += "; the content of submodules was not looked at: " + oneLine(strings.Join(inside, ", "), 200)
+	submodules := each.Where(in.Files, func(f File) bool { return f.Submodule() && !f.Deleted })
+	if len(submodules) > 0 {
+		paths := each.Of(submodules, func(f File) string { return f.Path })
+		said += "; the content of submodules was not looked at: " + oneLine(strings.Join(paths, ", "), 200)
 	}
 	if in.Secrets.loaded().own {
 		said += "; " + ownRulesOnly
 	}
-	if missing := checksNotRun(in.Checks); len(missing) > 0 {
-		said += "; not run: " + oneLine(strings.Join(missing, ", "), 300)
+	notRun := each.Where(in.Checks, func(c record.CheckResult) bool { return c.NotRun != "" })
+	if len(notRun) > 0 {
+		why := each.Of(notRun, func(c record.CheckResult) string { return c.Name + " (" + c.NotRun + ")" })
+		said += "; not run: " + oneLine(strings.Join(why, ", "), 300)
 	}
 	return said
 }
@@ -276,14 +236,3 @@ func summary(in Input, found []reply.Finding, failing []string) string {
 // ownRulesOnly says what a review did not look for.
 const ownRulesOnly = "gitleaks' rules are missing: keys and tokens were guessed from how random a text looks, and " +
 	"not looked for in generated files and messages of commits"
-
-// checksNotRun returns the names of the checks that could not run, with reasons.
-func checksNotRun(results []record.CheckResult) []string {
-	var names []string
-	for _, c := range results {
-		if c.NotRun != "" {
-			names = append(names, c.Name+" ("+c.NotRun+")")
-		}
-	}
-	return names
-}

@@ -423,18 +423,5 @@ func mayHoldSecret(text string) bool {
 		strings.Contains(lower, "curl") || containsAny(lower, secretNames) {
 		return true
 	}
-	return hasMixedWord(text) || longestWord(text) >= 16
-}
-
-func longestWord(text string) int {
-	run, longest := 0, 0
-	for i := range len(text) {
-		if isTokenByte(text[i]) {
-			run++
-		} else {
-			run = 0
-		}
-		longest = max(longest, run)
-	}
-	return longest
+	return hasMixedWord(text) || hasLongWord(text, 16, isTokenByte)
 }

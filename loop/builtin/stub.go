@@ -11,14 +11,12 @@ import (
 
 // stubRules returns the rules for unfinished code, by language id.
 var stubRules = sync.OnceValue(func() map[string]ruleSet {
-	says := func(pattern string) lineRule {
+	rule := func(pattern string, grade func(lineMatch) reply.Severity) lineRule {
 		return lineRule{regexp.MustCompile(pattern), "it is not implemented", "implement it, or leave it out of this change",
-			gradeSaysStub}
+			grade}
 	}
-	is := func(pattern string) lineRule {
-		return lineRule{pattern: regexp.MustCompile(pattern), issue: "it is not implemented",
-			fix: "implement it, or leave it out of this change"}
-	}
+	says := func(pattern string) lineRule { return rule(pattern, gradeSaysStub) }
+	is := func(pattern string) lineRule { return rule(pattern, nil) }
 	return map[string]ruleSet{
 		"go": {[]string{"panic"}, []lineRule{says(`\bpanic\(`),
 			says(`\bpanic\((?:fmt\.Sprintf|errors\.New|fmt\.Errorf)\(`)}},
@@ -27,9 +25,7 @@ var stubRules = sync.OnceValue(func() map[string]ruleSet {
 			is(`(?:^|[={]|\breturn|->)\s*TODO\(`)}},
 		"csharp": {[]string{"throw"}, []lineRule{is(`\bthrow\s+new\s+NotImplementedException\(`)}},
 		"rust":   {[]string{"unimplemented", "todo"}, []lineRule{is(`\b(?:unimplemented|todo)!\(`)}},
-		"python": {[]string{"raise"},
-			[]lineRule{{regexp.MustCompile(`\braise\s+NotImplementedError\b`), "it is not implemented",
-				"implement it, or leave it out of this change", gradePython}}},
+		"python": {[]string{"raise"}, []lineRule{rule(`\braise\s+NotImplementedError\b`, gradePython)}},
 		"ruby":   {[]string{"raise"}, []lineRule{says(`\braise\b(?:\s*\(?\s*NotImplementedError\s*,)?`)}},
 		"php":    {[]string{"throw"}, []lineRule{says(`\bthrow\s+new\s+\\?\w*Exception\(`)}},
 		"swift":  {[]string{"fatalError"}, []lineRule{says(`\bfatalError\(`)}},

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
@@ -81,9 +82,5 @@ func IsID(s string) bool {
 
 // IDs are the ids that comments have.
 func IDs(comments []Comment) map[string]bool {
-	taken := map[string]bool{}
-	for _, c := range comments {
-		taken[c.ID] = true
-	}
-	return taken
+	return each.SetOf(comments, func(c Comment) string { return c.ID })
 }

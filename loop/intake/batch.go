@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -63,10 +64,7 @@ func (b Batch) open(ctx context.Context, s *store.Store) ([][]record.Review, err
 		}
 		groups[key] = append(groups[key], review)
 	}
-	all := make([][]record.Review, len(order))
-	for i, key := range order {
-		all[i] = groups[key]
-	}
+	all := each.Of(order, func(key string) []record.Review { return groups[key] })
 	return all, nil
 }
 

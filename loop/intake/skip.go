@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/store"
 )
 
@@ -63,10 +64,6 @@ func (k Skip) byChange(stats []gitstore.FileStat) string {
 // partOf returns the first of parts that text contains, ignoring case.
 func partOf(text string, parts []string) string {
 	text = strings.ToLower(text)
-	for _, part := range parts {
-		if strings.Contains(text, strings.ToLower(part)) {
-			return part
-		}
-	}
-	return ""
+	part, _ := each.First(parts, func(part string) bool { return strings.Contains(text, strings.ToLower(part)) })
+	return part
 }

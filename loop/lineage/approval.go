@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/owners"
 	"github.com/git-runr/git-runr/loop/people"
 	"github.com/git-runr/git-runr/loop/record"
@@ -297,10 +298,7 @@ func changedPaths(ctx context.Context, s *store.Store, c gitstore.LoggedCommit) 
 		return nil, err
 	}
 	changes, err := s.Repo.Changed(ctx, from, c.ID)
-	paths := make([]string, len(changes))
-	for i, change := range changes {
-		paths[i] = change.Path
-	}
+	paths := each.Of(changes, func(change gitstore.Change) string { return change.Path })
 	return paths, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/store"
@@ -176,10 +177,7 @@ func Coverage(ctx context.Context, s *store.Store, commits []gitstore.LoggedComm
 
 // CoverageBy is Coverage with bar as the condition for approval.
 func CoverageBy(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar Bar) ([]Covered, error) {
-	ids := map[string]bool{}
-	for _, c := range commits {
-		ids[string(c.ID)] = true
-	}
+	ids := each.SetOf(commits, func(c gitstore.LoggedCommit) string { return string(c.ID) })
 	covers, err := coversOf(ctx, s, ids)
 	if err != nil {
 		return nil, err
@@ -230,10 +228,7 @@ func addCheckedHere(s *store.Store, commits []gitstore.LoggedCommit, by map[gits
 // commits, and a file with a finding is unchanged there: a fix on another branch does not fix this one.
 func refuseElsewhere(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
 	by map[gitstore.ID][]cover) error {
-	inView := map[gitstore.ID]bool{}
-	for _, c := range commits {
-		inView[c.ID] = true
-	}
+	inView := each.SetOf(commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
 	var settled []gitstore.ID
 	var answered []*cover
 	for _, covers := range by {
@@ -460,10 +455,7 @@ func runCovers(r record.RunSummary) []cover {
 // range of them without showing what they add.
 func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
 	covers []cover) (by map[gitstore.ID][]cover, notShown map[gitstore.ID]string, err error) {
-	inView := map[gitstore.ID]bool{}
-	for _, c := range commits {
-		inView[c.ID] = true
-	}
+	inView := each.SetOf(commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
 	by, notShown = map[gitstore.ID][]cover{}, map[gitstore.ID]string{}
 	for _, c := range covers {
 		if !inView[c.span.To] {

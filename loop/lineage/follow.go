@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/store"
@@ -192,10 +193,7 @@ func (f *follower) load(ctx context.Context) error {
 
 // withTold adds the replacements that git reported to the fresh commits.
 func (f *follower) withTold(ctx context.Context, fresh []gitstore.LoggedCommit) ([]gitstore.LoggedCommit, error) {
-	known := map[gitstore.ID]bool{}
-	for _, c := range fresh {
-		known[c.ID] = true
-	}
+	known := each.SetOf(fresh, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
 	var named []gitstore.ID
 	for from, to := range f.told {
 		if len(f.places[from]) > 0 && !known[to] {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 )
 
@@ -135,10 +136,7 @@ func (f *follower) baseNow(ctx context.Context, old record.Subject, p pair) (git
 	if err != nil {
 		return "", err
 	}
-	mine := map[string]bool{}
-	for _, c := range was {
-		mine[c.Author+"\x00"+c.Subject] = true
-	}
+	mine := each.SetOf(was, func(c gitstore.LoggedCommit) string { return c.Author + "\x00" + c.Subject })
 	base, err := parent(p.to)
 	for at, n := base, 1; err == nil && n < len(was); n++ {
 		next, logErr := f.store.Repo.LogOnly(ctx, []gitstore.ID{at})

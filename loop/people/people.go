@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 )
 
 // Person is somebody who writes or reviews. Email is the address after .mailmap.
@@ -41,10 +42,7 @@ func (e *UnknownError) Error() string {
 	if len(e.Candidates) == 0 {
 		return fmt.Sprintf("nobody here is called %q: give an email address, or name a team in [teams]", e.Name)
 	}
-	var who []string
-	for _, p := range e.Candidates {
-		who = append(who, p.String())
-	}
+	who := each.Of(e.Candidates, func(p Person) string { return p.String() })
 	return fmt.Sprintf("%q may be %s: give the email address", e.Name, strings.Join(who, " or "))
 }
 

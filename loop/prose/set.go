@@ -3,6 +3,8 @@ package prose
 import (
 	"strings"
 	"sync"
+
+	"github.com/git-runr/git-runr/gitstore/each"
 )
 
 // Set is a set of words or phrases. It is built at its first use, because the program starts in a git hook.
@@ -23,10 +25,6 @@ func PhraseSet(phrases string) Set {
 
 func setOf(split func(string) []string, text string) Set {
 	return sync.OnceValue(func() map[string]bool {
-		set := map[string]bool{}
-		for _, phrase := range split(text) {
-			set[OneRow(phrase)] = true
-		}
-		return set
+		return each.SetOf(split(text), OneRow)
 	})
 }

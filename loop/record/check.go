@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/reply"
@@ -132,13 +133,7 @@ const NotInstalled = "not_installed"
 
 // notRun counts the checks that could not be run.
 func notRun(results []CheckResult) int {
-	n := 0
-	for _, c := range results {
-		if c.NotRun != "" {
-			n++
-		}
-	}
-	return n
+	return each.Count(results, func(c CheckResult) bool { return c.NotRun != "" })
 }
 
 // AttachChecks returns the event with the output of checks attached; its payload has only the end of it.

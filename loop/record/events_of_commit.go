@@ -4,16 +4,14 @@ import (
 	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 )
 
 // EventsOfCommit returns the events about commit. If commit took the place of others, the events about those are
 // included, since its review may be there. So are all events of a review that was requested on such a commit,
 // because later events name only the review.
 func EventsOfCommit(events []Event, commit gitstore.ID) []Event {
-	reviewed := map[gitstore.ID]bool{}
-	for _, from := range Predecessors(events, commit) {
-		reviewed[from] = true
-	}
+	reviewed := each.Set(Predecessors(events, commit))
 	var about []Event
 	reviews := map[string]bool{}
 	for _, e := range events {

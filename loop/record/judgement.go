@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/spend"
 )
@@ -59,12 +60,7 @@ func (j Judgement) Count() string { return countRulings(j.Rulings) }
 func countRulings(rulings []Ruling) string {
 	var parts []string
 	for _, kind := range []RulingKind{Refuted, Confirmed, Fixed, StillOpen, Unsaid} {
-		n := 0
-		for _, r := range rulings {
-			if r.Kind == kind {
-				n++
-			}
-		}
+		n := each.Count(rulings, func(r Ruling) bool { return r.Kind == kind })
 		if n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, kind))
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/safetext"
@@ -82,10 +83,7 @@ func listNote(items []string) string {
 	if len(items) == 0 {
 		return ""
 	}
-	var parts []string
-	for _, item := range items[:min(len(items), findingsInNote)] {
-		parts = append(parts, prose.OneLine(item))
-	}
+	parts := each.Of(items[:min(len(items), findingsInNote)], prose.OneLine)
 	text := " (" + strings.Join(parts, "; ")
 	if more := len(items) - findingsInNote; more > 0 {
 		text += fmt.Sprintf("; and %d more", more)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/track"
 )
@@ -61,10 +62,7 @@ func (r *Review) join() {
 	if len(subs) < 2 {
 		return
 	}
-	var lists [][]reply.Finding
-	for _, i := range subs {
-		lists = append(lists, r.Submissions[i].Report.Findings)
-	}
+	lists := each.Of(subs, func(i int) []reply.Finding { return r.Submissions[i].Report.Findings })
 	for _, group := range track.Same(lists) {
 		var ids []string
 		for i := range group {
@@ -140,9 +138,7 @@ func (r Review) Joined() []Joined {
 	for i := range joined {
 		j := &joined[i]
 		for _, at := range r.alike[j.place] {
-			if id := r.said(at).ID; !slices.Contains(j.Similar, id) {
-				j.Similar = append(j.Similar, id)
-			}
+			j.Similar = each.Once(j.Similar, r.said(at).ID)
 		}
 		j.Judged = r.ruling(j.ID)
 		j.Disputed = len(r.agree(*j)) < quorum && r.Submissions[j.place.List].Decision == ""
@@ -187,9 +183,7 @@ func (r Review) Requests() []JoinedRequest {
 	for _, group := range track.Same(lists) {
 		j := JoinedRequest{Text: lists[group[0].List][group[0].Index].Issue}
 		for _, at := range group {
-			if who := r.Submissions[order[at.List]].Reviewer; !slices.Contains(j.SaidBy, who) {
-				j.SaidBy = append(j.SaidBy, who)
-			}
+			j.SaidBy = each.Once(j.SaidBy, r.Submissions[order[at.List]].Reviewer)
 		}
 		joined = append(joined, j)
 	}
@@ -227,12 +221,7 @@ func (r Review) joinGroup(group []track.At) Joined {
 
 // Finding returns the joined finding with an id.
 func (r Review) Finding(id string) (f Joined, ok bool) {
-	for _, j := range r.Joined() {
-		if j.ID == id || slices.Contains(j.Same, id) {
-			return j, true
-		}
-	}
-	return f, false
+	return each.First(r.Joined(), func(j Joined) bool { return j.ID == id || slices.Contains(j.Same, id) })
 }
 
 // FindFinding returns the id of the finding that word names, and the joined finding. word is the id, or the beginning

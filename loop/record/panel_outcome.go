@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
@@ -19,10 +20,7 @@ type Opinion struct {
 
 // Opinions returns the conclusions of the reviewers whose submissions count, in the order in which they were asked.
 func (r Review) Opinions() []Opinion {
-	var all []Opinion
-	for _, sub := range r.Standing() {
-		all = append(all, r.opinion(sub))
-	}
+	all := each.Of(r.Standing(), r.opinion)
 	slices.SortStableFunc(all, func(a, b Opinion) int { return cmp.Compare(r.askedAt(a.Reviewer), r.askedAt(b.Reviewer)) })
 	return all
 }

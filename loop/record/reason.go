@@ -3,6 +3,8 @@ package record
 import (
 	"slices"
 	"strings"
+
+	"github.com/git-runr/git-runr/gitstore/each"
 )
 
 // Family groups stop reasons by what a person has to look at.
@@ -44,11 +46,7 @@ func (n NextStep) For(run string) string { return strings.ReplaceAll(n.Command, 
 
 // Steps returns the commands of the next steps as typed for run.
 func (r Reason) Steps(run string) []string {
-	lines := make([]string, len(r.Next))
-	for i, n := range r.Next {
-		lines[i] = n.For(run)
-	}
-	return lines
+	return each.Of(r.Next, func(n NextStep) string { return n.For(run) })
 }
 
 // Retry reports whether a run that stopped for this reason may be resumed before a person has looked: nothing was

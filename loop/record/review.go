@@ -1,11 +1,11 @@
 package record
 
 import (
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/comment"
 	"github.com/git-runr/git-runr/loop/spend"
 	"github.com/git-runr/git-runr/loop/track"
@@ -61,9 +61,7 @@ type Panel struct {
 func (r ReviewRequest) Reviewers() []string {
 	all := []string{r.Reviewer}
 	for _, name := range r.Others {
-		if !slices.Contains(all, name) {
-			all = append(all, name)
-		}
+		all = each.Once(all, name)
 	}
 	return all
 }

@@ -3,6 +3,7 @@ package record
 import (
 	"slices"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
@@ -87,9 +88,5 @@ func accusesMessage(f reply.Finding) bool {
 
 // Unanswered returns the ids of Open.
 func (r Review) Unanswered() []string {
-	ids := []string{}
-	for _, f := range r.Open() {
-		ids = append(ids, f.ID)
-	}
-	return ids
+	return each.Of(r.Open(), func(f reply.Finding) string { return f.ID })
 }

@@ -2,15 +2,13 @@ package record
 
 import (
 	"slices"
+
+	"github.com/git-runr/git-runr/gitstore/each"
 )
 
 // FailedTurns returns the reviewers that could not be run, oldest failure first.
 func (r Review) FailedTurns() []FailedTurn {
-	var turns []FailedTurn
-	for _, f := range r.Failures {
-		turns = append(turns, FailedTurn{f.Reviewer, f.Writer, f.RetryAt})
-	}
-	return turns
+	return each.Of(r.Failures, func(f Failure) FailedTurn { return FailedTurn{f.Reviewer, f.Writer, f.RetryAt} })
 }
 
 // keepFailures sets the review's failures. Once somebody has answered, it keeps only those of reviewers who have not.

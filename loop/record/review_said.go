@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
@@ -99,24 +100,14 @@ func (r Review) approvers() []Approver {
 
 // Quorum returns how many agents must fail a change for the same reason for that to count.
 func (r Review) Quorum() int {
-	agents := 0
-	for _, name := range r.Request.Reviewers() {
-		if name != Human {
-			agents++
-		}
-	}
+	agents := each.Count(r.Request.Reviewers(), func(name string) bool { return name != Human })
 	return max(1, min(r.Request.Quorum, agents))
 }
 
 // quorumCounts returns the quorum if as many agents have answered, else 1: agents that did not answer outvote
 // nobody.
 func (r Review) quorumCounts() int {
-	answered := 0
-	for _, o := range r.Opinions() {
-		if !o.person && o.Outcome != OutcomeNothing {
-			answered++
-		}
-	}
+	answered := each.Count(r.Opinions(), func(o Opinion) bool { return !o.person && o.Outcome != OutcomeNothing })
 	if quorum := r.Quorum(); answered >= quorum {
 		return quorum
 	}
@@ -142,11 +133,7 @@ func (r Review) Standing() []Submission {
 
 // Findings returns the findings of all submissions and the comments of people, in order: see Joined.
 func (r Review) Findings() []reply.Finding {
-	var all []reply.Finding
-	for _, j := range r.Joined() {
-		all = append(all, j.Finding)
-	}
-	return all
+	return each.Of(r.Joined(), func(j Joined) reply.Finding { return j.Finding })
 }
 
 // Comments returns the comments of all submissions, in order.

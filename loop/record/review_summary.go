@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/spend"
 )
@@ -174,9 +175,7 @@ func (s *ReviewSummary) submissions(all []Submission) {
 			}
 		}
 		for _, id := range sub.Unseen {
-			if !slices.Contains(s.Unseen, id) {
-				s.Unseen = append(s.Unseen, id)
-			}
+			s.Unseen = each.Once(s.Unseen, id)
 		}
 	}
 }
@@ -185,9 +184,7 @@ func (s *ReviewSummary) submissions(all []Submission) {
 func (s *ReviewSummary) failures(turns []FailedTurn) {
 	s.FailedTurns = turns
 	for _, t := range turns {
-		if !slices.Contains(s.Failed, t.Reviewer) {
-			s.Failed = append(s.Failed, t.Reviewer)
-		}
+		s.Failed = each.Once(s.Failed, t.Reviewer)
 		if t.RetryAt.IsZero() {
 			continue
 		}

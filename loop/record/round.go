@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/runplan"
@@ -36,10 +37,7 @@ func (c CheckRun) Failures() []CheckResult {
 
 // Failing returns the names of the checks that count against the change.
 func (c CheckRun) Failing() string {
-	var names []string
-	for _, r := range c.Failures() {
-		names = append(names, r.Name)
-	}
+	names := each.Of(c.Failures(), func(r CheckResult) string { return r.Name })
 	return strings.Join(names, ", ")
 }
 
@@ -48,10 +46,7 @@ func (c CheckRun) Title() string {
 	if c.Failure != nil {
 		return "checks: " + c.Failure.Reason
 	}
-	var parts []string
-	for _, r := range c.Results {
-		parts = append(parts, r.Name+" "+r.State())
-	}
+	parts := each.Of(c.Results, func(r CheckResult) string { return r.Name + " " + r.State() })
 	return cmp.Or(strings.Join(parts, ", "), "no checks")
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/spend"
@@ -155,13 +156,7 @@ func (r Run) ByPeople(attempts int) gitstore.ID {
 
 // GoodAttempts returns the attempts whose work is part of the result, oldest first.
 func (r Run) GoodAttempts() []Attempt {
-	var good []Attempt
-	for _, a := range r.Attempts {
-		if !a.undone() && a.Commit != "" && a.Failure == nil {
-			good = append(good, a)
-		}
-	}
-	return good
+	return each.Where(r.Attempts, func(a Attempt) bool { return !a.undone() && a.Commit != "" && a.Failure == nil })
 }
 
 // Files returns the paths that good attempts and people changed between the run's base and its head, in the order

@@ -1,8 +1,9 @@
 package reply
 
 import (
-	"github.com/git-runr/git-runr/loop/prose"
 	"strings"
+
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // fillers are words that do not change the meaning of a verdict beside them.

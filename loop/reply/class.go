@@ -163,7 +163,7 @@ func definesSeverity(value string) bool {
 // listsSeverities reports whether value names all three severities and nothing else: a scale.
 func listsSeverities(value string) bool {
 	named := map[Severity]bool{}
-	for part := range strings.SplitSeq(strings.NewReplacer(" or ", ",", "/", ",", "|", ",").Replace(value), ",") {
+	for _, part := range alternatives(strings.ReplaceAll(value, ",", "|")) {
 		m, ok := readMark(part)
 		if !ok {
 			return false

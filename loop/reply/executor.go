@@ -5,7 +5,6 @@ import (
 	"path"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/git-runr/git-runr/loop/internal/markdown"
 	"github.com/git-runr/git-runr/loop/internal/place"
@@ -36,9 +35,7 @@ func ParseExecutor(text string) ExecutorReport {
 // "### Verification Results" or "### Artifact Self-Check", "" if there is none.
 func verificationIn(md markdown.Text) string {
 	var parts []string
-	for _, s := range md.Sections(func(title string) bool {
-		return markdown.TitleIs(title, "verification results", "artifact self-check")
-	}, true) {
+	for _, s := range md.Sections(titled("verification results", "artifact self-check"), true) {
 		if text := md.Text(s); text != "" {
 			parts = append(parts, text)
 		}
@@ -106,13 +103,9 @@ func statusHeading(l markdown.Line) (ExecutorStatus, bool) {
 	second := strings.TrimRightFunc(words[1], func(r rune) bool { return !unicode.IsLetter(r) })
 	pair := words[0] + " " + second
 	status, ok := statusHeadings[strings.ToUpper(pair)]
-	return status, ok && (pair == strings.ToUpper(pair) || second != words[1] || len(words) == 2 || !startsWord(words[2]))
-}
-
-// startsWord reports whether s begins with a letter, as "the" in the sentence "Task complete the form".
-func startsWord(s string) bool {
-	r, _ := utf8.DecodeRuneInString(s)
-	return unicode.IsLetter(r)
+	// a word behind it in lower case makes it a sentence: "Task complete the form"
+	return status, ok && (pair == strings.ToUpper(pair) || second != words[1] || len(words) == 2 ||
+		strings.IndexFunc(words[2], unicode.IsLetter) != 0)
 }
 
 // statusLine reads "**Status:** failed".
@@ -128,17 +121,13 @@ func statusLine(l markdown.Line) (string, bool) {
 	if len(words) == 0 || isTemplate(value) {
 		return "", false
 	}
-	return statusWord(words[0]), true
-}
-
-func statusWord(word string) string {
-	switch word {
-	case "failed", "fail", "failure", "error":
-		return "failed"
-	case "partial", "partially", "incomplete":
-		return "partial"
+	switch words[0] {
+	case "fail", "failure", "error":
+		return "failed", true
+	case "partially", "incomplete":
+		return "partial", true
 	}
-	return word
+	return words[0], true
 }
 
 // claimedFiles returns the paths in the sections about files, each once, in their order.
@@ -160,11 +149,14 @@ func claimedFiles(md markdown.Text, log *markdown.Warnings) []string {
 	return files
 }
 
-func isFilesTitle(title string) bool {
-	return markdown.TitleIs(title,
-		"files modified", "files changed", "files created", "files added", "files deleted", "files removed", "files renamed",
-		"modified files", "changed files", "created files", "new files", "deleted files")
+// titled returns a function that reports whether a title is one of titles: see markdown.TitleIs.
+func titled(titles ...string) func(string) bool {
+	return func(title string) bool { return markdown.TitleIs(title, titles...) }
 }
+
+var isFilesTitle = titled(
+	"files modified", "files changed", "files created", "files added", "files deleted", "files removed", "files renamed",
+	"modified files", "changed files", "created files", "new files", "deleted files")
 
 // inlineClaims returns the paths in the title itself: "Files Modified: a.go, b.go".
 func inlineClaims(title string) []string {

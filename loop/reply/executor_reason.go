@@ -15,11 +15,9 @@ func reasonIn(md markdown.Text) string {
 			parts = append(parts, strings.TrimSpace(value+"\n"+paragraphBelow(md, i)))
 		}
 	}
-	wanted := func(title string) bool {
-		return markdown.TitleIs(title, "reason", "awaiting", "blocked by", "blocker", "blockers", "checkpoint details",
-			"what i need", "what is needed", "refuted", "refutation")
-	}
-	for _, s := range md.Sections(wanted, true) {
+	about := titled("reason", "awaiting", "blocked by", "blocker", "blockers", "checkpoint details", "what i need",
+		"what is needed", "refuted", "refutation")
+	for _, s := range md.Sections(about, true) {
 		_, told := statedReason(md.Lines[s.From-1])
 		if text := md.Text(s); text != "" && !told {
 			parts = append(parts, text)

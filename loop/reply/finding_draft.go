@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/git-runr/git-runr/loop/internal/markdown"
@@ -170,21 +171,10 @@ func (d *findingDraft) finding(plain bool, log *markdown.Warnings) Finding {
 		f.At(p)
 		f.Issue = issue
 	}
-	for _, text := range append([]string{d.heading}, ownLines(f.Issue)...) {
-		if p := placeAmong(text); f.File == "" {
-			f.At(p)
+	for _, l := range slices.Concat([]markdown.Line{{Text: d.heading}}, markdown.Split(f.Issue).Lines) {
+		if l.Kind == markdown.LineText && f.File == "" { // neither code nor quoted
+			f.At(placeAmong(l.Text))
 		}
 	}
 	return described(f, d.heading, log)
-}
-
-// ownLines returns the lines of a text that are neither code nor quoted.
-func ownLines(text string) []string {
-	var own []string
-	for _, l := range markdown.Split(text).Lines {
-		if l.Kind == markdown.LineText {
-			own = append(own, l.Text)
-		}
-	}
-	return own
 }

@@ -1,7 +1,6 @@
 package reply
 
 import (
-	"iter"
 	"strings"
 	"unicode"
 
@@ -47,11 +46,12 @@ type findingReader struct {
 // read reads the findings in the lines that are in scope.
 func (r *findingReader) read(lines []readLine, scope []findingScope) {
 	for i, l := range lines {
-		if i > 0 && scope[i] != scope[i-1] || scope[i] == scopeOut {
+		out := scope[i] == scopeOut || r.plain && scope[i] == scopeStray
+		if i > 0 && scope[i] != scope[i-1] || out {
 			r.flush()
 			r.heading, r.group, r.starter = "", severityGroup{}, noField
 		}
-		if r.inside = scope[i] == scopeIn; scope[i] != scopeOut {
+		if r.inside = scope[i] == scopeIn; !out {
 			r.line(i, l)
 		}
 	}
@@ -59,7 +59,7 @@ func (r *findingReader) read(lines []readLine, scope []findingScope) {
 }
 
 func (r *findingReader) line(i int, l readLine) {
-	if l.mark.aside() && !r.inside && (l.role == roleLead || l.role == roleGroup) {
+	if asideWords.Has(l.mark.word) && !r.inside && (l.role == roleLead || l.role == roleGroup) {
 		l.role = roleText
 		if l.level > 0 {
 			l.role = roleTitle
@@ -127,25 +127,16 @@ func (r *findingReader) silent(i int, l markdown.Line) {
 func splitFields(text string) []string {
 	var parts []string
 	start := 0
-	for at := range boldStarts(text) {
+	for at := 0; ; at += len("**") {
+		next := strings.Index(text[at:], " **")
+		if next < 0 {
+			return append(parts, text[start:])
+		}
+		at += next + 1
 		before := strings.TrimRight(text[start:at], " ")
 		f, _ := readField(prose.Cut(text[at:], 80))
 		if f != noField && strings.Contains(before, ":") && before != strings.TrimRight(before, "-|,;.—") {
 			parts, start = append(parts, strings.TrimRight(before, " -|,;—")), at
-		}
-	}
-	return append(parts, text[start:])
-}
-
-// boldStarts yields the indexes in s of bold text after a space.
-func boldStarts(s string) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for at := 0; ; {
-			next := strings.Index(s[at:], " **")
-			if next < 0 || !yield(at+next+1) {
-				return
-			}
-			at += next + 3
 		}
 	}
 }

@@ -47,9 +47,6 @@ type severityMark struct {
 	count    int    // "Critical issues (2)"; 0: no count
 }
 
-// aside reports whether the mark may label a mere remark.
-func (m severityMark) aside() bool { return asideWords.Has(m.word) }
-
 // maxMark is the longest text that can be a mark, in bytes.
 const maxMark = 80
 
@@ -426,13 +423,10 @@ func readSeverity(value string) (severity Severity, known bool) {
 // severitiesIn returns the severities that value begins with or lists as alternatives.
 func severitiesIn(value string) []Severity {
 	var named []Severity
-	for part := range strings.SplitSeq(strings.NewReplacer("/", "|", " or ", "|").Replace(value), "|") {
+	for _, part := range alternatives(value) {
 		part = strings.TrimLeftFunc(part, func(r rune) bool { return markdown.IsDecor(r) || r == '[' || r == '(' })
-		end := strings.IndexFunc(part, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
-		if end < 0 {
-			end = len(part)
-		}
-		m, ok := readMark(part[:end])
+		rest := strings.TrimLeftFunc(part, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' })
+		m, ok := readMark(strings.TrimSuffix(part, rest))
 		if !ok {
 			m, ok = readMark(part)
 		}

@@ -1,7 +1,9 @@
 package reply
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/git-runr/git-runr/loop/internal/place"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -118,9 +120,8 @@ type ExecutorReport struct {
 // whatever was stated; a failing check makes at least NEEDS_FIX; a PASS with findings is
 // PASS_WITH_NOTES; an unknown word is NEEDS_FIX.
 func EffectiveVerdict(stated Verdict, findings []Finding, checksFailed bool) Verdict {
-	isCritical := func(f Finding) bool { return f.Severity == Critical }
 	switch {
-	case stated == CriticalFail || slices.ContainsFunc(findings, isCritical):
+	case stated == CriticalFail || HasSeverity(findings, Critical):
 		return CriticalFail
 	case checksFailed || !stated.Passed():
 		return NeedsFix
@@ -148,6 +149,25 @@ func VerdictRank(v Verdict) int {
 // HasSeverity reports whether one of findings has exactly that severity.
 func HasSeverity(findings []Finding, severity Severity) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Severity == severity })
+}
+
+// CountSeverities counts findings: "1 critical, 2 warnings", "" for none. An unknown severity counts as a note.
+func CountSeverities(findings []Finding) string {
+	counts := map[Severity]int{}
+	for _, f := range findings {
+		counts[f.Severity]++
+	}
+	var parts []string
+	if n := counts[Critical]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d critical", n))
+	}
+	if n := counts[Warning]; n > 0 {
+		parts = append(parts, prose.Count(n, "warning"))
+	}
+	if n := len(findings) - counts[Critical] - counts[Warning]; n > 0 {
+		parts = append(parts, prose.Count(n, "note"))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // SeverityRank ranks severities: 0 is the worst.

@@ -37,16 +37,15 @@ func withoutTagged(text string) string {
 	var kept []string
 	inside := false
 	for i, l := range md.Lines {
-		opens := l.Kind == markdown.LineFence && l.Info == blockTag && wasRead(md.CodeBelow(i))
+		opens := false
+		if l.Kind == markdown.LineFence && l.Info == blockTag {
+			_, unread, err := readBlock(markdown.Printable(md.CodeBelow(i)), &markdown.Warnings{})
+			opens = err == nil && unread == ""
+		}
 		if !opens && !inside {
 			kept = append(kept, l.Text)
 		}
 		inside = opens || inside && l.Kind == markdown.LineCode
 	}
 	return strings.TrimSpace(strings.Join(kept, "\n"))
-}
-
-func wasRead(body string) bool {
-	_, unread, err := readBlock(markdown.Printable(body), &markdown.Warnings{})
-	return err == nil && unread == ""
 }

@@ -76,15 +76,12 @@ func (a *answer) besideVerdicts() markdown.Text {
 	var said []string
 	for _, l := range a.lines {
 		if _, reason, ok := strings.Cut(strings.NewReplacer(" – ", " — ", " - ", " — ", ": ", " — ").Replace(l.rest),
-			" — "); ok && l.role == roleVerdict && !startsWithNumber(reason) {
+			" — "); ok && l.role == roleVerdict && strings.IndexAny(reason, "0123456789") != 0 { // no count of findings
 			said = append(said, reason)
 		}
 	}
 	return markdown.Split(strings.Join(said, "\n"))
 }
-
-// startsWithNumber reports whether s is a count of findings and not a reason.
-func startsWithNumber(s string) bool { return s != "" && '0' <= s[0] && s[0] <= '9' }
 
 // explained uses the text as the summary of a report that refuses without a reason, because
 // otherwise nobody could tell what is wrong.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/internal/markdown"
 	"github.com/git-runr/git-runr/loop/internal/place"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -19,18 +20,18 @@ import (
 func readJSON(a *answer) []candidate {
 	var found []candidate
 	for _, span := range markdown.JSON(a.md) {
-		shape := shapeOf(span)
+		shape, loose := shapeOf(span), []Finding(nil)
 		if shape == nil {
-			if loose := looseFindings([]byte(span.Data)); len(loose) > 0 {
-				a.loose = append(a.loose, loose...)
-				for i := span.From; i <= span.To; i++ {
-					a.read = append(a.read, i)
-				}
+			if loose = looseFindings([]byte(span.Data)); len(loose) == 0 {
+				continue
 			}
-			continue
 		}
 		for i := span.From; i <= span.To; i++ {
 			a.read = append(a.read, i)
+		}
+		if shape == nil {
+			a.loose = append(a.loose, loose...)
+			continue
 		}
 		report, err := shape.read([]byte(span.Data), a.log)
 		if errors.Is(err, errPlaceholder) {
@@ -126,7 +127,8 @@ func (s sarifResult) finding() Finding {
 func shapeOf(span markdown.Span) *jsonShape {
 	has := func(key string) bool { return strings.Contains(strings.ToLower(span.Data), `"`+key+`"`) }
 	if span.Valid {
-		keys := topKeys(span.Data)
+		fields := topFields([]byte(span.Data))
+		keys := each.SetOf(slices.Collect(maps.Keys(fields)), strings.ToLower)
 		has = func(key string) bool { return keys[key] }
 	}
 	for i, shape := range jsonShapes {
@@ -140,10 +142,7 @@ func shapeOf(span markdown.Span) *jsonShape {
 // unreadList returns the key of a list that holds faults by its name and belongs to no
 // shape; "" if there is none.
 func unreadList(data []byte) string {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(data, &fields) != nil {
-		return ""
-	}
+	fields := topFields(data)
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		words := strings.FieldsFunc(key, func(r rune) bool { return r == '_' || r == '-' })
 		known := slices.ContainsFunc(jsonShapes, func(s jsonShape) bool { return slices.Contains(s.beside, key) })
@@ -155,16 +154,12 @@ func unreadList(data []byte) string {
 	return ""
 }
 
-// topKeys returns the keys of an object in lower case.
-func topKeys(data string) map[string]bool {
-	var fields map[string]json.RawMessage
-	keys := map[string]bool{}
-	if json.Unmarshal([]byte(data), &fields) == nil {
-		for key := range fields {
-			keys[strings.ToLower(key)] = true
-		}
+// topFields returns the fields of an object by their keys; none if data is no object.
+func topFields(data []byte) (fields map[string]json.RawMessage) {
+	if json.Unmarshal(data, &fields) != nil {
+		return nil
 	}
-	return keys
+	return fields
 }
 
 // errPlaceholder reports that the verdict is the placeholder of our instructions.

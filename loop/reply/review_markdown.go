@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/internal/markdown"
 	"github.com/git-runr/git-runr/loop/prose"
 )
@@ -18,7 +19,7 @@ func readMarkdownReview(a *answer) []candidate {
 	if stated.unclear && !HasSeverity(findings, Critical) && !HasSeverity(findings, Warning) {
 		report.Format = FormatUnreadable
 	}
-	if s := a.md.Sections(func(title string) bool { return markdown.TitleIs(title, "summary") }, true); len(s) > 0 {
+	if s := a.md.Sections(titled("summary"), true); len(s) > 0 {
 		report.Summary = prose.Cut(a.md.Text(s[0]), maxSummary)
 	}
 	faulty := HasSeverity(findings, Warning) || sectioned && len(findings) > 0
@@ -92,10 +93,11 @@ func (a *answer) markdownFindings() (findings []Finding, sectioned bool) {
 	r := &findingReader{log: a.log}
 	r.read(a.lines, scope)
 	a.tallied, a.read = r.tallied > 0, append(a.read, r.other...)
-	inside, strays := splitFindings(r.found)
+	inside := each.Where(r.found, func(f foundFinding) bool { return f.inside })
+	strays := each.Where(r.found, func(f foundFinding) bool { return !f.inside })
 	if len(inside) == 0 {
 		plain := &findingReader{log: a.log, plain: true}
-		plain.read(a.lines, insideOnly(scope))
+		plain.read(a.lines, scope)
 		if inside = plain.found; len(inside) > 0 {
 			a.log.Add("the findings have no severity: taken as warnings")
 		}
@@ -110,17 +112,6 @@ func (a *answer) markdownFindings() (findings []Finding, sectioned bool) {
 		a.read = append(a.read, f.lines...)
 	}
 	return findings, len(inside) > 0
-}
-
-func splitFindings(found []foundFinding) (inside, strays []foundFinding) {
-	for _, f := range found {
-		if f.inside {
-			inside = append(inside, f)
-		} else {
-			strays = append(strays, f)
-		}
-	}
-	return inside, strays
 }
 
 func findingScopes(md markdown.Text) []findingScope {
@@ -162,15 +153,4 @@ func asideEnd(md markdown.Text, s markdown.Section) int {
 		}
 	}
 	return s.To
-}
-
-// insideOnly marks all lines outside a section of findings as out of scope.
-func insideOnly(scope []findingScope) []findingScope {
-	inside := slices.Clone(scope)
-	for i, s := range inside {
-		if s != scopeIn {
-			inside[i] = scopeOut
-		}
-	}
-	return inside
 }

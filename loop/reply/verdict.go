@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/internal/markdown"
 	"github.com/git-runr/git-runr/loop/prose"
 )
@@ -136,7 +137,7 @@ func isTemplate(value string) bool {
 		markdown.TitleIs(strings.Trim(s, "[]"), "verdict", "...", "…") {
 		return true
 	}
-	return alternatives(s, func(part string) bool {
+	return 1 < each.Count(alternatives(strings.ReplaceAll(s, ", ", "|")), func(part string) bool {
 		if part = verdictWords(part); part == "..." || part == "…" {
 			return true
 		}

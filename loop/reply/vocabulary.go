@@ -91,16 +91,9 @@ func withoutStruck(s string) string {
 	return b.String()
 }
 
-// alternatives reports whether s lists two or more values accepted by known.
-func alternatives(s string, known func(string) bool) bool {
-	s = strings.NewReplacer("/", "|", " or ", "|", ", ", "|").Replace(s)
-	count := 0
-	for part := range strings.SplitSeq(s, "|") {
-		if known(part) {
-			count++
-		}
-	}
-	return count > 1
+// alternatives splits a list of values: "low/medium", "PASS or FAIL", "a | b".
+func alternatives(s string) []string {
+	return strings.Split(strings.NewReplacer("/", "|", " or ", "|").Replace(s), "|")
 }
 
 var adversatives = prose.WordSet(

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/store"
@@ -226,10 +227,7 @@ func unmatched(ctx context.Context, s *store.Store, tree gitstore.ID, limits rol
 func census(all, kept []gitstore.FileStat, left map[string]string, texts map[string]string,
 	limits role.Limits) record.Census {
 	c := record.Census{Files: len(all)}
-	isKept := map[string]bool{}
-	for _, f := range kept {
-		isKept[f.Path] = true
-	}
+	isKept := each.SetOf(kept, func(f gitstore.FileStat) string { return f.Path })
 	for _, f := range all {
 		c.Lines += f.Added + f.Deleted
 		switch {

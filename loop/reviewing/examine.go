@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/anchor"
 	"github.com/git-runr/git-runr/loop/change"
 	"github.com/git-runr/git-runr/loop/checking"
@@ -102,10 +103,7 @@ func (e Examination) askOf(ctx context.Context, dir string,
 	if err != nil {
 		return role.ReviewAnswer{}, nil, err
 	}
-	var files []string
-	for _, f := range group {
-		files = append(files, f.File)
-	}
+	files := each.Of(group, func(f ExaminedFinding) string { return f.File })
 	text := e.prompt(group, nonce)
 	answer, err := e.Agent.Review(ctx, role.ReviewJob{
 		Tree: e.At, Files: files, Dir: dir, Nonce: nonce, Prompt: func() string { return text }, OnLine: e.Progress.Line,

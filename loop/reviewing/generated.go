@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/unidiff"
@@ -32,10 +33,7 @@ const (
 // this program or for git, are never left out.
 func generated(ctx context.Context, s *store.Store, from gitstore.ID,
 	files []gitstore.FileStat) (map[string]string, error) {
-	paths := make([]string, len(files))
-	for i, f := range files {
-		paths[i] = f.Path
-	}
+	paths := each.Of(files, func(f gitstore.FileStat) string { return f.Path })
 	attributes, err := s.Repo.Attributes(ctx, from, paths, attrGenerated, attrVendored)
 	if err != nil {
 		return nil, err

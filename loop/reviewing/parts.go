@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/unidiff"
@@ -83,13 +84,7 @@ func newHunk(d unidiff.Hunk) hunk {
 func isChanged(line []byte) bool { return line[0] == '+' || line[0] == '-' }
 
 func (h hunk) changed() int {
-	n := 0
-	for _, line := range h.lines {
-		if isChanged(line) {
-			n++
-		}
-	}
-	return n
+	return each.Count(h.lines, isChanged)
 }
 
 // spans returns the number of lines on either side of the hunk.
@@ -265,10 +260,7 @@ func (c *Change) split(patch []byte, limits role.Limits) error {
 	}
 	settleCensus(&c.Census, files, packed)
 	c.Files = slices.DeleteFunc(c.Files, c.Census.Hides)
-	shown := map[string]bool{}
-	for _, f := range c.Files {
-		shown[f] = true
-	}
+	shown := each.Set(c.Files)
 	for _, part := range packed.parts {
 		part.Files = slices.DeleteFunc(part.Files, func(f string) bool { return !shown[f] })
 		if len(part.Patch) > 0 || len(c.Parts) == 0 {

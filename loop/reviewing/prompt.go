@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
@@ -179,10 +180,7 @@ func WriteBlock(b *strings.Builder, tag, text string) {
 
 // OneEach formats untrusted names, one on each line.
 func OneEach(names []string) string {
-	safe := make([]string, len(names))
-	for i, name := range names {
-		safe[i] = safetext.Line(name)
-	}
+	safe := each.Of(names, safetext.Line)
 	return strings.Join(safe, "\n")
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
@@ -150,9 +151,6 @@ const filesTampered = 50
 func tamperedWith(ctx context.Context, repo *gitstore.Repo, before, after gitstore.ID,
 	what string) (*record.Failure, error) {
 	changes, err := repo.Changed(ctx, before, after)
-	paths := make([]string, len(changes))
-	for i, c := range changes {
-		paths[i] = c.Path
-	}
+	paths := each.Of(changes, func(c gitstore.Change) string { return c.Path })
 	return &record.Failure{Reason: record.ReasonTampered, Detail: what + prose.FirstNames(paths, filesTampered)}, err
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/closing"
 	"github.com/git-runr/git-runr/loop/locate"
@@ -308,10 +309,7 @@ func (s *scene) byRule(ctx context.Context, f reply.Finding, place locate.Placed
 		return nil
 	}
 	here := func(o hit) bool { return !place.Outdated && (f.Line == 0 || o.Line == place.StartLine) }
-	others := map[string]bool{}
-	for _, o := range slices.DeleteFunc(before, at) {
-		others[o.text] = true
-	}
+	others := each.SetOf(slices.DeleteFunc(before, at), func(o hit) string { return o.text })
 	another := func(o hit) bool { return f.Line > 0 && others[o.text] && !here(o) }
 	now = slices.DeleteFunc(now, another)
 	switch {

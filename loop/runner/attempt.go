@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -472,10 +473,7 @@ func (t *execution) commitOn(
 // addFiles adds the paths that differ between two trees or commits to files, each once.
 func (t *execution) addFiles(files *[]string, from, to gitstore.ID) error {
 	changes, err := t.Store.Repo.Changed(t.ctx, from, to)
-	known := map[string]bool{}
-	for _, f := range *files {
-		known[f] = true
-	}
+	known := each.Set(*files)
 	for _, c := range changes {
 		if !known[c.Path] {
 			*files = append(*files, c.Path)
@@ -487,11 +485,7 @@ func (t *execution) addFiles(files *[]string, from, to gitstore.ID) error {
 // changedOnDisk lists the paths whose files differ between two trees or commits.
 func (t *execution) changedOnDisk(from, to gitstore.ID) ([]string, error) {
 	changes, err := t.Store.Repo.ChangedOnDisk(t.ctx, from, to)
-	files := make([]string, 0, len(changes)) // not nil, for JSON
-	for _, c := range changes {
-		files = append(files, c.Path)
-	}
-	return files, err
+	return each.Of(changes, func(c gitstore.Change) string { return c.Path }), err
 }
 
 // workNow returns the tree from which the attempt's files are committed.

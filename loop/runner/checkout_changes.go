@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
@@ -100,9 +101,5 @@ func (t *execution) lostWork(a *record.Attempt, before, after gitstore.Snapshot)
 // paths returns the set of paths that differ between two trees or commits.
 func (t *execution) paths(from, to gitstore.ID) (map[string]bool, error) {
 	files, err := t.changedOnDisk(from, to)
-	all := map[string]bool{}
-	for _, f := range files {
-		all[f] = true
-	}
-	return all, err
+	return each.Set(files), err
 }

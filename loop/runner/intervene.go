@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
@@ -165,12 +166,8 @@ func (t *execution) runCommands(iv record.Intervention, commands []string) ([]re
 	on := cmp.Or(iv.Commit, t.run.Head())
 	results := []record.CheckResult{}
 	for _, command := range commands {
-		check := runplan.Check{Command: command}
-		for _, c := range t.run.Plan.Checks {
-			if c.Command == command {
-				check = c
-			}
-		}
+		check, _ := each.First(t.run.Plan.Checks, func(c runplan.Check) bool { return c.Command == command })
+		check.Command = command
 		t.Progress.Step("run", command)
 		results = append(results, t.Checker.Judge(t.Checker.Run(t.ctx, check, t.tree.Dir, on), nil, nil))
 	}
@@ -205,10 +202,7 @@ func (r *Runner) TakeUp(ctx context.Context, run record.Run) (record.Run, record
 		return run, record.Intervention{}, err
 	}
 	if len(found) > 0 {
-		var files []string
-		for _, e := range found {
-			files = append(files, e.File)
-		}
+		files := each.Of(found, func(e record.Evidence) string { return e.File })
 		spec.Note = "left evidence: " + strings.Join(files, ", ")
 	}
 	return r.Intervene(ctx, run, spec)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
@@ -253,12 +254,8 @@ func afterChecks(run record.Run, policy runplan.Policy) Step {
 	if !checks.Failed() || ahead(run, policy, runplan.StepReview) {
 		return onward(run, policy)
 	}
-	failed := 0
-	for _, c := range run.Checks[min(run.ChecksSince, len(run.Checks)):] {
-		if c.Step == checks.Step && c.Failed() {
-			failed++
-		}
-	}
+	again := func(c record.CheckRun) bool { return c.Step == checks.Step && c.Failed() }
+	failed := each.Count(run.Checks[min(run.ChecksSince, len(run.Checks)):], again)
 	at := policy.FixStep(run.Position)
 	if at < 0 || failed > policy.MaxRetries {
 		return stop(record.ReasonChecksFailed,
@@ -350,13 +347,8 @@ func backToWork(run record.Run, policy runplan.Policy, at int) Step {
 
 // refusals returns the rounds that did not pass since the run began or a person last intervened.
 func refusals(run record.Run, policy runplan.Policy) []record.Round {
-	var refused []record.Round
-	for _, round := range run.Rounds[min(run.Since, len(run.Rounds)):] {
-		if round.RefusedBy(policy) {
-			refused = append(refused, round)
-		}
-	}
-	return refused
+	since := run.Rounds[min(run.Since, len(run.Rounds)):]
+	return each.Where(since, func(round record.Round) bool { return round.RefusedBy(policy) })
 }
 
 // unmetTwice returns the ids of findings that two attempts in a row were asked to fix and did not fix: each of the last

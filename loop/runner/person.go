@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/change"
 	"github.com/git-runr/git-runr/loop/closing"
 	"github.com/git-runr/git-runr/loop/duration"
@@ -40,19 +41,16 @@ func (t *execution) reviewByPerson(step Step, name string) error {
 	}
 	answers := review.Verdicts()
 	if len(answers) == 0 {
-		return t.stop(record.Stop{Reason: record.ReasonHuman, Review: review.ID, Detail: waitingFor(review)},
-			record.EventRunStopped)
+		detail := fmt.Sprintf("review %s waits for a person", review.ID)
+		if len(review.Submissions) > 0 {
+			detail = fmt.Sprintf("review %s was commented on and has no verdict yet", review.ID)
+		}
+		return t.stop(record.Stop{Reason: record.ReasonHuman, Review: review.ID, Detail: detail}, record.EventRunStopped)
 	}
-	round.Review, round.Reviewer, round.Report = review.ID, reviewersOf(answers), joinSubmissions(answers)
+	people := each.Of(answers, func(s record.Submission) string { return s.Reviewer })
+	round.Review, round.Reviewer, round.Report = review.ID, strings.Join(people, ", "), joinSubmissions(answers)
 	round.Duration = duration.Duration(time.Since(started))
 	return t.recordRound(round, "")
-}
-
-func waitingFor(review record.Review) string {
-	if len(review.Submissions) > 0 {
-		return fmt.Sprintf("review %s was commented on and has no verdict yet", review.ID)
-	}
-	return fmt.Sprintf("review %s waits for a person", review.ID)
 }
 
 // askPeople returns the review of the run's current work: the one requested before, or a new one in its place.
@@ -108,19 +106,7 @@ func markdownList(lines []string) string {
 }
 
 func checkLines(results []record.CheckResult) []string {
-	var lines []string
-	for _, c := range results {
-		lines = append(lines, c.Name+": "+c.State())
-	}
-	return lines
-}
-
-func reviewersOf(subs []record.Submission) string {
-	var names []string
-	for _, s := range subs {
-		names = append(names, s.Reviewer)
-	}
-	return strings.Join(names, ", ")
+	return each.Of(results, func(c record.CheckResult) string { return c.Name + ": " + c.State() })
 }
 
 // joinSubmissions joins several people's answers: the worst verdict, and all findings, requests and texts.

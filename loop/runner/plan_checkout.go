@@ -165,7 +165,7 @@ func givenAside(ctx context.Context, s *store.Store, tree *gitstore.Worktree, pl
 	if given.Commit, err = keepGiven(ctx, s, plan, id, work.head); err != nil {
 		return err
 	}
-	return snapGiven(ctx, s, tree, plan, work)
+	return snapGiven(ctx, tree, plan, work)
 }
 
 // givenInPlace makes the checkout without the executor's work the start of the run.
@@ -181,7 +181,7 @@ func givenInPlace(ctx context.Context, s *store.Store, tree *gitstore.Worktree, 
 	if plan.Context.Commit, err = keepGiven(ctx, s, plan, work.now, plan.Base); err != nil {
 		return err
 	}
-	return snapGiven(ctx, s, tree, plan, work)
+	return snapGiven(ctx, tree, plan, work)
 }
 
 func keepGiven(ctx context.Context, s *store.Store, plan *runplan.Plan, tree, on gitstore.ID) (gitstore.ID, error) {
@@ -193,7 +193,7 @@ func keepGiven(ctx context.Context, s *store.Store, plan *runplan.Plan, tree, on
 }
 
 // snapGiven records the checkout as the executor left it, and as it was before.
-func snapGiven(ctx context.Context, s *store.Store, tree *gitstore.Worktree, plan *runplan.Plan, work executed) error {
+func snapGiven(ctx context.Context, tree *gitstore.Worktree, plan *runplan.Plan, work executed) error {
 	given := plan.Context
 	ref := workspace.ContextRefs + string(given.Commit)
 	snap, err := tree.Snapshot(ctx, ref, "the checkout with an executor's work, before its review: "+

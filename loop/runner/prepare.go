@@ -34,8 +34,7 @@ func (t *execution) prepare() error {
 	case err != nil:
 		return err
 	case tampered != nil:
-		return t.stop(record.Stop{Reason: tampered.Reason, Detail: tampered.Detail, Undo: tampered.Undo},
-			record.EventRunStopped)
+		return t.stopTampered(*tampered)
 	case result.OK():
 		t.Progress.Say(fmt.Sprintf("setup took %s", time.Duration(result.Duration).Round(time.Millisecond)))
 		return nil
@@ -56,6 +55,11 @@ func (t *execution) prepares() bool {
 	return conf.Setup != "" || conf.PostCheckout || len(conf.Copy)+len(conf.Link) > 0
 }
 
+// stopTampered stops the run because something changed the repository while it ran.
+func (t *execution) stopTampered(f record.Failure) error {
+	return t.stop(record.Stop{Reason: f.Reason, Detail: f.Detail, Undo: f.Undo}, record.EventRunStopped)
+}
+
 func (t *execution) sayOutput(result record.CheckResult) {
 	t.Progress.Say(result.Name + ": " + result.State())
 	for line := range strings.SplitSeq(lastLines(result.Output), "\n") {
@@ -64,8 +68,7 @@ func (t *execution) sayOutput(result record.CheckResult) {
 }
 
 func lastLines(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return prose.CutMiddle(strings.Join(lines[max(0, len(lines)-saidLines):], "\n"), saidBytes)
+	return prose.CutMiddle(prose.Tail(strings.TrimSpace(text), saidLines), saidBytes)
 }
 
 // postCheckout runs the user's post-checkout hook in the run's new worktree, as git worktree add does, if the
@@ -90,8 +93,7 @@ func (t *execution) postCheckout() error {
 	result, tampered, err := t.Checker.Guarded(t.ctx, t.watch("the post-checkout hook ran"),
 		runplan.Check{Name: "post-checkout", Command: line}, t.run.Head())
 	if err == nil && tampered != nil {
-		err = t.stop(record.Stop{Reason: tampered.Reason, Detail: tampered.Detail, Undo: tampered.Undo},
-			record.EventRunStopped)
+		err = t.stopTampered(*tampered)
 	} else if err == nil && !result.OK() {
 		t.sayOutput(result)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/workspace"
@@ -16,12 +17,12 @@ import (
 // revert undoes an attempt: it restores exactly the files that the attempt changed. The attempt's commit is kept in
 // this clone.
 func (t *execution) revert(step Step) error {
-	a := t.attemptNumbered(step.Number)
-	if a == nil {
+	a, ok := each.First(t.run.Attempts, func(a record.Attempt) bool { return a.Number == step.Number })
+	if !ok {
 		return fmt.Errorf("revert attempt %d: %w", step.Number, gitstore.ErrNotFound)
 	}
 	t.Progress.Step("revert", fmt.Sprintf("attempt %d, %s", a.Number, prose.Count(len(a.Files), "file")))
-	reverted, err := t.undo(*a)
+	reverted, err := t.undo(a)
 	if err != nil {
 		return fmt.Errorf("revert attempt %d: %w", a.Number, err)
 	}
@@ -217,12 +218,5 @@ func (t *execution) takeUpKilled(a record.Attempt) error {
 		why = fmt.Sprintf("nobody looked at what attempt %d changed", a.Number)
 	}
 	t.Progress.Say(fmt.Sprintf("%s; what it left stays as it is: %s", why, strings.Join(paths, ", ")))
-	return nil
-}
-
-func (t *execution) attemptNumbered(n int) *record.Attempt {
-	if i := slices.IndexFunc(t.run.Attempts, func(a record.Attempt) bool { return a.Number == n }); i >= 0 {
-		return &t.run.Attempts[i]
-	}
 	return nil
 }

@@ -60,12 +60,6 @@ func (t *execution) refuted() []reply.Words {
 	return nil
 }
 
-// previous returns the findings that the implementer was last asked to fix.
-func (t *execution) previous() []reply.Finding {
-	findings, _ := t.run.Open()
-	return findings
-}
-
 // saidBefore returns the full text of what the implementer was last asked for, and a newer answer that could not be
 // read.
 func (t *execution) saidBefore() []reply.Words {

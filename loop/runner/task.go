@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/internal/markdown"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
@@ -98,9 +99,7 @@ func (r *taskReader) add(item string) {
 	case !strings.ContainsAny(item, "*?[/"): // without a slash, a name would match in every directory
 		item = "/" + item
 	}
-	if !slices.Contains(*r.list, item) {
-		*r.list = append(*r.list, item)
-	}
+	*r.list = each.Once(*r.list, item)
 }
 
 // taskValue removes quotes and a trailing remark from a value.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/spend"
 )
@@ -100,11 +101,6 @@ func (s Setting) IsLimit() bool {
 // SetLimits replaces the plan's limits.
 func (p *Plan) SetLimits(limits RunLimits) {
 	p.Policy.Budget, p.Policy.WaitForQuota = limits.Budget, limits.WaitForQuota
-	var settings []Setting
-	for _, s := range p.Settings {
-		if !s.IsLimit() {
-			settings = append(settings, s)
-		}
-	}
+	settings := each.Where(p.Settings, func(s Setting) bool { return !s.IsLimit() })
 	p.Settings = append(settings, limits.Settings...)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/reply"
@@ -148,10 +149,7 @@ func (p Plan) Why(file string) string {
 // Violations names files and the rules that they break, at most a few.
 func (p Plan) Violations(files []string) string {
 	const most = 5
-	var parts []string
-	for _, f := range files[:min(len(files), most)] {
-		parts = append(parts, safetext.Line(f)+" is "+p.Why(f))
-	}
+	parts := each.Of(files[:min(len(files), most)], func(f string) string { return safetext.Line(f) + " is " + p.Why(f) })
 	if more := len(files) - most; more > 0 {
 		parts = append(parts, fmt.Sprintf("and %s more", prose.Count(more, "file")))
 	}

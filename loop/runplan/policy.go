@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/reply"
 )
@@ -112,10 +113,7 @@ func (p Policy) FixStep(at int) int {
 
 // String lists the steps' names.
 func (p Policy) String() string {
-	names := make([]string, len(p.Workflow))
-	for i, s := range p.Workflow {
-		names[i] = s.Name
-	}
+	names := each.Of(p.Workflow, func(s WorkStep) string { return s.Name })
 	return strings.Join(names, " → ")
 }
 

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/safefile"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/internal/notes"
@@ -251,9 +252,7 @@ func (x *exchange) take(ctx context.Context) error {
 		return slices.ContainsFunc(adopted.Rejected, func(log gitstore.Rejection) bool { return log.Writer == r.Writer })
 	})
 	for _, writer := range adopted.Writers {
-		if !slices.Contains(x.done.Writers, writer) {
-			x.done.Writers = append(x.done.Writers, writer)
-		}
+		x.done.Writers = each.Once(x.done.Writers, writer)
 	}
 	x.done.Rejected = append(append([]gitstore.Rejection{}, fetched.Refused...), adopted.Rejected...)
 	if adopted.Diverged {
@@ -507,10 +506,7 @@ func (x *exchange) replacing(ctx context.Context, shared string, tip,
 		return nil, context.Cause(ctx)
 	}
 	x.done.Replaced = append(x.done.Replaced, shared)
-	replaced := map[gitstore.ID]bool{}
-	for _, e := range was[:min(len(was), r.events)] {
-		replaced[e.ID] = true
-	}
+	replaced := each.SetOf(was[:min(len(was), r.events)], func(e gitstore.Entry) gitstore.ID { return e.ID })
 	return replaced, nil
 }
 

@@ -103,19 +103,23 @@ func BranchOf(ref string) string {
 	return name
 }
 
+// audienceName names who can see the log of writer, or returns "" if all logs have the same audience.
+func (s *Store) audienceName(writer string) string {
+	if writer == "" || s.Repo.OneAudience() {
+		return ""
+	}
+	return s.Repo.Audience(writer).String()
+}
+
 // seen fills in the review's audience.
 func (s *Store) seen(r record.Review) record.Review {
-	if r.Writer != "" && !s.Repo.OneAudience() {
-		r.Audience = s.Repo.Audience(r.Writer).String()
-	}
+	r.Audience = s.audienceName(r.Writer)
 	return r
 }
 
 // seenRun fills in the run's audience.
 func (s *Store) seenRun(r record.Run) record.Run {
-	if r.Writer != "" && !s.Repo.OneAudience() {
-		r.Audience = s.Repo.Audience(r.Writer).String()
-	}
+	r.Audience = s.audienceName(r.Writer)
 	return r
 }
 
@@ -161,11 +165,7 @@ func (s *Store) AppendAgain(ctx context.Context, to gitstore.Audience, entry git
 	if err != nil {
 		return record.Event{}, err
 	}
-	ids, err := s.concerned(ctx, []record.Event{old})
-	if err != nil {
-		return record.Event{}, err
-	}
-	ws, err := s.withdrawals(ctx, ids)
+	ws, err := s.withdrawalsIn(ctx, []record.Event{old})
 	if err != nil {
 		return record.Event{}, err
 	}

@@ -84,12 +84,7 @@ func (s *Store) ThreadOf(ctx context.Context, review record.Review, word string)
 
 // roundAfter returns the newest review that follows another and was not cancelled, or "".
 func (s *Store) roundAfter(ctx context.Context, id string) (next string, err error) {
-	err = s.retryIndex(func() error {
-		idx, err := s.index(ctx)
-		if err != nil {
-			return err
-		}
-		defer idx.close()
+	err = s.withIndex(ctx, func(idx *index) error {
 		entries, err := idx.stack.Newest(map[uint64]bool{kindReview.mark(markOfText("follows", id)): true})
 		var newest uint64
 		next = ""

@@ -15,12 +15,7 @@ import (
 // of any log. The index limits the search to the runs and reviews that name the commit.
 func (s *Store) EventsAbout(ctx context.Context,
 	commit gitstore.ID) (about []record.Event, unreadable []error, err error) {
-	err = s.retryIndex(func() error {
-		idx, err := s.index(ctx)
-		if err != nil {
-			return err
-		}
-		defer idx.close()
+	err = s.withIndex(ctx, func(idx *index) error {
 		all, err := s.naming(ctx, idx, map[string]bool{string(commit): true})
 		if err != nil {
 			return err
@@ -82,12 +77,7 @@ func (s *Store) eventsOfRows(ctx context.Context, idx *index, rows []row) (all [
 // ids, in the order in which they began, and what cannot be read of any log.
 func (s *Store) RunsAbout(ctx context.Context, commits []gitstore.ID,
 	names, ids []string) (runs []record.Run, unreadable []error, err error) {
-	err = s.retryIndex(func() error {
-		idx, err := s.index(ctx)
-		if err != nil {
-			return err
-		}
-		defer idx.close()
+	err = s.withIndex(ctx, func(idx *index) error {
 		marks := map[uint64]bool{}
 		for _, id := range commits {
 			if mark, ok := markOf(string(id)); ok {
@@ -136,12 +126,7 @@ func (s *Store) runsOf(ctx context.Context, idx *index, rows []row) ([]record.Ru
 
 // EventsOf returns the events of all runs and reviews that match f, in order, and the ids of these.
 func (s *Store) EventsOf(ctx context.Context, f Filter) (events []record.Event, ids map[string]bool, err error) {
-	err = s.retryIndex(func() error {
-		idx, err := s.index(ctx)
-		if err != nil {
-			return err
-		}
-		defer idx.close()
+	err = s.withIndex(ctx, func(idx *index) error {
 		ids = map[string]bool{}
 		var rows []row
 		for _, kind := range []entityKind{kindRun, kindReview} {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/internal/segment"
 	"github.com/git-runr/git-runr/loop/record"
 )
@@ -65,11 +66,7 @@ type damagedRecord struct {
 }
 
 func damagedIDs(records []damagedRecord) []gitstore.ID {
-	ids := make([]gitstore.ID, len(records))
-	for i, r := range records {
-		ids[i] = r.ID
-	}
-	return ids
+	return each.Of(records, func(r damagedRecord) gitstore.ID { return r.ID })
 }
 
 // newIndex returns an index of manifest m whose segments are next to path and not opened yet.

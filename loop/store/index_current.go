@@ -55,6 +55,18 @@ func (s *Store) retryIndex(read func() error) error {
 	return err
 }
 
+// withIndex calls read with the index of the present logs, and once more without the cache if the cache was damaged.
+func (s *Store) withIndex(ctx context.Context, read func(*index) error) error {
+	return s.retryIndex(func() error {
+		idx, err := s.index(ctx)
+		if err != nil {
+			return err
+		}
+		defer idx.close()
+		return read(idx)
+	})
+}
+
 // cached returns the index as saved.
 func (s *Store) cached() *index {
 	idx := openIndex(s.indexPath())

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/internal/segment"
 	"github.com/git-runr/git-runr/loop/record"
 )
@@ -174,10 +175,7 @@ func (idx *index) fitting(kind entityKind, typed string) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	marks := map[uint64]bool{}
-	for _, mark := range marksOfLetters(typed) {
-		marks[kind.mark(mark)] = true
-	}
+	marks := each.SetOf(marksOfLetters(typed), func(mark uint64) uint64 { return kind.mark(mark) })
 	entries, err := idx.stack.Newest(marks, keys...)
 	return slices.DeleteFunc(rowsOf(entries), func(r row) bool {
 		return !r.begun() || !strings.HasPrefix(r.id, typed) && !fitsLetters(r.id, typed)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/internal/segment"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
@@ -144,11 +145,7 @@ func rowOf(entry segment.Entry) (r row) {
 
 // rowsOf decodes entries.
 func rowsOf(entries []segment.Entry) []row {
-	rows := make([]row, len(entries))
-	for i, entry := range entries {
-		rows[i] = rowOf(entry)
-	}
-	return rows
+	return each.Of(entries, rowOf)
 }
 
 // name fills in the id. A scan leaves it out because most rows are only counted.

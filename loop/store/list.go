@@ -64,14 +64,9 @@ func (s *Store) Reviews(ctx context.Context, f Filter) ([]record.ReviewSummary, 
 	found, total, err := list[record.ReviewSummary](ctx, s, kindReview, f)
 	for i := range found {
 		found[i] = carry(found[i])
+		found[i].Audience = s.audienceName(found[i].Writer)
 	}
-	if err = cmp.Or(err, carriedErr); s.Repo.OneAudience() {
-		return found, total, err
-	}
-	for i := range found {
-		found[i].Audience = s.Repo.Audience(found[i].Writer).String()
-	}
-	return found, total, err
+	return found, total, cmp.Or(err, carriedErr)
 }
 
 // ReviewBranches returns the branches that reviews were requested on, that of the newest review first, at most
@@ -108,12 +103,7 @@ func (s *Store) Titled(ctx context.Context, e record.Event) record.Event {
 }
 
 func list[T any](ctx context.Context, s *Store, kind entityKind, f Filter) (found []T, total int, err error) {
-	err = s.retryIndex(func() error {
-		idx, err := s.index(ctx)
-		if err != nil {
-			return err
-		}
-		defer idx.close()
+	err = s.withIndex(ctx, func(idx *index) error {
 		found, total, err = listIndex[T](idx, kind, f)
 		return err
 	})
@@ -300,12 +290,7 @@ func (s *Store) OwnReviews(ctx context.Context, ids map[string]bool) (among []st
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	err = s.retryIndex(func() error {
-		idx, err := s.index(ctx)
-		if err != nil {
-			return err
-		}
-		defer idx.close()
+	err = s.withIndex(ctx, func(idx *index) error {
 		among = nil
 		for id := range ids {
 			refs, err := idx.refs(entity{kindReview, id}, 0)

@@ -83,12 +83,7 @@ func (s *Store) ofCommit(ctx context.Context, typed string) (of []record.Meant, 
 	if err != nil {
 		return nil, nil // not an error: the caller reports an unknown name
 	}
-	err = s.retryIndex(func() error {
-		idx, err := s.index(ctx)
-		if err != nil {
-			return err
-		}
-		defer idx.close()
+	err = s.withIndex(ctx, func(idx *index) error {
 		entries, err := idx.marked(map[string]bool{string(commit): true}, kindReview, kindRun)
 		if err != nil {
 			return err
@@ -118,12 +113,7 @@ func isOf(r *row, commit gitstore.ID) bool {
 
 // ShortIDs returns the unique suffixes of ids that have one.
 func (s *Store) ShortIDs(ids []string) (short map[string]string) {
-	err := s.retryIndex(func() error {
-		idx, err := s.index(context.Background())
-		if err != nil {
-			return err
-		}
-		defer idx.close()
+	err := s.withIndex(context.Background(), func(idx *index) (err error) {
 		short, err = idx.short(ids)
 		return err
 	})

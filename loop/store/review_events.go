@@ -26,18 +26,29 @@ func (s *Store) RecordChecked(ctx context.Context, request record.ReviewRequest,
 	if p.Author == author.String() {
 		p.Author = ""
 	}
+	review, err := s.beginReview(ctx, request,
+		record.EventReviewChecked.New(source, p.Commit.Short()+" "+p.Title, p).AttachChecks(whole))
+	if err != nil {
+		return review, fmt.Errorf("record what was checked: %w", err)
+	}
+	return review, nil
+}
+
+// beginReview records d, with which a review of request begins.
+func (s *Store) beginReview(ctx context.Context, request record.ReviewRequest,
+	d record.NewEvent) (record.Review, error) {
 	to, err := s.audienceOf(ctx, request)
 	if err != nil {
-		return record.Review{}, fmt.Errorf("record what was checked: %w", err)
+		return record.Review{}, err
 	}
 	event, err := s.Append(ctx, to, func(v *View) (record.NewEvent, error) {
-		id, err := record.NewID(v.Now, v.Writer, v.Clock, request)
-		d := record.EventReviewChecked.New(source, p.Commit.Short()+" "+p.Title, p).AttachChecks(whole)
-		d.Review, d.Status = id, record.Review{}.StatusAfter
+		var err error
+		d.Review, err = record.NewID(v.Now, v.Writer, v.Clock, request)
+		d.Run, d.Status = request.Run, record.Review{}.StatusAfter
 		return d, err
 	})
 	if err != nil {
-		return record.Review{}, fmt.Errorf("record what was checked: %w", err)
+		return record.Review{}, err
 	}
 	review, bad := record.FoldReview([]record.Event{event})
 	return s.seen(review), errors.Join(bad...)
@@ -50,22 +61,13 @@ func (s *Store) RequestReview(ctx context.Context, request record.ReviewRequest,
 	if request.Run == "" { // a run's commit messages name the attempt
 		s.AddMessages(ctx, &request.Subject)
 	}
-	to, err := s.audienceOf(ctx, request)
+	subject := request.Subject
+	review, err := s.beginReview(ctx, request, record.EventReviewRequested.New(source,
+		strings.TrimSpace(subject.Spec+" "+subject.Commit.Short()+" "+subject.Title), request))
 	if err != nil {
-		return record.Review{}, fmt.Errorf("request review: %w", err)
+		return review, fmt.Errorf("request review: %w", err)
 	}
-	event, err := s.Append(ctx, to, func(v *View) (record.NewEvent, error) {
-		id, err := record.NewID(v.Now, v.Writer, v.Clock, request)
-		d := record.EventReviewRequested.New(source,
-			strings.TrimSpace(request.Subject.Spec+" "+request.Subject.Commit.Short()+" "+request.Subject.Title), request)
-		d.Review, d.Run, d.Status = id, request.Run, record.Review{}.StatusAfter
-		return d, err
-	})
-	if err != nil {
-		return record.Review{}, fmt.Errorf("request review: %w", err)
-	}
-	review, bad := record.FoldReview([]record.Event{event})
-	return s.seen(review), errors.Join(bad...)
+	return review, nil
 }
 
 // SubmitReview records one reviewer's answer. raw is the unparsed answer. It returns a *StateError if an agent has

@@ -61,12 +61,7 @@ func (s *Store) RunByID(ctx context.Context, id string) (record.Run, error) {
 
 // ofTyped calls read with the index and the row of the run or review that typed names.
 func (s *Store) ofTyped(ctx context.Context, kind entityKind, typed string, read func(*index, *row) error) error {
-	return s.retryIndex(func() error {
-		idx, err := s.index(ctx)
-		if err != nil {
-			return err
-		}
-		defer idx.close()
+	return s.withIndex(ctx, func(idx *index) error {
 		id, err := s.resolve(ctx, idx, kind, typed)
 		if err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 )
 
@@ -67,13 +68,18 @@ func (s *Store) concerned(ctx context.Context, events []record.Event) (map[strin
 	return ids, nil
 }
 
-// WithoutRedacted returns events without texts that were redacted since.
-func (s *Store) WithoutRedacted(ctx context.Context, events []record.Event) ([]record.Event, error) {
+// withdrawalsIn returns the redactions of the reviews that events are about.
+func (s *Store) withdrawalsIn(ctx context.Context, events []record.Event) ([]*record.Withdrawal, error) {
 	ids, err := s.concerned(ctx, events)
 	if err != nil {
 		return nil, err
 	}
-	ws, err := s.withdrawals(ctx, ids)
+	return s.withdrawals(ctx, ids)
+}
+
+// WithoutRedacted returns events without texts that were redacted since.
+func (s *Store) WithoutRedacted(ctx context.Context, events []record.Event) ([]record.Event, error) {
+	ws, err := s.withdrawalsIn(ctx, events)
 	for _, w := range ws {
 		for i, e := range events {
 			events[i] = w.Event(e)
@@ -104,11 +110,7 @@ func (s *Store) Withheld(ctx context.Context, id gitstore.ID) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	ids, err := s.concerned(ctx, []record.Event{event})
-	if err != nil {
-		return "", err
-	}
-	ws, err := s.withdrawals(ctx, ids)
+	ws, err := s.withdrawalsIn(ctx, []record.Event{event})
 	for _, w := range ws {
 		if notice := w.Attached(event); notice != "" {
 			return notice, nil
@@ -119,11 +121,7 @@ func (s *Store) Withheld(ctx context.Context, id gitstore.ID) (string, error) {
 
 // Attached returns the paths of what is attached to each of events and was not withdrawn.
 func (s *Store) Attached(ctx context.Context, events []record.Event) (map[gitstore.ID][]string, error) {
-	ids, err := s.concerned(ctx, events)
-	if err != nil {
-		return nil, err
-	}
-	ws, err := s.withdrawals(ctx, ids)
+	ws, err := s.withdrawalsIn(ctx, events)
 	if err != nil {
 		return nil, err
 	}
@@ -197,14 +195,11 @@ func (s *Store) RedactReview(ctx context.Context, id, target, actor string) (rec
 
 // rounds returns the other reviews of a review's conversation and of the runs about it.
 func (s *Store) rounds(ctx context.Context, review record.Review) (others []record.Review, err error) {
-	ids := map[string]bool{}
 	conversation, err := s.Conversation(ctx, review)
 	if err != nil {
 		return nil, err
 	}
-	for _, round := range conversation {
-		ids[round.ID] = true
-	}
+	ids := each.SetOf(conversation, func(round record.Review) string { return round.ID })
 	runs, err := s.RunsOf(ctx, review.ID)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/internal/place"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/reply"
@@ -55,12 +56,7 @@ func Alike(a, b reply.Finding) bool {
 func alike(a, b string) bool {
 	x, y := stems(a), stems(b)
 	n, m := names(a), names(b)
-	common := 0
-	for _, word := range x {
-		if slices.Contains(y, word) {
-			common++
-		}
-	}
+	common := each.Count(x, func(word string) bool { return slices.Contains(y, word) })
 	return common > 0 && 2*common >= min(len(x), len(y)) && !(hasOwn(n, m) && hasOwn(m, n))
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/testrepo"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
@@ -79,11 +80,7 @@ func Sorted(events ...record.Event) []record.Event {
 
 // Types are the events for a failure's message.
 func Types(events []record.Event) []string {
-	var list []string
-	for _, e := range events {
-		list = append(list, e.Type+string(e.Payload))
-	}
-	return list
+	return each.Of(events, func(e record.Event) string { return e.Type + string(e.Payload) })
 }
 
 func Panics(f func()) (why any) {

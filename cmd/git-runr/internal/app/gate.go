@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/hooks"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/lineage"

@@ -14,12 +14,12 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/build"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/complete"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/manual"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/nearest"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/diagnose"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 )

@@ -13,7 +13,7 @@ const inside = "cmd/git-runr/internal/"
 
 // layers lists the packages from the bottom up: a package imports only packages of lower layers.
 var layers = [][]string{
-	{inside + "each"},
+	{"gitstore/each"},
 	{"loop/safetext", "loop/duration", "loop/internal/strictjson", "loop/internal/segment", "loop/internal/spill",
 		"loop/internal/casetest", "loop/anchor", "loop/syntax", "loop/unidiff", "gitstore/lazyre", "gitstore/safefile",
 		"gitstore/testneed", "gitstore/testtmp", "gitstore/testrepo"},

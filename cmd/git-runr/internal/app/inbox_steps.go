@@ -5,19 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/closing"
 	"github.com/git-runr/git-runr/loop/duration"
@@ -338,9 +337,7 @@ func (s *session) chosenReviews(store *store.Store, step inboxStep) ([]string, e
 	}
 	var ids []string
 	for _, id := range s.Args().Slice() {
-		if !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
+		ids = each.Once(ids, id)
 	}
 	return ids, nil
 }

@@ -13,11 +13,11 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/background"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runner"

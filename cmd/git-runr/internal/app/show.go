@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/argv"
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/follow"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/overview"
@@ -20,6 +19,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/worddiff"
 	"github.com/git-runr/git-runr/diagnose"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"

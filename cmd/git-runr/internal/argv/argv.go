@@ -9,9 +9,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/nearest"
+	"github.com/git-runr/git-runr/gitstore/each"
 )
 
 // Permute reorders args, a command line that begins with the program, so that flags may be anywhere: cli stops at the

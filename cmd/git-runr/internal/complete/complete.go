@@ -14,10 +14,10 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/argv"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/register"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/store"

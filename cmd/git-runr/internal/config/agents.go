@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/record"

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/owners"
 	"github.com/git-runr/git-runr/loop/people"
@@ -182,9 +182,7 @@ func (c *Config) ownersOf(ctx context.Context, subject record.Subject) ([]owners
 // PeopleTexts returns people as "Name <address>", without duplicates.
 func PeopleTexts(all []people.Person) (texts []string) {
 	for _, p := range all {
-		if text := fmt.Sprintf("%s <%s>", p.Name, p.Email); !slices.Contains(texts, text) {
-			texts = append(texts, text)
-		}
+		texts = each.Once(texts, fmt.Sprintf("%s <%s>", p.Name, p.Email))
 	}
 	return texts
 }

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"

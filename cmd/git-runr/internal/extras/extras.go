@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/safefile"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
@@ -97,9 +98,7 @@ func Install(recordPath string, files []File, dry bool) ([]Item, error) {
 		}
 		if items = append(items, Item{f.Path, f.What, state}); state == Written {
 			write = append(write, f)
-			if h := safefile.Hash(f.Content); !slices.Contains(r.Files[f.Path], h) {
-				r.Files[f.Path] = append(r.Files[f.Path], h)
-			}
+			r.Files[f.Path] = each.Once(r.Files[f.Path], safefile.Hash(f.Content))
 		}
 	}
 	if dry || len(write) == 0 {
@@ -111,9 +110,7 @@ func Install(recordPath string, files []File, dry bool) ([]Item, error) {
 	}
 	for _, dir := range dirs {
 		for _, missing := range missingDirs(dir) {
-			if !slices.Contains(r.Dirs, missing) {
-				r.Dirs = append(r.Dirs, missing)
-			}
+			r.Dirs = each.Once(r.Dirs, missing)
 		}
 	}
 	if err := r.save(recordPath); err != nil {

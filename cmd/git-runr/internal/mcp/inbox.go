@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/prose"

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/comment"
 	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/prose"

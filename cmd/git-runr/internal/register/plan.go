@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/safefile"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
@@ -137,9 +138,7 @@ func (p *Plan) tell(item Item) {
 		return
 	}
 	told := &p.Items[at]
-	if !slices.Contains(told.Tools, item.Tools[0]) {
-		told.Tools = append(told.Tools, item.Tools[0])
-	}
+	told.Tools = each.Once(told.Tools, item.Tools[0])
 	if item.State == Added || item.State == Removed {
 		told.State = item.State
 	}
@@ -401,9 +400,7 @@ func (r *record) noteDirs(top, path string) {
 		if isThere(filepath.Join(top, dir)) {
 			return
 		}
-		if !slices.Contains(r.Dirs, dir) {
-			r.Dirs = append(r.Dirs, dir)
-		}
+		r.Dirs = each.Once(r.Dirs, dir)
 	}
 }
 

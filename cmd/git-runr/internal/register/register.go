@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
+	"github.com/git-runr/git-runr/gitstore/each"
 )
 
 // Kinds of entries in a tool's files.

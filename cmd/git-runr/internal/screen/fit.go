@@ -5,7 +5,7 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/safetext"
 )

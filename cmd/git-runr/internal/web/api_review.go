@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/change"
 	"github.com/git-runr/git-runr/loop/intake"

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runner"

@@ -6,8 +6,8 @@ import (
 	"html/template"
 	"strings"
 
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/safetext"

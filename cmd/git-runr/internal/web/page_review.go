@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/each"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/gitstore"
