@@ -246,8 +246,9 @@ func sameContent(ctx context.Context, s *store.Store, review record.Review, b re
 	return err == nil && treeA == treeB, gitstore.IgnoreNotFound(err)
 }
 
-// asksNoMore reports whether nothing is lost when newer replaces old: everybody who has not answered old, or has findings
-// in it that are open or whose answers they have to confirm, has answered newer. No person answers for another one.
+// asksNoMore reports whether nothing is lost when newer replaces old: everybody who has not answered old, or has
+// findings in it that are open or whose answers they have to confirm, has answered newer. No person answers for another
+// one.
 func asksNoMore(old, newer record.Review) bool {
 	if old.Request.Kind != newer.Request.Kind {
 		return false
