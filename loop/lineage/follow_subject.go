@@ -33,7 +33,8 @@ func (f *follower) ask(ctx context.Context, review record.Review, now record.Sub
 	return made.ID, nil
 }
 
-// spare withdraws automatic requests for a commit to which a review, answered or open, was carried.
+// spare withdraws automatic requests for a commit to which a review, answered or open, was carried. It keeps them if
+// that review is closed and what settled its findings does not count for the commit: see Known.
 func (f *follower) spare(ctx context.Context, review record.Review, to gitstore.ID) error {
 	waits := record.WaitingStatus(string(review.Status))
 	if review.Outcome() == "" && !waits || review.Outcome() == record.OutcomeNothing || review.Request.Part() {
@@ -48,6 +49,15 @@ func (f *follower) spare(ctx context.Context, review record.Review, to gitstore.
 		if r.ID == one.ID || r.Reviewer != one.Reviewer || r.Part() || r.Status != record.ReviewOpen || f.spared[r.ID] {
 			continue
 		}
+		if !waits {
+			known, err := f.knows(ctx, r)
+			if err != nil {
+				return err
+			}
+			if !known {
+				continue
+			}
+		}
 		stays, goes := one, r
 		if one.Status == record.ReviewOpen && r.Commit != to && r.CreatedAt.Before(one.CreatedAt) { // carried here too
 			stays, goes = r, one
@@ -57,6 +67,16 @@ func (f *follower) spare(ctx context.Context, review record.Review, to gitstore.
 		}
 	}
 	return nil
+}
+
+// knows reports whether a review that counts covers what was asked automatically.
+func (f *follower) knows(ctx context.Context, asked record.ReviewSummary) (bool, error) {
+	review, err := f.store.Review(ctx, asked.ID)
+	if err != nil {
+		return false, err
+	}
+	known, err := Known(ctx, f.store, review)
+	return known != "", err
 }
 
 // withdraw cancels an automatic request unless somebody has begun to review.

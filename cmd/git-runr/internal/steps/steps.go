@@ -94,6 +94,9 @@ func (t Taker) Answer(ctx context.Context, id string, given record.Answer, force
 
 // confirmation returns review.Confirmation of an answer that the user of this repository gives.
 func (t Taker) confirmation(ctx context.Context, review record.Review, given record.Answer) (record.Answer, error) {
+	if given.Kind != record.AnswerConfirmed {
+		return given, nil
+	}
 	user, err := t.Store.Repo.Identity(ctx)
 	if err != nil {
 		return given, err

@@ -1,0 +1,79 @@
+package lineage_test
+
+import (
+	"testing"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
+	"github.com/git-runr/git-runr/loop/internal/runtest"
+	"github.com/git-runr/git-runr/loop/lineage"
+	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+)
+
+// TestRequestIsKept: a commit is picked to a branch without the fix of its finding. The hook's request for it stays open,
+// because the closed review of the original does not cover it. If the finding was refuted, the request is withdrawn.
+func TestRequestIsKept(t *testing.T) {
+	for _, kind := range []record.AnswerKind{record.AnswerFixed, record.AnswerRefuted} {
+		s := runtest.NewStore(t)
+		dir := s.Repo.WorkTree
+		git := func(args ...string) gitstore.ID {
+			testrepo.Git(t, dir, args...)
+			return gitstore.ID(testrepo.Git(t, dir, "rev-parse", "HEAD"))
+		}
+		commit := func(file, subject string) gitstore.ID {
+			testrepo.WriteFile(t, dir, file, subject+"\n")
+			testrepo.Git(t, dir, "add", ".")
+			return git("commit", "-q", "-m", subject)
+		}
+		ask := func(commit gitstore.ID) record.Review {
+			subject := record.Subject{Kind: record.SubjectCommit, Commit: commit, Tree: commit,
+				Base: gitstore.ID(testrepo.Git(t, dir, "rev-parse", string(commit)+"^"))}
+			review, err := s.RequestReview(t.Context(), record.ReviewRequest{Subject: subject, Reviewer: record.Builtin}, "hook")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return review
+		}
+		base := commit("a.txt", "base")
+		bad := commit("b.txt", "marker")
+		first := ask(bad)
+		fix := commit("b.txt", "clean")
+		report := record.EmptyReport()
+		report.Verdict, report.Effective = reply.CriticalFail, reply.CriticalFail
+		finding := reply.Finding{Severity: reply.Critical, File: "b.txt", Line: 1, Issue: "a marker", Rule: "marker"}
+		finding.ID = reply.FindingID(finding)
+		report.Findings = []reply.Finding{finding}
+		answer := record.Answer{Finding: finding.ID, Kind: kind, Actor: record.Itself, Reason: "looked at"}
+		if kind == record.AnswerFixed {
+			answer.Commit = fix
+		}
+		_, err := s.SubmitReview(t.Context(), first.ID, record.Submission{Reviewer: record.Builtin,
+			Outcome: record.OutcomeFailed, Commit: bad, Tree: bad, Report: report}, "")
+		if err == nil {
+			_, err = s.AnswerFinding(t.Context(), first.ID, answer, false)
+		}
+		if err == nil {
+			_, err = s.ResolveReview(t.Context(), first.ID, record.Hold{Actor: record.Itself}, "every finding is answered")
+		}
+		if err == nil {
+			_, err = lineage.Follow(t.Context(), s)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		git("checkout", "-q", "-b", "other", string(base))
+		commit("c.txt", "between")
+		picked := git("cherry-pick", string(bad))
+		second := ask(picked)
+		if _, err := lineage.Follow(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		if second, err = s.Review(t.Context(), second.ID); err != nil {
+			t.Fatal(err)
+		}
+		if open := second.Status == record.ReviewOpen; open != (kind == record.AnswerFixed) {
+			t.Errorf("%s: the request is %s (%s)", kind, second.Status, second.Note)
+		}
+	}
+}
