@@ -235,6 +235,7 @@ func (r Review) FindFinding(word string) (id string, f Joined, err error) {
 			switch {
 			case known == word:
 				return known, j, nil
+			case known == id: // two reviewers reported it
 			case len(word) >= 4 && (strings.HasPrefix(known, word) || strings.HasPrefix(digits, word)):
 				missing.Among = append(missing.Among, Meant{What: "finding", ID: known, Title: j.Issue})
 				id, f = known, j

@@ -224,6 +224,7 @@ func TestPanelJudge(t *testing.T) {
 func TestFindFinding(t *testing.T) {
 	review := Review{ID: "r", Submissions: []Submission{{Report: reply.Report{Findings: []reply.Finding{
 		{ID: "f-12340aaaaa", Issue: "one"}, {ID: "f-12345bbbbb", Issue: "two"}, {ID: "f-abcdeccccc", Issue: "three"},
+		{ID: "f-abcdeccccc", Issue: "three", File: "again.txt"},
 	}}}}}
 	for word, want := range map[string]string{
 		"f-12340aaaaa": "f-12340aaaaa", "f-12340": "f-12340aaaaa", "12345": "f-12345bbbbb", "abcd": "f-abcdeccccc",
