@@ -63,9 +63,9 @@ func (s Submission) byAnother() bool { return s.Recorder != "" && ByAnother(s.Re
 // person's name what that person recorded.
 func (s Submission) takesBack(earlier Submission) bool { return !s.byAnother() || earlier.byAnother() }
 
-// SawAll reports whether the reviewer gave a verdict and no file was left out.
+// SawAll reports whether the reviewer, and nobody else in that name, gave a verdict, and no file was left out.
 func (s Submission) SawAll() bool {
-	return len(s.Census.LeftOut) == 0 && (s.Outcome == OutcomePassed || s.Outcome == OutcomeFailed)
+	return len(s.Census.LeftOut) == 0 && !s.byAnother() && (s.Outcome == OutcomePassed || s.Outcome == OutcomeFailed)
 }
 
 // Decision is a person's verdict.
