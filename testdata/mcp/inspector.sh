@@ -67,7 +67,7 @@ reviewing() {
   want 'to your draft' call review_comment --tool-arg id=latest --tool-arg file=a.txt --tool-arg line=1 --tool-arg 'text=why one?'
   want 'only people approve' call review_submit --tool-arg id=latest --tool-arg verdict=approve
   want 'changes requested, 1 comment' call review_submit --tool-arg id=latest --tool-arg verdict=request_changes --tool-arg 'comments=[{"file":"a.txt","line":1,"text":"why one?"}]'
-  want 'asked for a person' call review_resolve --tool-arg id=latest
+  want 'waits for a person' call review_resolve --tool-arg id=latest
   call review_get --tool-arg id=latest >/dev/null
   local finding
   finding=$(node -p 'JSON.parse(require("fs").readFileSync(process.argv[1])).structuredContent.findings[0].id' "$answer")
