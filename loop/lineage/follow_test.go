@@ -11,8 +11,9 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
-// TestRequestIsKept: a commit is picked to a branch without the fix of its finding. The hook's request for it stays open,
-// because the closed review of the original does not cover it. If the finding was refuted, the request is withdrawn.
+// TestRequestIsKept: a commit is picked to a branch without the fix of its finding. The hook's request for it
+// stays open, because the closed review of the original does not cover it. If the finding was refuted, the
+// request is withdrawn.
 func TestRequestIsKept(t *testing.T) {
 	for _, kind := range []record.AnswerKind{record.AnswerFixed, record.AnswerRefuted} {
 		s := runtest.NewStore(t)
