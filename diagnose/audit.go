@@ -40,7 +40,8 @@ type Audit struct {
 	Counts   AuditCounts         `json:"counts"`
 	Coverage AuditCoverage       `json:"coverage"`
 	Reviews  lineage.CoverCounts `json:"reviews"`
-	Failed   bool                `json:"failed"` // coverage is below --fail-under or --require
+	Shallow  bool                `json:"shallow,omitempty"` // commits before the oldest are not in this clone
+	Failed   bool                `json:"failed"`            // coverage is below --fail-under or --require
 }
 
 // AuditedCommit is one commit and the reason for its class.
@@ -231,7 +232,7 @@ func (a *auditor) classify(c gitstore.LoggedCommit, covered lineage.Covered) Aud
 func coverText(c lineage.Covered) string {
 	text := coverState(c)
 	if c.NotShownBy != "" {
-		text += ": review " + c.NotShownBy + " of a range passed without showing what it adds and a later commit takes back"
+		text += ": review " + c.NotShownBy + " passed a range that shows no line of it"
 	}
 	return text
 }
@@ -416,6 +417,9 @@ func (a Audit) Text() string {
 	safetext.Fprintf(&b, "; %s%% with %d inferred; %s.\n", decimal(a.Coverage.WithInferred), n.Inferred,
 		prose.Count(n.Gap, "gap"))
 	safetext.Fprintf(&b, "Reviews: %s.\n", CoverLine(a.Reviews))
+	if a.Shallow {
+		b.WriteString("This clone is shallow: earlier commits are not here and not counted (git fetch --unshallow).\n")
+	}
 	return b.String()
 }
 

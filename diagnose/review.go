@@ -1,13 +1,29 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/runplan"
 )
+
+// Calm says what a review waits for of which OfReview returns nothing.
+func Calm(review record.Review) string {
+	people, answers := review.BackTo()
+	switch {
+	case answers > 0:
+		return fmt.Sprintf("review %s waits for %s to confirm %s", review.ID, strings.Join(people, ", "),
+			prose.Count(answers, "answer"))
+	case review.Status == record.ReviewOpen:
+		return fmt.Sprintf("review %s is open, and nobody has answered it", review.ID)
+	}
+	return fmt.Sprintf("review %s is %s and asks for nothing", review.ID, review.Status)
+}
 
 // OfReview diagnoses a review whose reviewer could not run, that saw nothing, or that asks for changes nobody has
 // answered. checks are the currently configured ones; fix is the command that has an implementer continue, or says how

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
-	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // maxContributors is how many commits Contributors reads at most.
@@ -48,7 +47,7 @@ func (r *Repo) Mailmapped(ctx context.Context, at ID, people []Identity) ([]Iden
 	}
 	var stdin strings.Builder
 	for _, who := range people {
-		fmt.Fprintf(&stdin, "%s <%s>\n", odb.CleanIdent(who.Name), odb.CleanIdent(who.Email))
+		fmt.Fprintf(&stdin, "%s <%s>\n", gitdir.CleanIdent(who.Name), gitdir.CleanIdent(who.Email))
 	}
 	out, err := r.dir.Call(ctx, gitdir.Call{Args: append(mailmapAt(at), "check-mailmap", "--stdin"),
 		Stdin: strings.NewReader(stdin.String())})
@@ -70,9 +69,9 @@ func (r *Repo) Mailmapped(ctx context.Context, at ID, people []Identity) ([]Iden
 // ParseIdentity parses "Name <email>". Text without brackets is an address if it contains an @, otherwise a name.
 func ParseIdentity(text string) Identity {
 	text = strings.TrimSpace(text)
-	if name, email, ok := strings.Cut(text, "<"); ok {
-		email, _, _ = strings.Cut(email, ">")
-		return Identity{Name: strings.TrimSpace(name), Email: strings.TrimSpace(email)}
+	if at := strings.LastIndexByte(text, '<'); at >= 0 { // a name may contain what looks like an address
+		email, _, _ := strings.Cut(text[at+1:], ">")
+		return Identity{Name: strings.TrimSpace(text[:at]), Email: strings.TrimSpace(email)}
 	}
 	if strings.Contains(text, "@") {
 		return Identity{Email: text}

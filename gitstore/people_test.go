@@ -47,6 +47,7 @@ func TestParseIdentity(t *testing.T) {
 		"Ada <ada@example.org>": {Name: "Ada", Email: "ada@example.org"},
 		" ada@example.org ":     {Name: "", Email: "ada@example.org"}, "Ada": {Name: "Ada", Email: ""},
 		"<x@y>": {Name: "", Email: "x@y"}, "Ada <": {Name: "Ada", Email: ""}, "": {},
+		"Bob <bob@x> (of) <eve@x> (host)": {Name: "Bob <bob@x> (of)", Email: "eve@x"},
 	} {
 		if got := ParseIdentity(text); got != want {
 			t.Errorf("%q: %+v", text, got)

@@ -203,10 +203,10 @@ func (s *Store) SignCommit(ctx context.Context, c odb.Commit) (odb.ID, error) {
 func identityEnv(c odb.Commit) []string {
 	return []string{
 		"GIT_AUTHOR_NAME=" + odb.CleanName(c.Author.Name),
-		"GIT_AUTHOR_EMAIL=" + odb.CleanIdent(c.Author.Email),
+		"GIT_AUTHOR_EMAIL=" + gitdir.CleanIdent(c.Author.Email),
 		"GIT_AUTHOR_DATE=@" + strconv.FormatInt(c.AuthorWhen.Unix(), 10) + " " + c.AuthorWhen.Format("-0700"),
 		"GIT_COMMITTER_NAME=" + odb.CleanName(c.Committer.Name),
-		"GIT_COMMITTER_EMAIL=" + odb.CleanIdent(c.Committer.Email),
+		"GIT_COMMITTER_EMAIL=" + gitdir.CleanIdent(c.Committer.Email),
 		"GIT_COMMITTER_DATE=@" + strconv.FormatInt(c.CommitterWhen.Unix(), 10) + " " + c.CommitterWhen.Format("-0700"),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
@@ -15,13 +16,24 @@ type Identity struct{ Name, Email string }
 // String returns "Name <email>".
 func (i Identity) String() string { return i.Name + " <" + i.Email + ">" }
 
+// CleanIdent removes the characters that separate the parts of an identity in a header.
+func CleanIdent(s string) string {
+	s = strings.Map(func(c rune) rune {
+		if c == '<' || c == '>' || c == '\n' || c == 0 {
+			return -1
+		}
+		return c
+	}, s)
+	return strings.TrimSpace(s)
+}
+
 var identPattern = lazyre.Compile(`^(.*) <([^<>]*)> \d+ [-+]\d{4}\s*$`)
 
 // Identity returns who acts here: user.name and user.email, else git's own default for a
 // committer. If git has none, a CI job is named after GIT_RUNR_WRITER, or "CI".
 // Outside of CI that is ErrNoIdentity.
 func (d *Dir) Identity(ctx context.Context) (Identity, error) {
-	id := Identity{Name: d.Config.Get("user.name"), Email: d.Config.Get("user.email")}
+	id := Identity{CleanIdent(d.Config.Get("user.name")), CleanIdent(d.Config.Get("user.email"))}
 	if id.Name != "" && id.Email != "" {
 		return id, nil
 	}
@@ -37,7 +49,14 @@ func (d *Dir) Identity(ctx context.Context) (Identity, error) {
 		if job := cmp.Or(os.Getenv("GIT_RUNR_WRITER"), os.Getenv("CI")); job != "" {
 			return Identity{Name: cmp.Or(os.Getenv("GIT_RUNR_WRITER"), "CI"), Email: "runr@localhost"}, nil
 		}
-		return Identity{}, fmt.Errorf("%w: user.name and user.email are not set", ErrNoIdentity)
+		missing := "user.name and user.email are not set"
+		switch {
+		case id.Name != "":
+			missing = "user.email is not set"
+		case id.Email != "":
+			missing = "user.name is not set"
+		}
+		return Identity{}, fmt.Errorf("%w: %s", ErrNoIdentity, missing)
 	}
 	return Identity{Name: match[1], Email: match[2]}, nil
 }

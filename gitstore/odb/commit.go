@@ -162,21 +162,10 @@ func WholeLine(text string) string { return strings.TrimSuffix(text, "\n") + "\n
 
 // identLine formats an identity and a time for a commit's header.
 func identLine(id gitdir.Identity, when time.Time) string {
-	name, email := CleanName(id.Name), CleanIdent(id.Email)
+	name, email := CleanName(id.Name), gitdir.CleanIdent(id.Email)
 	seconds := min(max(when.Unix(), 0), maxWhen)
 	return fmt.Sprintf("%s <%s> %d %s", name, email, seconds, when.Format("-0700"))
 }
 
-// CleanIdent removes the characters that separate the parts of an identity in a header.
-func CleanIdent(s string) string {
-	s = strings.Map(func(c rune) rune {
-		if c == '<' || c == '>' || c == '\n' || c == 0 {
-			return -1
-		}
-		return c
-	}, s)
-	return strings.TrimSpace(s)
-}
-
-// CleanName is CleanIdent with "unknown" for an empty result: git cannot read a header without a name.
-func CleanName(name string) string { return cmp.Or(CleanIdent(name), "unknown") }
+// CleanName is gitdir.CleanIdent with "unknown" for an empty result: git cannot read a header without a name.
+func CleanName(name string) string { return cmp.Or(gitdir.CleanIdent(name), "unknown") }

@@ -108,11 +108,14 @@ func worstOf(review record.Review, elsewhere bool) string {
 	return strings.Join(words, " ")
 }
 
-// ToType returns at most most commands that get commits through: one for each kind of obstacle.
-func ToType(held []Gated, most int) []string {
+// ToType returns at most most commands that get commits through to level: one for each kind of obstacle.
+func ToType(held []Gated, level lineage.Level, most int) []string {
 	var lines []string
 	for _, c := range held {
 		line := "git runr review --wait " + c.Commit.Short()
+		if level == lineage.LevelApproved { // only a person approves
+			line = "git runr review --reviewer human " + c.Commit.Short()
+		}
 		switch {
 		case c.Review == "" && c.Finding != "":
 			line = "git rebase -i " + c.Commit.Short() + "~1"

@@ -49,12 +49,11 @@ func (b Bar) String() string {
 
 // Approval is one person's approval of a commit, and whether it counts.
 type Approval struct {
-	Person string `json:"person"` // "Name <address>", mapped by .mailmap of the base
-	Writer string `json:"writer,omitempty"`
+	Person       string `json:"person"` // "Name <address>", mapped by .mailmap of the base
+	record.Voice        // Recorder is "" if that is the same person
 	// "" if signatures are not verified; good means signed by the approver
 	Signature gitstore.SignatureState `json:"signature,omitempty"`
 	Why       string                  `json:"not_counted,omitempty"` // why it does not count
-	Recorder  string                  `json:"recorded_by,omitempty"` // who recorded it in that person's name
 	who       people.Person
 	recorder  people.Person
 }
@@ -94,9 +93,9 @@ func (c Covered) ApprovalWords() string {
 	for _, by := range a.By {
 		switch who := by.Person; {
 		case by.Why == "" && by.unsigned():
-			counted = append(counted, who+" (not signed by this address)")
+			counted = append(counted, by.said()+" (not signed by this address)")
 		case by.Why == "":
-			counted = append(counted, who+by.recordedBy())
+			counted = append(counted, by.said())
 		case by.unsigned():
 			words = append(words, "not counted: "+who+", "+by.Why)
 		}
@@ -116,16 +115,20 @@ func (c Covered) ApprovalWords() string {
 	return strings.Join(append([]string{first}, words...), "; ")
 }
 
-// marked reports whether an approval is not signed by its address, or was recorded by somebody else.
-func (a *Approvals) marked() bool {
-	return slices.ContainsFunc(a.By, func(by Approval) bool { return by.unsigned() || by.Recorder != "" })
+// said names the approver and, if that is not plain, who recorded it.
+func (a Approval) said() string {
+	if a.Recorder == "" && a.LogOf == "" {
+		return a.Person
+	}
+	return a.Of(a.Person)
 }
 
-func (a Approval) recordedBy() string {
-	if a.Recorder == "" {
-		return ""
-	}
-	return " (recorded by " + a.Recorder + ")"
+// marked reports whether an approval is not signed by its address, or was recorded by somebody else or in somebody
+// else's log.
+func (a *Approvals) marked() bool {
+	return slices.ContainsFunc(a.By, func(by Approval) bool {
+		return by.unsigned() || by.said() != by.Person
+	})
 }
 
 func (a Approval) unsigned() bool { return a.Signature != "" && a.Signature != gitstore.SignatureGood }
@@ -160,7 +163,7 @@ func readApprovals(ctx context.Context, s *store.Store, commits []gitstore.Logge
 		before := len(events)
 		for _, said := range by[c.ID] {
 			for _, at := range said.approvers {
-				texts, events = append(texts, at.By, at.Recorder), append(events, at.Event)
+				texts, events = append(texts, at.By, at.Recorder, at.LogOf), append(events, at.Event)
 			}
 		}
 		if len(events) > before {
@@ -352,14 +355,17 @@ func (a Approval) rank() (rank int) {
 }
 
 // weigh returns an approval of commit, and whether it counts.
-func (a approvals) weigh(at record.Approver, commit gitstore.LoggedCommit) Approval {
+func (a approvals) weigh(at record.Speaker, commit gitstore.LoggedCommit) Approval {
 	who := a.person(at.By)
-	one := Approval{Person: cmp.Or(strings.TrimSpace(strings.TrimSuffix(who.String(), "<>")), at.By), Writer: at.Writer,
+	one := Approval{Person: cmp.Or(strings.TrimSpace(strings.TrimSuffix(who.String(), "<>")), at.By), Voice: at.Voice,
 		who: who, recorder: a.person(at.Recorder)}
-	if record.ByAnother(at.By, at.Recorder) && !people.Same(who, one.recorder) {
-		one.Recorder = at.Recorder
+	if !record.ByAnother(at.By, at.Recorder) || people.Same(who, one.recorder) {
+		one.Recorder = ""
 	}
 	one.Signature = a.signature(at.Event, who)
+	if at.LogOf != "" && (one.Signature == gitstore.SignatureGood || people.Same(who, a.person(at.LogOf))) {
+		one.LogOf = ""
+	}
 	switch {
 	case a.wrote(commit, at):
 		one.Why = "wrote it"
@@ -445,7 +451,7 @@ func authors(commit gitstore.LoggedCommit) []string {
 }
 
 // wrote reports whether the approver, or the recorder of the approval, is an author or co-author of commit.
-func (a approvals) wrote(commit gitstore.LoggedCommit, by record.Approver) bool {
+func (a approvals) wrote(commit gitstore.LoggedCommit, by record.Speaker) bool {
 	return slices.ContainsFunc(authors(commit), func(author string) bool {
 		return slices.ContainsFunc([]string{by.By, by.Recorder}, func(who string) bool {
 			return isNamed(author, who) || people.Same(a.person(author), a.person(who))
@@ -455,7 +461,7 @@ func (a approvals) wrote(commit gitstore.LoggedCommit, by record.Approver) bool 
 
 // byAuthor reports whether c has approvers and all of them are authors or co-authors of commit.
 func (a approvals) byAuthor(c cover, commit gitstore.LoggedCommit) bool {
-	return len(c.approvers) > 0 && !slices.ContainsFunc(c.approvers, func(by record.Approver) bool {
+	return len(c.approvers) > 0 && !slices.ContainsFunc(c.approvers, func(by record.Speaker) bool {
 		return !a.wrote(commit, by)
 	})
 }

@@ -103,7 +103,7 @@ func TestSignedApprovals(t *testing.T) {
 		if a.Have != test.counted || len(good) != test.good || len(good) > 0 && good[0].Person != "Bob <bob@example.org>" {
 			t.Errorf("%s: %+v", test.verify, a)
 		}
-		marked := strings.Contains(covered[0].ApprovalWords(), "Una <una@example.org>")
+		marked := strings.Contains(covered[0].ApprovalWords(), "not signed by this address")
 		if marked != (test.verify != lineage.VerifyOff) {
 			t.Errorf("%s: %s", test.verify, covered[0].ApprovalWords())
 		}

@@ -67,8 +67,8 @@ type Covered struct {
 	RedOnBase   []string `json:"red_on_base,omitempty"`       // checks that also fail without the change
 	Elsewhere   bool     `json:"settled_elsewhere,omitempty"` // the fix is on another line of history
 	InItself    string   `json:"in_itself,omitempty"`         // a secret in the commit's own message or header
-	// NotShownBy is the review that passed a range and did not show what the commit adds, because a later one takes it
-	// back.
+	// NotShownBy is the review that passed a range and showed no line of the commit: a later one takes back what it
+	// adds, or it has no lines.
 	NotShownBy string `json:"not_shown_by,omitempty"`
 	// ByAuthor says that only authors or co-authors approved the commit, which makes it reviewed and not approved.
 	ByAuthor  bool       `json:"approved_by_author_only,omitempty"`
@@ -154,18 +154,17 @@ func CountCovered(covered []Covered) CoverCounts {
 // cover is a change that a review or a run covers, with the verdict.
 type cover struct {
 	Covered
-	span      gitstore.Span     // as recorded
-	ranged    bool              // it covers each commit of the range too, except those in unseen
-	unseen    []gitstore.ID     // commits of the range that the reviewer did not see
-	part      bool              // it covers only a part of the change, so its pass does not make the change reviewed
-	kind      string            // the kind of fault looked for; "" for all
-	change    string            // named by gitstore.ChangeIDs; "" if unknown
-	follows   string            // the earlier round, whose open threads count in this one
-	approvers []record.Approver // as in ReviewSummary
-	refusers  []string          // as in ReviewSummary
-	spokenFor []string          // as RefusedFor in ReviewSummary
-	settled   []gitstore.ID     // commits that fix or remove its findings
-	at        time.Time         // when the verdict was given; the zero Time: derived from git now
+	span      gitstore.Span    // as recorded
+	ranged    bool             // it covers each commit of the range too, except those in unseen
+	unseen    []gitstore.ID    // commits of the range that the reviewer did not see
+	part      bool             // it covers only a part of the change, so its pass does not make the change reviewed
+	kind      string           // the kind of fault looked for; "" for all
+	change    string           // named by gitstore.ChangeIDs; "" if unknown
+	follows   string           // the earlier round, whose open threads count in this one
+	approvers []record.Speaker // as in ReviewSummary
+	refusers  []record.Speaker // as in ReviewSummary
+	settled   []gitstore.ID    // commits that fix or remove its findings
+	at        time.Time        // when the verdict was given; the zero Time: derived from git now
 }
 
 // Coverage returns the state of each commit, in the order given. A review counts for the commit that it was of, and for
@@ -375,7 +374,7 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		span:      gitstore.Span{From: r.Base, To: r.Commit},
 		ranged:    r.Kind == record.SubjectRange,
 		settled:   r.FixedBy,
-		approvers: r.Approvers, refusers: r.Refusers, spokenFor: r.RefusedFor, unseen: r.Unseen,
+		approvers: r.Approvers, refusers: r.Refusers, unseen: r.Unseen,
 		part: r.Part(), kind: r.ReviewKind,
 		change: r.Change, follows: r.Follows,
 		at: cmp.Or(r.SubmittedAt, r.CreatedAt),
@@ -624,7 +623,7 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 			}
 			key := c.word()
 			if c.Refused {
-				key.refusers = strings.Join(c.refusers, "\n")
+				key.refusers = strings.Join(each.Of(c.refusers, func(by record.Speaker) string { return by.By }), "\n")
 			}
 			newest[key] = said[i].newer(newest[key])
 		}
@@ -670,16 +669,12 @@ func (c *cover) word() word {
 	return word{reviewer: c.reviewer, change: cmp.Or(c.change, string(c.span.To)), kind: c.kind}
 }
 
-// hears reports whether each person, or agent, who refused earlier has given a verdict in c's review. An approval that
-// somebody else recorded in a person's name withdraws only what was recorded like that.
+// hears reports whether each person, or agent, who refused earlier has given a verdict in c's review.
 func (c *cover) hears(earlier cover) bool {
-	return !slices.ContainsFunc(earlier.refusers, func(person string) bool {
-		approves := func(a record.Approver) bool {
-			return record.SameActor(a.By, person) &&
-				(!record.ByAnother(a.By, a.Recorder) || slices.Contains(earlier.spokenFor, person))
-		}
-		refuses := func(by string) bool { return record.SameActor(by, person) }
-		return c.reviewer != person && !slices.ContainsFunc(c.approvers, approves) &&
+	return !slices.ContainsFunc(earlier.refusers, func(refused record.Speaker) bool {
+		approves := func(by record.Speaker) bool { return by.TakesBack(refused) }
+		refuses := func(by record.Speaker) bool { return record.SameActor(by.By, refused.By) }
+		return c.reviewer != refused.By && !slices.ContainsFunc(c.approvers, approves) &&
 			!slices.ContainsFunc(c.refusers, refuses)
 	})
 }

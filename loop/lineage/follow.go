@@ -45,9 +45,12 @@ type follower struct {
 	places  map[gitstore.ID][]record.ReviewSummary // by the commits with their code
 	told    map[gitstore.ID]gitstore.ID
 	how     map[gitstore.ID]string
-	made    []gitstore.ID                        // created by rebases beside the rewritten commits, newest first
-	spared  map[string]bool                      // reviews withdrawn in this pass
-	orphans map[gitstore.ID]bool                 // reviewed commits that no branch holds
+	made    []gitstore.ID        // created by rebases beside the rewritten commits, newest first
+	spared  map[string]bool      // reviews withdrawn in this pass
+	orphans map[gitstore.ID]bool // reviewed commits that no branch holds
+	// left maps reviewed commits that their branch here no longer holds, although another branch does, to the tip of
+	// their branch
+	left    map[gitstore.ID]gitstore.ID
 	dropped map[gitstore.ID]record.ReviewSummary // requests withdrawn because their code was gone
 	done    Followed
 }
@@ -72,8 +75,12 @@ func Follow(ctx context.Context, s *store.Store) (Followed, error) {
 	if err != nil {
 		return Followed{}, err
 	}
+	now := seenTips{slices.Clip(tips), s.Repo.LastRewritten()}
 	if len(noted) == 0 && slices.Equal(tips, seen.Tips) { // no branch has moved
-		return Followed{}, nil
+		if now.Rewritten == seen.Rewritten {
+			return Followed{}, nil
+		}
+		return Followed{}, writeSeen(s, now)
 	}
 	f := &follower{store: s, spared: map[string]bool{}}
 	if err := f.readRebases(ctx, noted); err != nil {
@@ -86,7 +93,17 @@ func Follow(ctx context.Context, s *store.Store) (Followed, error) {
 	for _, file := range files {
 		_ = os.Remove(file) // reading a file twice does no harm
 	}
-	return f.done, writeSeen(s, tips)
+	return f.done, writeSeen(s, now)
+}
+
+// FollowRewrites calls Follow if this worktree's HEAD was rewritten since the last call. A clone without our hooks has
+// no other sign of that.
+func FollowRewrites(ctx context.Context, s *store.Store) error {
+	if last := s.Repo.LastRewritten(); last == "" || last == readSeen(s).Rewritten {
+		return nil
+	}
+	_, err := Follow(ctx, s)
+	return err
 }
 
 func (f *follower) run(ctx context.Context, fresh []gitstore.LoggedCommit) error {

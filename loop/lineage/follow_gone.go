@@ -3,6 +3,7 @@ package lineage
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,7 +30,41 @@ func (f *follower) findOrphans(ctx context.Context) error {
 	for _, id := range gone {
 		f.orphans[id] = true
 	}
+	if err != nil {
+		return err
+	}
+	return f.findLeft(ctx)
+}
+
+// findLeft finds the commits that a rewrite took off their branch here, while a remote's branch still holds them. A
+// post-rewrite hook reports those, but not every clone has it.
+func (f *follower) findLeft(ctx context.Context) error {
+	heads, err := f.store.Repo.Refs(ctx, "refs/heads/")
+	if err != nil {
+		return err
+	}
+	f.left = map[gitstore.ID]gitstore.ID{}
+	var at []gitstore.ID
+	for id, reviews := range f.places {
+		for _, r := range reviews {
+			if tip := heads["refs/heads/"+r.Branch]; tip != "" && !f.gone(id) && f.left[id] == "" {
+				f.left[id], at = tip, append(at, id)
+			}
+		}
+	}
+	left, err := f.store.Repo.NotIn(ctx, at, slices.Collect(maps.Values(heads))...)
+	for _, id := range at {
+		if !slices.Contains(left, id) {
+			delete(f.left, id)
+		}
+	}
 	return err
+}
+
+// replacedOnBranch reports whether the branch of a commit in left holds c.
+func (f *follower) replacedOnBranch(ctx context.Context, old, c gitstore.ID) bool {
+	is, err := f.store.Repo.IsAncestor(ctx, c, f.left[old])
+	return err == nil && is
 }
 
 // gone reports whether a commit was replaced: git said so, or no branch holds it.

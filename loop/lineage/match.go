@@ -2,6 +2,7 @@ package lineage
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
@@ -188,8 +189,9 @@ func (f *follower) patchIDs(ctx context.Context, commits []gitstore.ID) (map[git
 	return patches, err
 }
 
-// lookalikes returns likely replacements of reviewed commits that no branch holds any more. It matches, in this order,
-// by patch id, by author and time with the subject, by author and time alone, and by subject and files.
+// lookalikes returns likely replacements of reviewed commits that no branch holds any more, or their own branch here
+// does not, which then holds the replacement. It matches, in this order, by patch id, by author and time with the
+// subject, by author and time alone, and by subject and files.
 func (f *follower) lookalikes(ctx context.Context, found []pair, fresh []gitstore.LoggedCommit) ([]pair, error) {
 	placed := map[gitstore.ID]bool{}
 	for _, p := range found {
@@ -198,7 +200,7 @@ func (f *follower) lookalikes(ctx context.Context, found []pair, fresh []gitstor
 		}
 	}
 	var lost, ids []gitstore.ID
-	for id := range f.orphans {
+	for _, id := range slices.AppendSeq(slices.Collect(maps.Keys(f.orphans)), maps.Keys(f.left)) {
 		if !placed[id] {
 			lost = append(lost, id)
 		}
@@ -232,13 +234,20 @@ func (f *follower) lookalikes(ctx context.Context, found []pair, fresh []gitstor
 		func(a, b gitstore.LoggedCommit) bool { return a.Subject == b.Subject && shareFile(a, b) },
 	} {
 		was = slices.DeleteFunc(was, func(old gitstore.LoggedCommit) bool {
-			i := slices.IndexFunc(fresh, func(c gitstore.LoggedCommit) bool { return likes(old, c) })
-			if i >= 0 {
-				pairs = append(pairs, pair{to: fresh[i], from: []gitstore.ID{old.ID}})
+			i := slices.IndexFunc(fresh, func(c gitstore.LoggedCommit) bool {
+				return likes(old, c) && (f.left[old.ID] == "" || f.replacedOnBranch(ctx, old.ID, c.ID))
+			})
+			if i < 0 {
+				return false
 			}
-			return i >= 0
+			pairs = append(pairs, pair{to: fresh[i], from: []gitstore.ID{old.ID}})
+			if f.left[old.ID] != "" {
+				f.told[old.ID] = fresh[i].ID
+			}
+			return true
 		})
 	}
+	was = slices.DeleteFunc(was, func(old gitstore.LoggedCommit) bool { return f.left[old.ID] != "" })
 	parts, err := f.parts(ctx, was, fresh)
 	return append(pairs, parts...), err
 }

@@ -97,7 +97,7 @@ func TestStanding(t *testing.T) {
 		Message: "change\n\nCo-authored-by: Bob <bob@example.com>\nCo-developed-by: Cy <cy@example.com>\n"}
 	approval := func(minute int, by string) cover {
 		c := said(record.Human, reply.Pass, LevelReviewed, minute)
-		c.approvers = []record.Approver{{By: by}}
+		c.approvers = []record.Speaker{{By: by}}
 		return c
 	}
 	state := func(s CoverState) cover {

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
@@ -114,7 +113,8 @@ func finally(noted []rewrite) (to map[gitstore.ID]gitstore.ID, how map[gitstore.
 func seenFile(s *store.Store) string { return filepath.Join(s.Repo.StateDir(), "followed.json") }
 
 type seenTips struct {
-	Tips []gitstore.ID `json:"tips"`
+	Tips      []gitstore.ID `json:"tips"`
+	Rewritten gitstore.ID   `json:"rewritten,omitempty"` // the last commit that an amend or rebase in a worktree made
 }
 
 // readSeen returns no tips the first time or if the file cannot be read: then every commit counts as new.
@@ -126,8 +126,8 @@ func readSeen(s *store.Store) seenTips {
 	return seen
 }
 
-func writeSeen(s *store.Store, tips []gitstore.ID) error {
-	data, err := json.Marshal(seenTips{slices.Clip(tips)})
+func writeSeen(s *store.Store, seen seenTips) error {
+	data, err := json.Marshal(seen)
 	if err == nil {
 		err = safefile.WriteFile(seenFile(s), data, 0o666)
 	}

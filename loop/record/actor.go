@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -25,6 +26,14 @@ func CheckActor(name string) error {
 		return &InputError{fmt.Sprintf("%q is not the name of an actor", prose.Cut(name, maxActor))}
 	}
 	return nil
+}
+
+// CheckNamed is CheckActor for a name that somebody gives: it may not be one in which this program speaks.
+func CheckNamed(name string) error {
+	if slices.Contains([]string{Itself, Builtin, Human}, strings.TrimSpace(name)) {
+		return &InputError{fmt.Sprintf("nobody acts as %q: git-runr itself speaks in that name", name)}
+	}
+	return CheckActor(name)
 }
 
 // SameActor reports whether two names denote one actor. People are compared by address, whatever terminal or page

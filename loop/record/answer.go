@@ -30,9 +30,7 @@ type Answer struct {
 	Reason  string      `json:"reason,omitempty"`
 	Actor   string      `json:"actor"`
 	At      time.Time   `json:"at,omitzero"`
-	Writer  string      `json:"writer,omitempty"` // of the log with the answer; filled in by the fold
-	// Recorder is the identity that spoke in the actor's name, or "". The fold fills it in.
-	Recorder string `json:"recorded_by,omitempty"`
+	Voice
 	// ConfirmedBy names who confirmed that a finding is fixed or gone: the objector or a verifier. The fold fills it
 	// in when that is Actor.
 	ConfirmedBy string `json:"confirmed_by,omitempty"`
@@ -70,7 +68,7 @@ func (a Answer) What() string {
 func (a Answer) Check() error {
 	switch {
 	case !slices.Contains([]AnswerKind{AnswerFixed, AnswerRefuted, AnswerDeferred, AnswerGone, AnswerOpen}, a.Kind):
-		return &InputError{fmt.Sprintf("unknown answer %q: use fixed, refuted, deferred, gone or open", a.Kind)}
+		return &InputError{fmt.Sprintf("unknown answer %q: use fixed, refuted, deferred, gone, open or confirmed", a.Kind)}
 	case (a.Kind == AnswerFixed || a.Kind == AnswerGone) && a.Commit == "":
 		return &InputError{fmt.Sprintf("an answer of %s needs the commit", a.Kind)}
 	case a.Kind == AnswerRefuted && strings.TrimSpace(a.Reason) == "":

@@ -21,7 +21,8 @@ type Thread struct {
 	Round   int // its own round, from 1
 	Review  string
 	Finding Joined
-	Refuses bool // the later round does not pass while the thread is carried
+	Refuses bool      // the later round does not pass while the thread is carried
+	by      []Speaker // who reported it and refuses
 }
 
 // Carried returns the threads of earlier rounds that are carried into round at: those that are open or claimed fixed.
@@ -39,7 +40,8 @@ func (c Conversation) Carried(at int) (carried []Thread) {
 				continue
 			}
 			if (r.IsOpen(j.Finding) || answer.Claimed()) && !later.settle(r, j) {
-				carried = append(carried, Thread{n + 1, r.ID, j, r.refuses(j)})
+				by := r.refuse(j)
+				carried = append(carried, Thread{n + 1, r.ID, j, len(by) > 0, by})
 			}
 		}
 	}
@@ -91,11 +93,14 @@ func (r Review) Carrying(threads []Thread) Review {
 	return r
 }
 
-// refuses reports whether anybody who reported the finding refuses the change.
-func (r Review) refuses(j Joined) bool {
-	return slices.ContainsFunc(r.Standing(), func(s Submission) bool {
-		return s.Outcome == OutcomeFailed && slices.Contains(j.SaidBy, s.Reviewer)
-	})
+// refuse returns those who reported the finding and refuse the change.
+func (r Review) refuse(j Joined) (by []Speaker) {
+	for _, s := range r.Standing() {
+		if s.Outcome == OutcomeFailed && slices.Contains(j.SaidBy, s.Reviewer) {
+			by = append(by, s.speaker())
+		}
+	}
+	return by
 }
 
 // settle reports whether the rounds of c report the finding of an earlier round again, or all who reported it have
@@ -141,7 +146,7 @@ func (r Review) SupersededBy() string {
 
 // BackTo returns the people who asked for changes and now have to say whether they agree with the answers of others,
 // and the number of their findings that wait for that: those claimed fixed or gone, and those that somebody else
-// refuted. Both are zero until all findings are answered.
+// refuted or deferred. Both are zero until all findings are answered.
 func (r Review) BackTo() (people []string, answered int) {
 	if r.Status == ReviewOpen || !r.ClosedAt.IsZero() {
 		return nil, 0
@@ -177,7 +182,7 @@ func (r Review) awaited() (people []string, answered int) {
 
 // awaitsObjector reports whether an answer needs the agreement of whoever reported the finding.
 func (r Review) awaitsObjector(a Answer) bool {
-	return a.Claimed() || a.Kind == AnswerRefuted && !r.confirms(a)
+	return a.Claimed() || (a.Kind == AnswerRefuted || a.Kind == AnswerDeferred) && !r.confirms(a)
 }
 
 // IsBackTo reports whether person has to confirm claimed fixes in the review.
@@ -185,8 +190,8 @@ func (s ReviewSummary) IsBackTo(person string) bool {
 	return slices.ContainsFunc(s.BackTo, func(name string) bool { return SameActor(name, person) })
 }
 
-// AnswerConfirmed is typed by an objector to agree with an answer: that a finding is fixed, gone or refuted. It is
-// recorded as the objector's own answer of that kind.
+// AnswerConfirmed is typed by an objector to agree with an answer: that a finding is fixed, gone, refuted or deferred.
+// It is recorded as the objector's own answer of that kind.
 const AnswerConfirmed AnswerKind = "confirmed"
 
 // Confirmation returns the answer to record for a typed one: AnswerConfirmed becomes the answer that waits for it, in
@@ -201,9 +206,15 @@ func (r Review) Confirmation(a Answer) (Answer, error) {
 	}
 	a.Kind, a.Commit = claim.Kind, claim.Commit
 	a.Reason = cmp.Or(a.Reason, "confirmed")
-	if j, _ := r.Finding(a.Finding); !r.confirms(a) {
-		return a, &InputError{fmt.Sprintf("only %s, who reported it, can confirm it; you are %s",
-			strings.Join(j.SaidBy, ", "), cmp.Or(a.Recorder, a.Actor))}
+	if r.confirms(a) {
+		return a, nil
 	}
-	return a, nil
+	j, _ := r.Finding(a.Finding)
+	for _, sub := range r.Standing() {
+		if SameActor(sub.Reviewer, a.Actor) && slices.Contains(j.SaidBy, sub.Reviewer) && !a.byAnother(a.Actor) {
+			return a, &InputError{a.inOtherLog(sub.Voice)}
+		}
+	}
+	return a, &InputError{fmt.Sprintf("only %s, who reported it, can confirm it; you are %s",
+		strings.Join(j.SaidBy, ", "), cmp.Or(a.Recorder, a.Actor))}
 }

@@ -34,13 +34,17 @@ func (e *StateError) Error() string {
 	return fmt.Sprintf("%s is %s and cannot be %s", e.What, e.Status, e.Cannot)
 }
 
-// Reopen returns the command that opens a closed review again, or "" if the review is not closed.
-func (e *StateError) Reopen() string {
+// Next returns the command that helps: it opens a closed review again, or cancels an open one that cannot be resolved.
+// It returns "" if there is none.
+func (e *StateError) Next() string {
 	review, ok := strings.CutPrefix(e.What, "review ")
-	if !ok || e.Status != string(ReviewCancelled) && e.Status != string(ReviewResolved) {
-		return ""
+	switch {
+	case ok && (e.Status == string(ReviewCancelled) || e.Status == string(ReviewResolved)):
+		return "git runr inbox reopen " + review
+	case ok && e.Status == string(ReviewOpen) && e.Cannot == "resolved":
+		return "git runr inbox cancel " + review
 	}
-	return "git runr inbox reopen " + review
+	return ""
 }
 
 // Meant is a run, review or finding that an ambiguous name may mean.

@@ -101,11 +101,17 @@ func (r Review) ApprovedOf() (have, need int) {
 	return have, need
 }
 
-// peopleAnswered reports whether the review waits for no person: somebody has answered, or everybody if Each is set,
-// and every quota is reached or awaits nobody.
+// personAnswered reports whether one of the people asked has answered; somebody else's answer is not theirs.
+func (r Review) personAnswered() bool {
+	return slices.ContainsFunc(r.Submissions, func(s Submission) bool {
+		return s.byPerson() && r.Request.Asks(s.Reviewer)
+	})
+}
+
+// peopleAnswered reports whether the review waits for no person: one of the people asked has answered, or all of them
+// if Each is set, and every quota is reached or awaits nobody.
 func (r Review) peopleAnswered() bool {
-	if !slices.ContainsFunc(r.Submissions, Submission.byPerson) ||
-		r.Request.Each && slices.ContainsFunc(r.Request.People, r.silent) {
+	if !r.personAnswered() || r.Request.Each && slices.ContainsFunc(r.Request.People, r.silent) {
 		return false
 	}
 	if len(r.Request.Approvals) == 0 {
@@ -135,7 +141,7 @@ func (r Review) StillAsked() []string {
 	if r.peopleAnswered() {
 		return nil
 	}
-	answered := slices.ContainsFunc(r.Submissions, Submission.byPerson)
+	answered := r.personAnswered()
 	asked := slices.Clone(r.Request.People)
 	for _, q := range r.Request.Approvals {
 		for _, p := range q.People {

@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -224,8 +225,11 @@ func (r Review) Finding(id string) (f Joined, ok bool) {
 	return each.First(r.Joined(), func(j Joined) bool { return j.ID == id || slices.Contains(j.Same, id) })
 }
 
+// minFindingID is the minimum number of characters that name a finding.
+const minFindingID = 4
+
 // FindFinding returns the id of the finding that word names, and the joined finding. word is the id, or the beginning
-// of one with at least four characters; the letter and the hyphen at the beginning may be missing. It returns a
+// of one with at least minFindingID characters; the letter and the hyphen at the beginning may be missing. It returns a
 // *NotFoundError if word names none or several.
 func (r Review) FindFinding(word string) (id string, f Joined, err error) {
 	missing := &NotFoundError{What: "finding", ID: word, Where: "in review " + r.ID}
@@ -236,11 +240,14 @@ func (r Review) FindFinding(word string) (id string, f Joined, err error) {
 			case known == word:
 				return known, j, nil
 			case known == id: // two reviewers reported it
-			case len(word) >= 4 && (strings.HasPrefix(known, word) || strings.HasPrefix(digits, word)):
+			case len(word) >= minFindingID && (strings.HasPrefix(known, word) || strings.HasPrefix(digits, word)):
 				missing.Among = append(missing.Among, Meant{What: "finding", ID: known, Title: j.Issue})
 				id, f = known, j
 			}
 		}
+	}
+	if len(missing.Among) == 0 && len(word) < minFindingID {
+		missing.Where += fmt.Sprintf("; type at least %d characters of its id", minFindingID)
 	}
 	if len(missing.Among) != 1 {
 		return "", Joined{}, missing

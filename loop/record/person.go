@@ -36,7 +36,7 @@ func (p Person) Check() error {
 			return &InputError{fmt.Sprintf("comment %d is empty", i+1)}
 		}
 	}
-	return CheckActor(p.Actor)
+	return CheckNamed(p.Actor)
 }
 
 // Submission converts p to the form that submissions of all reviewers have.

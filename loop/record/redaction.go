@@ -18,10 +18,10 @@ type Redaction struct {
 	Texts []string `json:"texts"`          // hashes of the texts, which are not repeated here: see textHash
 	Part  *Part    `json:"part,omitempty"` // where one of the texts has the one that was named, if What is "text"
 	// a finding's id, "text" for all that contains a text, "" for the whole review
-	What   string    `json:"what,omitempty"`
-	Actor  string    `json:"actor"`
-	Writer string    `json:"writer,omitempty"` // filled in by the fold
-	At     time.Time `json:"at,omitzero"`      // filled in by the fold
+	What  string    `json:"what,omitempty"`
+	Actor string    `json:"actor"`
+	At    time.Time `json:"at,omitzero"` // filled in by the fold
+	Voice
 }
 
 // Part is a part of a text. It says where the part is, not what it is: its hash would be easy to guess.
@@ -79,7 +79,7 @@ var EventReviewRedacted = reviewEventType("review_redacted", "redacted", always,
 func (p Redaction) by() (who ActorPayload, held bool) { return ActorPayload{Actor: p.Actor}, false }
 
 func (r *Review) redact(e Event, p Redaction) {
-	p.Writer, p.At = e.Writer, e.Timestamp
+	p.Voice, p.At = r.voice(e, p.Actor), e.Timestamp
 	texts, _ := r.texts(true)
 	for _, text := range append(texts, r.withheld.Texts...) { // another redaction may have taken it already
 		if part := p.Part.of(r.ID, text); part != "" && !slices.Contains(r.withheld.Parts, part) {
@@ -213,6 +213,18 @@ func (r Review) withhold(value any, replace func(string) string) {
 			eachAbout(value, r.sameIDs(f.ID), replace)
 		}
 	}
+}
+
+// TakesWords returns an *InputError if what somebody says from now on would not be shown, because the whole review or
+// the thread of finding was redacted. finding is "" for the review as a whole.
+func (r Review) TakesWords(finding string) error {
+	for _, p := range r.Redactions {
+		if p.What == "" || finding != "" && slices.Contains(r.sameIDs(p.What), finding) {
+			return &InputError{fmt.Sprintf("%s redacted this thread of review %s, so nobody would see what you say; "+
+				"ask for another review, or say it elsewhere", Plain(p.Actor), r.ID)}
+		}
+	}
+	return nil
 }
 
 // RedactionOf returns the redaction of the whole review ("" as target), of the thread of a finding or comment, or of

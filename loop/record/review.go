@@ -114,18 +114,20 @@ type Review struct {
 	RequestedBy string        `json:"requested_by"`
 	Source      string        `json:"source"`
 	Writer      string        `json:"writer"`
-	Clock       uint64        `json:"clock"` // the request's clock: the order in which reviews were requested
-	CreatedAt   time.Time     `json:"created_at"`
-	UpdatedAt   time.Time     `json:"updated_at"`
-	SubmittedAt time.Time     `json:"submitted_at,omitzero"`
-	ResolvedAt  time.Time     `json:"resolved_at,omitzero"`
-	ResolvedBy  string        `json:"resolved_by,omitempty"`
-	ClosedAt    time.Time     `json:"closed_at,omitzero"` // when it was resolved or cancelled
-	Submissions []Submission  `json:"submissions"`
-	Claim       *Claim        `json:"claim,omitempty"`
-	Ended       []EndedClaim  `json:"ended_claims,omitempty"` // oldest first
-	Handovers   []Handover    `json:"given,omitempty"`        // to whom it was given instead of those asked, oldest first
-	Judgements  []Judgement   `json:"judgements,omitempty"`
+	// Logs maps the logs with events of the review to the identity of the first event in each.
+	Logs        map[string]string `json:"logs,omitempty"`
+	Clock       uint64            `json:"clock"` // the request's clock: the order in which reviews were requested
+	CreatedAt   time.Time         `json:"created_at"`
+	UpdatedAt   time.Time         `json:"updated_at"`
+	SubmittedAt time.Time         `json:"submitted_at,omitzero"`
+	ResolvedAt  time.Time         `json:"resolved_at,omitzero"`
+	ResolvedBy  string            `json:"resolved_by,omitempty"`
+	ClosedAt    time.Time         `json:"closed_at,omitzero"` // when it was resolved or cancelled
+	Submissions []Submission      `json:"submissions"`
+	Claim       *Claim            `json:"claim,omitempty"`
+	Ended       []EndedClaim      `json:"ended_claims,omitempty"` // oldest first
+	Handovers   []Handover        `json:"given,omitempty"`        // to whom it was given instead of those asked, oldest first
+	Judgements  []Judgement       `json:"judgements,omitempty"`
 	// who can see it: "private", a remote's name, "" for all; filled in by the store
 	Audience      string         `json:"audience,omitempty"`
 	Verifications []Verification `json:"verifications,omitempty"`

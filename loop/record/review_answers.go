@@ -3,16 +3,17 @@ package record
 import (
 	"slices"
 
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // confirms reports whether the answer's actor can confirm that the finding is fixed or gone: an objector, a verifier,
-// or this program. Nobody else confirms in the name of an objector who recorded the objection.
+// or this program. See Voice.takesBack for who may speak as the objector.
 func (r Review) confirms(a Answer) bool {
 	ids := r.sameIDs(a.Finding)
 	said := func(s Submission) bool {
-		return SameActor(s.Reviewer, a.Actor) && (a.Recorder == "" || s.byAnother()) &&
+		return SameActor(s.Reviewer, a.Actor) && a.takesBack(s.Voice, s.Reviewer) &&
 			slices.ContainsFunc(s.Findings(), func(f reply.Finding) bool { return slices.Contains(ids, f.ID) })
 	}
 	verified := func(v Verification) bool {
@@ -23,10 +24,11 @@ func (r Review) confirms(a Answer) bool {
 	return a.Actor == Itself || slices.ContainsFunc(r.Submissions, said) || slices.ContainsFunc(r.Verifications, verified)
 }
 
-// SettledFinding reports whether f has been fixed or refuted.
+// SettledFinding reports whether f has been fixed or refuted, or a person who reported it agrees that it can wait.
 func (r Review) SettledFinding(f reply.Finding) bool {
 	answer, _ := r.AnswerTo(f.ID)
-	return answer.Kind != AnswerDeferred && !r.IsOpen(f)
+	agreed := gitstore.ParseIdentity(answer.Actor).Email != "" && r.confirms(answer)
+	return (answer.Kind != AnswerDeferred || agreed) && !r.IsOpen(f)
 }
 
 // IsOpen reports whether f still needs an answer: it has none, it is still there, or it is critical and only claimed
@@ -63,7 +65,7 @@ func (r Review) AnswersTo(finding string) []Answer {
 func (r Review) LastAnswers(finding string) (last []Answer) {
 	for _, a := range r.AnswersTo(finding) {
 		last = slices.DeleteFunc(last, func(before Answer) bool {
-			return SameActor(before.Actor, a.Actor) && before.Recorder == a.Recorder
+			return SameActor(before.Actor, a.Actor) && before.Voice == a.Voice
 		})
 		last = append(last, a)
 	}

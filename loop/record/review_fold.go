@@ -1,6 +1,7 @@
 package record
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -242,6 +243,11 @@ func (r *Review) Apply(e Event) error {
 	if err != nil && move.held {
 		return err
 	}
+	if r.Logs[e.Writer] == "" {
+		logs := map[string]string{e.Writer: e.Actor} // a copy of the review keeps its own
+		maps.Copy(logs, r.Logs)
+		r.Logs = logs
+	}
 	if sub, ok := payload.(Submission); ok && r.reopensFor(sub) {
 		r.reopen(e, by) // the clone that closed it did not know of this verdict
 	}
@@ -286,6 +292,7 @@ func (r *Review) begin(e Event, request ReviewRequest) {
 	*r = Review{
 		ID: e.Review, Status: ReviewOpen, Request: request, RequestedBy: e.Actor, Source: e.Source,
 		Writer: e.Writer, Clock: e.Clock, CreatedAt: e.Timestamp, UpdatedAt: e.Timestamp, Submissions: []Submission{},
+		Logs: map[string]string{e.Writer: e.Actor},
 	}
 }
 
@@ -311,10 +318,7 @@ func (r *Review) resolve(e Event, by ActorPayload) {
 }
 
 func (r *Review) answer(e Event, p FindingAnswer) {
-	p.At, p.Writer, p.Recorder = e.Timestamp, e.Writer, ""
-	if ByAnother(p.Actor, e.Actor) {
-		p.Recorder = e.Actor
-	}
+	p.At, p.Voice = e.Timestamp, r.voice(e, p.Actor)
 	if p.Claimed() && r.confirms(p.Answer) {
 		p.ConfirmedBy = p.Actor
 	}
@@ -393,11 +397,11 @@ func (r *Review) reopen(Event, ActorPayload) {
 
 func (r *Review) submit(e Event, submission Submission) {
 	submission.At, submission.Event = e.Timestamp, e.ID
-	if submission.Decision == Approve || submission.Decision != "" && ByAnother(submission.Reviewer, e.Actor) {
-		submission.Recorder = e.Actor
+	if submission.Voice = (Voice{}); submission.Decision != "" {
+		submission.Voice = r.voice(e, submission.Reviewer)
 	}
-	if submission.Decision != "" {
-		submission.Writer = e.Writer
+	if submission.Decision == Approve {
+		submission.Recorder = e.Actor
 	}
 	r.took(submission.took(e))
 	submission.asComment()
@@ -439,7 +443,7 @@ func (r *Review) takeBack(e Event, by Submission) {
 		for _, c := range sub.Comments {
 			if c.File == "" && r.IsOpen(findingOf(c, sub.Decision)) {
 				r.Answers = append(r.Answers, Answer{Finding: c.ID, Kind: AnswerWithdrawn, Reason: "approved since",
-					Actor: by.Reviewer, At: e.Timestamp, Writer: e.Writer})
+					Actor: by.Reviewer, At: e.Timestamp, Voice: by.Voice})
 			}
 		}
 	}

@@ -27,9 +27,11 @@ func (r Review) Overruled(p Person) string {
 	for _, sub := range r.Standing() {
 		switch {
 		case p.Decision != Approve || sub.Decision != RequestChanges || !SameActor(sub.Reviewer, p.Actor):
-		case !newest.takesBack(sub):
+		case !newest.takesBack(sub) && newest.byAnother(newest.Reviewer):
 			return fmt.Sprintf("It does not count: %s asked for changes, and nobody else withdraws that; you are %s.",
 				sub.Reviewer, newest.Recorder)
+		case !newest.takesBack(sub):
+			return "It does not count: " + newest.inOtherLog(sub.Voice)
 		default:
 			return fmt.Sprintf("It does not count: you asked for changes in another clone at %s, later by that machine's clock.",
 				sub.At.UTC().Format(time.RFC3339))
@@ -56,43 +58,37 @@ func (r Review) Looked() Looked {
 	return farthest
 }
 
-// Approver is somebody whose approval of a review counts.
-type Approver struct {
-	By       string      `json:"by"`          // the name given
-	Recorder string      `json:"recorded_by"` // the identity that recorded it
-	Writer   string      `json:"writer"`      // the writer of the log with the approval
-	Event    gitstore.ID `json:"event"`
+// Speaker is a reviewer whose verdict counts, and how it came to be recorded.
+type Speaker struct {
+	By string `json:"by"` // the name given
+	Voice
+	Event gitstore.ID `json:"event"`
 }
 
-// refusers returns the people whose request for changes counts, and who said what refuses from earlier rounds.
-func (r Review) refusers() (people []string) {
-	for _, sub := range r.Standing() {
-		if sub.Decision == RequestChanges {
-			people = append(people, sub.Reviewer)
-		}
-	}
+func (s Submission) speaker() Speaker { return Speaker{s.Reviewer, s.Voice, s.Event} }
+
+// TakesBack reports whether s may withdraw what earlier said: see Voice.takesBack.
+func (s Speaker) TakesBack(earlier Speaker) bool {
+	return SameActor(s.By, earlier.By) && s.Voice.takesBack(earlier.Voice, earlier.By)
+}
+
+// refusers returns the people whose request for changes counts, and whoever refuses from earlier rounds.
+func (r Review) refusers() []Speaker {
+	all := r.decided(RequestChanges)
 	for _, t := range r.refusing {
-		people = append(people, t.Finding.SaidBy...)
+		all = append(all, t.by...)
 	}
-	return people
-}
-
-// refusedFor returns the people in whose names others asked for changes.
-func (r Review) refusedFor() (people []string) {
-	for _, sub := range r.Standing() {
-		if sub.Decision == RequestChanges && sub.byAnother() {
-			people = append(people, sub.Reviewer)
-		}
-	}
-	return people
+	return all
 }
 
 // approvers returns the people whose approval counts.
-func (r Review) approvers() []Approver {
-	var all []Approver
+func (r Review) approvers() []Speaker { return r.decided(Approve) }
+
+// decided returns the people whose verdict counts and is d.
+func (r Review) decided(d Decision) (all []Speaker) {
 	for _, sub := range r.Standing() {
-		if sub.Decision == Approve {
-			all = append(all, Approver{sub.Reviewer, sub.Recorder, sub.Writer, sub.Event})
+		if sub.Decision == d {
+			all = append(all, sub.speaker())
 		}
 	}
 	return all

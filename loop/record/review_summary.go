@@ -20,12 +20,10 @@ type ReviewSummary struct {
 	Status  ReviewStatus `json:"status"`
 	Outcome Outcome      `json:"outcome,omitempty"`
 	// RulesLooked says that the built-in reviewer is among those who answered.
-	RulesLooked bool       `json:"rules_looked,omitempty"`
-	Looked      Looked     `json:"looked,omitempty"`
-	Approvers   []Approver `json:"approved_by,omitempty"`
-	Refusers    []string   `json:"refused_by,omitempty"` // whose refusal stands, also from earlier rounds
-	// RefusedFor are the refusers whose refusal somebody else recorded in their name.
-	RefusedFor   []string      `json:"refused_for,omitempty"`
+	RulesLooked  bool          `json:"rules_looked,omitempty"`
+	Looked       Looked        `json:"looked,omitempty"`
+	Approvers    []Speaker     `json:"approved_by,omitempty"`
+	Refusers     []Speaker     `json:"refused_by,omitempty"` // whose refusal stands, also from earlier rounds
 	Blocked      int           `json:"blocked_by,omitempty"` // threads of earlier rounds that refuse: see Review.Carrying
 	Verdict      reply.Verdict `json:"verdict,omitempty"`    // the worst effective one that counts; "" until there is one
 	Unreadable   bool          `json:"unreadable,omitempty"` // the verdict rests only on answers that could not be parsed
@@ -105,7 +103,7 @@ type ReviewSummary struct {
 func (r Review) Summary() ReviewSummary {
 	s := ReviewSummary{
 		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Looked: r.Looked(), Approvers: r.approvers(),
-		Refusers: r.refusers(), RefusedFor: r.refusedFor(), Blocked: len(r.refusing),
+		Refusers: r.refusers(), Blocked: len(r.refusing),
 		Reviewer: r.Request.Reviewer, Run: r.Request.Run,
 		Kind: r.Request.Subject.Kind, Spec: r.Request.Subject.Spec, Commit: r.Request.Subject.Commit,
 		Title: r.Request.Subject.Title, Message: r.Request.Message, Redacted: len(r.Redactions) > 0, Source: r.Source,
@@ -258,7 +256,7 @@ func (s ReviewSummary) Topic() uint64 {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %t %q %q", s.Reviewer, s.Outcome, s.Unshown, s.Kind, s.ReviewKind)
 	fmt.Fprintf(h, " %q %q %q %q %t", s.Base, s.Commit, s.Change, s.Unseen, s.Paths)
-	fmt.Fprintf(h, " %q %q %q %q %d %t %t %t %t", s.Looked, s.Approvers, s.Refusers, s.RefusedFor, s.Claimed,
+	fmt.Fprintf(h, " %q %q %q %d %t %t %t %t", s.Looked, s.Approvers, s.Refusers, s.Claimed,
 		s.Open == 0, s.Unconfirmed == 0, s.Asked == "", s.CommentCount > 0)
 	for _, m := range s.Moves {
 		fmt.Fprintf(h, " %q %q %q %q %q", m.From, m.To, m.Base, m.State, m.Unseen)

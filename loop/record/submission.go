@@ -20,12 +20,9 @@ func (s *Submission) afterRead(Event) { s.Looked.read(s.Reviewer, &s.Report) }
 
 // Submission is one reviewer's answer to a request.
 type Submission struct {
-	Reviewer string `json:"reviewer"`
-	Looked   Looked `json:"looked,omitempty"` // who the reviewer is; filled in when it is decoded
-	// the identity that recorded an approval, or that spoke in another person's name; filled in by the fold
-	Recorder string `json:"recorded_by,omitempty"`
-	// the writer of the log with a person's submission; filled in by the fold
-	Writer   string       `json:"writer,omitempty"`
+	Reviewer string       `json:"reviewer"`
+	Looked   Looked       `json:"looked,omitempty"` // who the reviewer is; filled in when it is decoded
+	Voice                 // only a person's
 	Report   reply.Report `json:"report"`
 	Outcome  Outcome      `json:"outcome"`
 	Decision Decision     `json:"decision,omitempty"` // for a person
@@ -56,16 +53,15 @@ func (s Submission) Said() string {
 	return saidBeside(s.Reviewer, s.Report, s.Checks)
 }
 
-// byAnother reports whether somebody else recorded it in the reviewer's name.
-func (s Submission) byAnother() bool { return s.Recorder != "" && ByAnother(s.Reviewer, s.Recorder) }
-
-// takesBack reports whether s may withdraw an earlier submission of the same person. Nobody else withdraws in a
-// person's name what that person recorded.
-func (s Submission) takesBack(earlier Submission) bool { return !s.byAnother() || earlier.byAnother() }
+// takesBack reports whether s may withdraw an earlier submission in the same name.
+func (s Submission) takesBack(earlier Submission) bool {
+	return s.Voice.takesBack(earlier.Voice, s.Reviewer)
+}
 
 // SawAll reports whether the reviewer, and nobody else in that name, gave a verdict, and no file was left out.
 func (s Submission) SawAll() bool {
-	return len(s.Census.LeftOut) == 0 && !s.byAnother() && (s.Outcome == OutcomePassed || s.Outcome == OutcomeFailed)
+	return len(s.Census.LeftOut) == 0 && !s.byAnother(s.Reviewer) &&
+		(s.Outcome == OutcomePassed || s.Outcome == OutcomeFailed)
 }
 
 // Decision is a person's verdict.

@@ -16,8 +16,8 @@ type Reply struct {
 	Finding string      `json:"finding,omitempty"` // the id of the finding or comment; "": the review as a whole
 	Text    string      `json:"text"`              // Markdown, at most MaxMessage bytes
 	Actor   string      `json:"actor"`
-	Writer  string      `json:"writer,omitempty"` // the clone in which it was written; filled in by the fold
-	At      time.Time   `json:"at,omitzero"`      // filled in by the fold
+	At      time.Time   `json:"at,omitzero"` // filled in by the fold
+	Voice
 }
 
 // EventReviewReplied is allowed in every status: a conversation goes on after a review is closed.
@@ -26,7 +26,7 @@ var EventReviewReplied = reviewEventType("review_replied", "replied to", always,
 func (p Reply) by() (who ActorPayload, held bool) { return ActorPayload{Actor: p.Actor}, false }
 
 func (r *Review) reply(e Event, p Reply) {
-	p.ID, p.Writer, p.At = e.ID, e.Writer, e.Timestamp
+	p.ID, p.Voice, p.At = e.ID, r.voice(e, p.Actor), e.Timestamp
 	r.Replies = append(r.Replies, p)
 }
 

@@ -141,6 +141,9 @@ func (s *Store) SubmitPerson(ctx context.Context, id string, p record.Person) (r
 		if err := p.Check(); err != nil && !review.Sent(p.Actor, p.Key) {
 			return review, err
 		}
+		if err := review.TakesWords(""); err != nil && (p.Message != "" || len(p.Comments) > 0) {
+			return review, err
+		}
 		if err := s.Here(ctx, review); p.Decision != record.CommentOnly && err != nil {
 			return review, fmt.Errorf("submit a verdict: %w", err)
 		}
@@ -181,7 +184,8 @@ func (s *Store) repeats(review record.Review, p record.Person) bool {
 	isMessage := func(c record.Comment) bool { return c.Comment == strings.TrimSpace(message) }
 	same := newest.Decision == cmp.Or(p.Decision, record.CommentOnly) &&
 		(message == "" || message == newest.Report.Summary || slices.ContainsFunc(newest.Comments, isMessage))
-	inName := newest.Recorder != "" && record.ByAnother(newest.Reviewer, newest.Recorder) // a person may say it again
+	inName := newest.Recorder != "" && record.ByAnother(newest.Reviewer, newest.Recorder) || // a person may say it again
+		newest.LogOf != "" && !s.Repo.Owns(newest.Writer)
 	return ok && same && !inName && len(p.Comments) == 0 && review.ClosedAt.IsZero() && newest.Commit == review.At()
 }
 

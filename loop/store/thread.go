@@ -20,6 +20,9 @@ func (s *Store) Reply(ctx context.Context, id string, reply record.Reply) (recor
 	if review, reply.Finding, err = s.ThreadOf(ctx, review, reply.Finding); err != nil {
 		return review, err
 	}
+	if err := review.TakesWords(reply.Finding); err != nil {
+		return review, err
+	}
 	event := record.EventReviewReplied.New("cli", "by "+reply.Actor, reply)
 	return s.reviewEvent(ctx, review.ID, event)
 }

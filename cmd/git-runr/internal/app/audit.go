@@ -54,6 +54,7 @@ type audited struct {
 	name, run string
 	base      gitstore.ID // the commit that they are based on; "" if unknown
 	commits   []gitstore.LoggedCommit
+	shallow   bool // as in diagnose.Audit
 }
 
 func audit(s *session, store *store.Store) error {
@@ -90,7 +91,7 @@ func audit(s *session, store *store.Store) error {
 		return err
 	}
 	doc := diagnose.NewAudit(span.commits, runs, covered)
-	doc.Range, doc.Run = span.name, span.run
+	doc.Range, doc.Run, doc.Shallow = span.name, span.run, span.shallow
 	for i := range doc.Commits {
 		doc.Commits[i].Subject = s.redact(doc.Commits[i].Subject)
 	}
@@ -182,10 +183,15 @@ func (s *session) auditSpan(store *store.Store) (audited, error) {
 		}
 	}
 	span.commits, err = store.Repo.LogMessages(s.ctx, from, to, limit)
-	if err == nil && from != "" && limit == 0 {
-		err = store.Repo.Whole(rev, span.commits)
+	if err != nil {
+		return span, err
 	}
-	return span, err
+	cut := store.Repo.Whole(rev, span.commits)
+	if from != "" && limit == 0 {
+		return span, cut
+	}
+	span.shallow = cut != nil
+	return span, nil
 }
 
 // auditRun returns a run's commits and those that people made for it.

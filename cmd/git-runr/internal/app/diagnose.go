@@ -124,7 +124,7 @@ func (s *session) diagnoseReview(store *store.Store, review record.Review) error
 	checks, _ := conf.Checks() // unapproved commands must not be suggested
 	d, ok := diagnose.OfReview(review, checks, conf.FixLine(review.ID))
 	if !ok {
-		return exit.Problemf(exit.Nothing, "review %s is %s and asks for nothing", review.ID, review.Status).
+		return exit.Problemf(exit.Nothing, "%s", diagnose.Calm(review)).
 			WithHint("git runr show " + review.ID)
 	}
 	return s.showDiagnosis(d, diagnose.Place{Width: s.width()})

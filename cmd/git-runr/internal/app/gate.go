@@ -302,5 +302,5 @@ func (p *program) writeHeldUp(w io.Writer, bar lineage.Bar, all int, held []inta
 		}
 	}
 	render.More(w, "  ", len(held)-intake.Named)
-	render.Lines(w, intake.ToType(held, hintsShown))
+	render.Lines(w, intake.ToType(held, bar.Level, hintsShown))
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -221,15 +222,20 @@ func inboxAnswer(s *session, store *store.Store) (err error) {
 			return err
 		}
 	}
-	if kind := answer.Kind; (kind == record.AnswerFixed || kind == record.AnswerGone) && answer.Commit == "" {
-		return exit.Problemf(exit.Usage, "%w", answer.Check()).
-			WithHint(fmt.Sprintf("git runr inbox answer ID FINDING %s --commit REV", kind))
+	needs := map[record.AnswerKind]string{
+		record.AnswerFixed: " --commit REV", record.AnswerGone: " --commit REV", record.AnswerRefuted: " -m TEXT"}
+	if err := answer.Check(); needs[answer.Kind] != "" && err != nil {
+		return exit.Problemf(exit.Usage, "%w", err).
+			WithHint(fmt.Sprintf("git runr inbox answer ID FINDING %s%s", answer.Kind, needs[answer.Kind]))
 	}
 	review, err := s.steps(store).Answer(s.ctx, s.Args().First(), answer, s.Bool("force"))
 	if errors.As(err, new(*record.InputError)) && answer.Commit != "" { // that commit does not settle it
 		line := safetext.ShellLine("git", "runr", "inbox", "answer", review.ID, answer.Finding)
 		return exit.Classify(err).WithHint(fmt.Sprintf("%s %s --commit REV   with the commit that does", line, answer.Kind),
 			line+" refuted -m TEXT   if nothing has to change")
+	}
+	if errors.As(err, new(*record.InputError)) && answer.Kind == record.AnswerConfirmed {
+		return exit.Classify(err).WithHint(safetext.ShellLine("git", "runr", "show", review.ID))
 	}
 	if err != nil {
 		return s.claimedHint(err, review)
@@ -241,5 +247,7 @@ func inboxAnswer(s *session, store *store.Store) (err error) {
 			done.ID)
 		resolved := done.Status == record.ReviewResolved && review.SupersededBy() == "" // else a later round did that
 		screen.When(w, resolved, "Resolved %s.\n", done.ID)
+		people, waiting := review.BackTo()
+		screen.When(w, waiting > 0, "%s to be confirmed by %s.\n", prose.Count(waiting, "answer"), strings.Join(people, ", "))
 	})
 }

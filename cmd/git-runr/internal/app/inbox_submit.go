@@ -15,6 +15,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
@@ -100,8 +101,9 @@ func writeSubmitted(w io.Writer, review record.Review, person record.Person) {
 func writeStanding(w io.Writer, s record.ReviewSummary, decided record.Decision, owners bool) {
 	still := strings.Join(s.StillAsked, ", ")
 	if len(s.Refusers) > 0 {
+		names := each.Of(s.Refusers, func(by record.Speaker) string { return by.By })
 		screen.When(w, decided == record.Approve || s.Approved > 0,
-			"Refused by %s; it does not count as approved.\n", strings.Join(s.Refusers, ", "))
+			"Refused by %s; it does not count as approved.\n", strings.Join(names, ", "))
 		screen.When(w, still != "", "Still asked: %s.\n", still)
 		return
 	}

@@ -36,14 +36,24 @@ func (s *session) follow(store *store.Store, request *record.ReviewRequest) erro
 		return nil
 	}
 	again := s.Bool("again") && s.NArg() == 0
-	if again { // else only what is already recorded counts
-		if _, err := lineage.Follow(s.ctx, store); err != nil {
-			return err
-		}
+	var err error
+	if again {
+		_, err = lineage.Follow(s.ctx, store)
+	} else {
+		err = lineage.FollowRewrites(s.ctx, store)
+	}
+	if err != nil {
+		return err
 	}
 	before, found, err := lineage.Continued(s.ctx, store, *request, again)
-	if err != nil || !found {
+	if err != nil {
 		return err
+	}
+	if !found {
+		if again {
+			s.say("no review of this branch waits to be continued: this is a first request")
+		}
+		return nil
 	}
 	if !again {
 		request.Follows = before.ID

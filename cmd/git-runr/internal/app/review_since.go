@@ -3,8 +3,6 @@ package app
 import (
 	"errors"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -82,8 +80,10 @@ func (s *session) reviewOf(records *store.Store) (review record.Review, err erro
 	branch := s.arg("")
 	if branch == "" {
 		branch, err = records.Branch(s.ctx)
-	} else if known, refsErr := s.isBranch(records, branch); refsErr != nil || !known {
+	} else if known, refsErr := s.branchNamed(records, branch); refsErr != nil || known == "" {
 		return records.Review(s.ctx, branch)
+	} else {
+		branch = known
 	}
 	if err != nil {
 		return review, err
@@ -105,12 +105,15 @@ func (s *session) reviewOf(records *store.Store) (review record.Review, err erro
 	return records.Review(s.ctx, newest.ID)
 }
 
-// isBranch reports whether a branch has that name, here or at a remote as last fetched.
-func (s *session) isBranch(records *store.Store, name string) (bool, error) {
+// branchNamed returns the branch that name or REMOTE/name denotes, here or at a remote as last fetched, or "".
+func (s *session) branchNamed(records *store.Store, name string) (branch string, err error) {
 	refs, err := records.Repo.Refs(s.ctx, "refs/heads/", "refs/remotes/")
-	return slices.ContainsFunc(slices.Collect(maps.Keys(refs)), func(ref string) bool {
-		return store.BranchOf(ref) == name
-	}), err
+	for ref := range refs {
+		if known := store.BranchOf(ref); known == name || ref == "refs/remotes/"+name {
+			branch = known
+		}
+	}
+	return branch, err
 }
 
 // newCode adds to doc what changed in the code since the round that was seen: new commits, or a rewrite by the
@@ -152,9 +155,11 @@ func (s *session) newCode(records *store.Store, rounds record.Conversation, seen
 
 func writeSince(w io.Writer, doc sinceJSON) {
 	if doc.Seen == "" {
-		safetext.Fprintf(w, "Review %s: you have not looked at it here, or commented.\n", doc.ID)
+		safetext.Fprintf(w, "Review %s: you have not looked at it here, or commented. All of it is new to you:\n", doc.ID)
+		safetext.Fprintf(w, "  git runr show %s\n", doc.ID)
 	} else {
 		safetext.Fprintf(w, "Review %s since %s:\n", doc.ID, screen.Time(doc.Since))
+		screen.When(w, doc.Seen != doc.ID, "  asked again: git runr show %s\n", doc.ID)
 	}
 	for _, c := range doc.Commits {
 		safetext.Fprintf(w, "  new commit %s %s\n", c.Commit.Short(), c.Title)
@@ -166,7 +171,7 @@ func writeSince(w io.Writer, doc sinceJSON) {
 		safetext.Fprintf(w, "  %s\n", strings.TrimSpace(n.By+": "+n.What+" "+n.Finding))
 		screen.When(w, n.Text != "", "%s\n", render.Indented(n.Text))
 	}
-	if len(doc.Commits)+len(doc.News) == 0 && (doc.Changed == nil || doc.Changed.Files == 0) {
+	if doc.Seen == doc.ID && len(doc.Commits)+len(doc.News) == 0 && (doc.Changed == nil || doc.Changed.Files == 0) {
 		safetext.Fprintf(w, "  nothing new\n")
 	}
 }

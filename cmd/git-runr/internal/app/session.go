@@ -367,10 +367,10 @@ func collect(percent int) {
 // every terminal, so that a person finds their drafts in each.
 func (s *session) person(store *store.Store) (string, error) {
 	if s.IsSet("as") {
-		return s.String("as"), nil
+		return s.String("as"), record.CheckNamed(s.String("as"))
 	}
 	if name := s.getenv("GIT_RUNR_ACTOR"); name != "" {
-		return name, nil
+		return name, record.CheckNamed(name)
 	}
 	id, err := store.Repo.Identity(s.ctx)
 	return strings.TrimSpace(safetext.Line(id.String())), err

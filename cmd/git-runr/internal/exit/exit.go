@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -216,6 +217,7 @@ func Classify(err error) *Problem {
 // toFind returns the commands that list what may have been meant, or that create the first one.
 func toFind(missing *record.NotFoundError) (lines []string) {
 	if review, in := strings.CutPrefix(missing.Where, "in review "); in && missing.What == "finding" {
+		review, _, _ = strings.Cut(review, ";")
 		return []string{"git runr show " + review}
 	}
 	for _, what := range []struct{ name, list, make string }{
@@ -247,7 +249,7 @@ func hintOf(err error) string {
 	path, there := "", "there"
 	switch {
 	case errors.Is(err, fs.ErrPermission) && errors.As(err, &file):
-		return fmt.Sprintf("change the permissions of %s, then the same command again", file.Path)
+		return fmt.Sprintf("change the permissions of %s, then the same command again", existing(file.Path))
 	case errors.As(err, &away):
 		path, there = away.Path, "there, on the machine of the remote"
 	case errors.As(err, &locked):
@@ -261,12 +263,23 @@ func hintOf(err error) string {
 	return ""
 }
 
+// existing returns path, or if it is absolute the closest folder above it that exists.
+func existing(path string) string {
+	for filepath.IsAbs(path) && filepath.Dir(path) != path {
+		if _, err := os.Lstat(path); err == nil {
+			break
+		}
+		path = filepath.Dir(path)
+	}
+	return path
+}
+
 // stateProblem returns Claimed for a claim of somebody else, else State.
 func stateProblem(err error, state *record.StateError) *Problem {
 	if state.Holder != "" {
 		return Problemf(Claimed, "%w", err)
 	}
-	return Problemf(State, "%w", err).WithHint(state.Reopen())
+	return Problemf(State, "%w", err).WithHint(state.Next())
 }
 
 // BegunLines are commands for an operation of git that began while an agent worked: show it, move it aside, accept

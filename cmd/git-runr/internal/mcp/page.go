@@ -535,7 +535,7 @@ func together(r record.Review) string {
 
 // writeSubmission writes the result of one reviewer.
 func writeSubmission(b *strings.Builder, sub record.Submission) {
-	said := fmt.Sprintf("%s by %s", verdictOf(sub), line(sub.Reviewer, 200))
+	said := fmt.Sprintf("%s by %s", verdictOf(sub), line(sub.Of(sub.Reviewer), 400))
 	if sub.Decision == "" && sub.Outcome != record.OutcomeNothing && len(sub.Checks) > 0 {
 		said = fmt.Sprintf("by %s: %s", line(sub.Reviewer, 200), line(sub.Said(), 500))
 	}
@@ -601,10 +601,10 @@ func answered(a record.Answer) string {
 	if a.Reason != "" {
 		text += ", " + line(a.Reason, 500)
 	}
-	return text + " (" + line(a.Actor, 200) + ")"
+	return text + " (" + line(a.Of(a.Actor), 400) + ")"
 }
 
 // replied describes a reply in a thread in one line.
 func replied(p record.Reply) string {
-	return fmt.Sprintf("reply by %s at %s: %s", line(p.Actor, 200), isoTime(p.At), line(p.Text, maxString))
+	return fmt.Sprintf("reply by %s at %s: %s", line(p.Of(p.Actor), 400), isoTime(p.At), line(p.Text, maxString))
 }

@@ -137,7 +137,7 @@ func (c call) diagnosis(ctx context.Context, id string) (d diagnose.Diagnosis, c
 	review := *about.Review
 	d, asks := diagnose.OfReview(review, c.Checks, c.Fix(review.ID))
 	if !asks {
-		calm = fmt.Sprintf("Review %s is %s and asks for nothing.", review.ID, review.Status)
+		calm = "Nothing to diagnose: " + diagnose.Calm(review) + "."
 	}
 	return d, calm, nil
 }

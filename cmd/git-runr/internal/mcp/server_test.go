@@ -209,7 +209,7 @@ func TestDiagnoseReview(t *testing.T) {
 		}
 	}
 	calm := p.asked("")
-	wants(t, c.call("diagnose", args{"id": calm.ID}), "is open and asks for nothing")
+	wants(t, c.call("diagnose", args{"id": calm.ID}), "is open, and nobody has answered it")
 }
 
 func TestDocumentIsBounded(t *testing.T) {

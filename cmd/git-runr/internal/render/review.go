@@ -331,7 +331,7 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	screen.When(w, doc.Audience != "", "%s\n", Audience(doc.Audience))
 	for _, p := range doc.Redactions {
 		what := map[string]string{"": "the whole review", "text": "all texts with a given text"}[p.What]
-		safetext.Fprintf(w, "%s redacted %s %s\n", inLog(p.Actor, p.Writer), cmp.Or(what, "the thread of "+p.What),
+		safetext.Fprintf(w, "%s redacted %s %s\n", p.Of(p.Actor), cmp.Or(what, "the thread of "+p.What),
 			p.At.UTC().Format("2006-01-02 15:04:05Z"))
 	}
 	writeMessages(w, subject)
@@ -347,7 +347,7 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 		safetext.Fprintf(w, "given to %s by %s on %s\n", strings.Join(h.People, ", "), h.Actor, screen.Time(h.At))
 	}
 	screen.Each(w, "%s\n", doc.Whereabouts())
-	screen.When(w, doc.NotHere != "", "its commit is not in this clone: %s\n", doc.NotHere)
+	screen.When(w, doc.NotHere != "", "its commit is not in this clone; once it is pushed: %s\n", doc.NotHere)
 	writeRounds(w, doc)
 	if follows := doc.Request.Follows; follows != "" && len(doc.Rounds) == 0 {
 		safetext.Fprintf(w, "asked again: follows review %s\n", follows)
@@ -389,17 +389,9 @@ func writeMessages(w io.Writer, subject record.Subject) {
 	}
 }
 
-// inLog returns a name beside the log that claims it, if that is known.
-func inLog(name, writer string) string {
-	if writer == "" {
-		return name
-	}
-	return fmt.Sprintf("%s (writer %.7s)", name, writer)
-}
-
 // writeDecision prints a person's verdict and message.
 func writeDecision(w io.Writer, sub record.Submission, unsigned bool) {
-	by := inLog(recordedBy(sub.Reviewer, sub.Recorder), sub.Writer)
+	by := sub.Of(sub.Reviewer)
 	if unsigned {
 		by += " (not signed by this address)"
 	}
@@ -438,16 +430,8 @@ func writeComments(w io.Writer, doc ReviewDocument) {
 func writeReplies(w io.Writer, indent string, replies []record.Reply) {
 	for _, r := range replies {
 		text := "> " + strings.ReplaceAll(safetext.Text(string(Indented(r.Text))), "\n", "\n"+indent+"> ")
-		safetext.Fprintf(w, "%s> %s, %s:\n%s%s\n", indent, r.Actor, screen.Time(r.At), indent, safetext.Block(text))
+		safetext.Fprintf(w, "%s> %s, %s:\n%s%s\n", indent, r.Of(r.Actor), screen.Time(r.At), indent, safetext.Block(text))
 	}
-}
-
-// recordedBy names actor, and who recorded what is said in that name, if somebody else did.
-func recordedBy(actor, recorder string) string {
-	if recorder == "" || !record.ByAnother(actor, recorder) {
-		return actor
-	}
-	return fmt.Sprintf("%s (recorded by %s)", actor, recorder)
 }
 
 // AnswerLine returns an answer with who gave it and the reason.
@@ -459,7 +443,7 @@ func AnswerLine(a record.Answer) string {
 	if a.ConfirmedBy == a.Actor && gitstore.ParseIdentity(a.Actor).Email != "" { // a person agrees with somebody's claim
 		said = ", confirmed by "
 	}
-	line := a.What() + said + recordedBy(a.Actor, a.Recorder)
+	line := a.What() + said + a.Of(a.Actor)
 	if a.Reason != "" {
 		line += ": " + a.Reason
 	}

@@ -62,6 +62,9 @@ func (t Taker) Resolve(ctx context.Context, id string, by record.Hold, note stri
 // round.
 func (t Taker) Answer(ctx context.Context, id string, given record.Answer, force bool) (record.Review, error) {
 	asked, err := t.Store.Review(ctx, id)
+	if err == nil {
+		err = record.CheckNamed(given.Actor)
+	}
 	if err != nil {
 		return asked, err
 	}
@@ -101,11 +104,9 @@ func (t Taker) confirmation(ctx context.Context, review record.Review, given rec
 	if err != nil {
 		return given, err
 	}
-	if record.ByAnother(given.Actor, user.String()) {
-		given.Recorder = user.String()
-	}
+	given.Voice = review.VoiceOf(given.Actor, user.String(), t.Store.Repo.Owns)
 	given, err = review.Confirmation(given)
-	given.Recorder = "" // the event has it
+	given.Voice = record.Voice{} // the event has it
 	return given, err
 }
 

@@ -90,8 +90,8 @@ func whatToType(err error) []string {
 		return []string{"git runr inbox list --status all", "git runr sync"}
 	case errors.As(err, &state) && state.Holder != "":
 		return []string{"git runr inbox list --status claimed"}
-	case errors.As(err, &state) && state.Reopen() != "":
-		return []string{state.Reopen()}
+	case errors.As(err, &state) && state.Next() != "":
+		return []string{state.Next()}
 	case errors.Is(err, gitstore.ErrNoIdentity):
 		return []string{"git config user.name 'Your Name'", "git config user.email you@example.com"}
 	case errors.Is(err, gitstore.ErrBusy), errors.Is(err, gitstore.ErrLostRace):
