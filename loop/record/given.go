@@ -1,6 +1,9 @@
 package record
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Given hands a review to other people, in place of those asked before.
 type Given struct {
@@ -15,6 +18,11 @@ type Handover struct {
 	Given
 	From []string  `json:"from,omitempty"` // none: anybody
 	At   time.Time `json:"at"`
+}
+
+// Words says who gave the review to whom: "given to Bob <bob@x> by Ann <ann@x>".
+func (h Handover) Words() string {
+	return "given to " + strings.Join(h.People, ", ") + " by " + Plain(h.Actor)
 }
 
 // FirstAsked returns the people whom the request asked, before the review was given to others; none: anybody.

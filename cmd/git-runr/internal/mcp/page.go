@@ -468,6 +468,9 @@ func (c call) writeFacts(b *strings.Builder, r record.Review) {
 		fmt.Fprintf(b, "files: %s\n", line(strings.Join(paths, ", "), maxString))
 	}
 	fmt.Fprintf(b, "asked for by: %s at %s\n", line(r.RequestedBy, 200), isoTime(r.CreatedAt))
+	for _, h := range r.Handovers {
+		fmt.Fprintf(b, "%s at %s\n", line(h.Words(), 500), isoTime(h.At))
+	}
 	for _, where := range r.Whereabouts() {
 		fmt.Fprintf(b, "the code: %s\n", line(where, 500))
 	}

@@ -197,6 +197,18 @@ func TestDiagnoseWithNothing(t *testing.T) {
 	wants(t, c.call("diagnose", args{"id": "HEAD"}), "has no stopped run and no open review")
 }
 
+// TestGiven: a chat sees who handed a request to whom.
+func TestGiven(t *testing.T) {
+	p := newProject(t)
+	r := p.asked("")
+	given := record.Given{People: []string{"Bob <bob@example.com>"}, Actor: "Ann <ann@example.com>"}
+	if _, err := p.store().GiveReview(t.Context(), r.ID, given); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, p.chat().call("review_get", args{"id": r.ID}), "given to Bob <bob@example.com> by Ann <ann@example.com> at ",
+		"waiting for: Bob <bob@example.com>")
+}
+
 func TestDiagnoseReview(t *testing.T) {
 	p := newProject(t)
 	r := p.submitted()

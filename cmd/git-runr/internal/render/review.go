@@ -344,7 +344,7 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 		safetext.Fprintf(w, "asked: %s\n", strings.Join(asked, ", "))
 	}
 	for _, h := range doc.Handovers {
-		safetext.Fprintf(w, "given to %s by %s on %s\n", strings.Join(h.People, ", "), h.Actor, screen.Time(h.At))
+		safetext.Fprintf(w, "%s on %s\n", h.Words(), screen.Time(h.At))
 	}
 	screen.Each(w, "%s\n", doc.Whereabouts())
 	screen.When(w, doc.NotHere != "", "its commit is not in this clone; once it is pushed: %s\n", doc.NotHere)

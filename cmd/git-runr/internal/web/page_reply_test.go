@@ -77,3 +77,27 @@ func TestEarlierRounds(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoSaidIt: the page names the log of what somebody says, and who handed a request to whom.
+func TestWhoSaidIt(t *testing.T) {
+	s := newSite(t)
+	id := s.request()
+	given := record.Given{People: []string{"Bob <bob@example.com>"}, Actor: "Ann <ann@example.com>"}
+	if _, err := s.Store.GiveReview(t.Context(), id, given); err != nil {
+		t.Fatal(err)
+	}
+	said := record.Reply{Text: "so it is", Actor: "Bob <bob@example.com>"}
+	review, err := s.Store.Reply(t.Context(), id, said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := s.page("/review/" + id)
+	for _, want := range []string{
+		"given to Bob &lt;bob@example.com&gt; by Ann &lt;ann@example.com&gt;",
+		"<b>Bob</b> <span class=\"meta\">recorded by ", ", writer " + review.Writer[:7] + "</span>",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+}
