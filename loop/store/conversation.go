@@ -82,6 +82,32 @@ func (s *Store) ThreadOf(ctx context.Context, review record.Review, word string)
 	return review, "", missing
 }
 
+// maxLooked is how many waiting reviews ReviewAbout looks at.
+const maxLooked = 50
+
+// ReviewAbout returns the review that typed names. If that is record.Latest, and its conversation lacks the finding
+// that word names, it returns the newest waiting review that has it: a hook may have requested a review meanwhile.
+func (s *Store) ReviewAbout(ctx context.Context, typed, word string) (record.Review, error) {
+	named, err := s.Review(ctx, typed)
+	if err != nil || typed != record.Latest || word == "" {
+		return named, err
+	}
+	if _, _, err := s.ThreadOf(ctx, named, word); err == nil || !record.Unknown(err) {
+		return named, nil
+	}
+	waiting, _, err := s.Reviews(ctx, Filter{Status: record.WaitingStatus, Limit: maxLooked})
+	for _, r := range waiting {
+		review, err := s.Review(ctx, r.ID)
+		if err != nil {
+			return named, err
+		}
+		if _, _, err := s.ThreadOf(ctx, review, word); err == nil {
+			return review, nil
+		}
+	}
+	return named, err
+}
+
 // roundAfter returns the newest review that follows another and was not cancelled, or "".
 func (s *Store) roundAfter(ctx context.Context, id string) (next string, err error) {
 	err = s.withIndex(ctx, func(idx *index) error {

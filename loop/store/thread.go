@@ -10,7 +10,7 @@ import (
 // Reply records a reply in a thread of a review of any status. It returns a *record.NotFoundError if the review has no
 // such finding.
 func (s *Store) Reply(ctx context.Context, id string, reply record.Reply) (record.Review, error) {
-	review, err := s.Review(ctx, id)
+	review, err := s.ReviewAbout(ctx, id, reply.Finding)
 	if err != nil {
 		return review, err
 	}

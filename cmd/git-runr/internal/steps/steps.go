@@ -61,7 +61,7 @@ func (t Taker) Resolve(ctx context.Context, id string, by record.Hold, note stri
 // found a finding still finds what is answered as fixed. A finding carried from an earlier round is answered in that
 // round.
 func (t Taker) Answer(ctx context.Context, id string, given record.Answer, force bool) (record.Review, error) {
-	asked, err := t.Store.Review(ctx, id)
+	asked, err := t.Store.ReviewAbout(ctx, id, given.Finding)
 	if err == nil {
 		err = record.CheckNamed(given.Actor)
 	}
