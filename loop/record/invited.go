@@ -101,11 +101,13 @@ func (r Review) ApprovedOf() (have, need int) {
 	return have, need
 }
 
-// personAnswered reports whether one of the people asked has answered; somebody else's answer is not theirs.
+// personAnswered reports whether one of the people asked has answered. Neither somebody else's answer is theirs, nor
+// what somebody else recorded in their name.
 func (r Review) personAnswered() bool {
-	return slices.ContainsFunc(r.Submissions, func(s Submission) bool {
-		return s.byPerson() && r.Request.Asks(s.Reviewer)
-	})
+	if len(r.Request.People) == 0 {
+		return slices.ContainsFunc(r.Submissions, Submission.byPerson)
+	}
+	return slices.ContainsFunc(r.Request.People, func(person string) bool { return !r.silent(person) })
 }
 
 // peopleAnswered reports whether the review waits for no person: one of the people asked has answered, or all of them
@@ -127,10 +129,10 @@ func (r Review) peopleAnswered() bool {
 // people who have answered, or were not named, approve only what the author does about it.
 func (r Review) refused() bool { return len(r.refusers()) > 0 && len(r.Open()) > 0 }
 
-// silent reports whether a person has submitted nothing.
+// silent reports whether a person has submitted nothing in person.
 func (r Review) silent(person string) bool {
 	return !slices.ContainsFunc(r.Submissions, func(s Submission) bool {
-		return s.byPerson() && SameActor(s.Reviewer, person)
+		return s.byPerson() && SameActor(s.Reviewer, person) && !s.byAnother(s.Reviewer)
 	})
 }
 

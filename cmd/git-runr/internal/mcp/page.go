@@ -604,7 +604,7 @@ func answered(a record.Answer) string {
 	if a.Reason != "" {
 		text += ", " + line(a.Reason, 500)
 	}
-	return text + " (" + line(a.Of(a.Actor), 400) + ")"
+	return text + "; by " + line(a.Of(a.Actor), 400)
 }
 
 // replied describes a reply in a thread in one line.
