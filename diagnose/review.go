@@ -19,6 +19,9 @@ func Calm(review record.Review) string {
 	case answers > 0:
 		return fmt.Sprintf("review %s waits for %s to confirm %s", review.ID, strings.Join(people, ", "),
 			prose.Count(answers, "answer"))
+	case review.Status == record.ReviewResolved && review.Outcome() == record.OutcomeFailed && len(review.Open()) > 0:
+		return fmt.Sprintf("review %s was resolved by %s with %s open, which audit and the gate go on counting", review.ID,
+			review.ResolvedBy, prose.Count(len(review.Open()), "finding"))
 	case review.Status == record.ReviewOpen:
 		return fmt.Sprintf("review %s is open, and nobody has answered it", review.ID)
 	}

@@ -20,11 +20,12 @@ func (r *Repo) Amended(head ID) bool {
 	return last.to == head && last.amends()
 }
 
-// LastRewritten returns the newest commit among the last lines of HEAD's reflog that an amend or a rebase made, or "".
+// LastRewritten returns the newest commit among the last lines of HEAD's reflog that an amend or a rebase made, or to
+// which a reset moved, or "".
 // It starts no process, and returns "" if the reflog is not a file.
 func (r *Repo) LastRewritten() (newest ID) {
 	for _, line := range r.headLog() {
-		if line.amends() || strings.HasPrefix(line.why, "rebase") {
+		if line.amends() || strings.HasPrefix(line.why, "rebase") || strings.HasPrefix(line.why, "reset") {
 			newest = line.to
 		}
 	}

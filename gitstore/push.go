@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Unpushed lists commits of tips that the remote does not have yet, newest first, at most max.
@@ -49,6 +50,33 @@ func (r *Repo) Unpushed(ctx context.Context, remote string, tips, old []ID, max 
 		return nil, fmt.Errorf("list what is pushed: %w", err)
 	}
 	return commits, nil
+}
+
+// IsTrunk reports whether ref, of a remote, is what other branches are merged into: main, master, or the branch that
+// the remote's HEAD names here.
+func (r *Repo) IsTrunk(ctx context.Context, remote, ref string) (bool, error) {
+	name := strings.TrimPrefix(ref, "refs/heads/")
+	if name == ref || name == "main" || name == "master" {
+		return name != ref, nil
+	}
+	heads, err := r.Refs(ctx, "refs/remotes/"+remote+"/HEAD")
+	if err != nil || len(heads) == 0 {
+		return false, err
+	}
+	target, err := r.dir.GitLine(ctx, "symbolic-ref", "--quiet", "--end-of-options", "refs/remotes/"+remote+"/HEAD")
+	return err == nil && target == "refs/remotes/"+remote+"/"+name, nil
+}
+
+// Added lists the commits of tip that old does not have, newest first, at most max. ok is false if old is not here.
+func (r *Repo) Added(ctx context.Context, tip, old ID, max int) (commits []LoggedCommit, ok bool, err error) {
+	if !r.objects.ValidID(old) || !r.objects.Has(ctx, old) {
+		return nil, false, nil
+	}
+	commits, err = r.logMessages(ctx, []ID{tip, "^" + old}, fmt.Sprintf("--max-count=%d", max), "--no-patch")
+	if err != nil {
+		return nil, true, fmt.Errorf("list what is pushed: %w", err)
+	}
+	return commits, true, nil
 }
 
 // HasCommit reports whether tip is here and is a commit or a tag that leads to one.

@@ -318,7 +318,11 @@ func (a approvals) of(said []cover, commit gitstore.LoggedCommit) *Approvals {
 	var all []Approval
 	for _, c := range said {
 		for _, at := range c.approvers {
-			all = append(all, a.weigh(at, commit))
+			one := a.weigh(at, commit)
+			if one.Why == "" && c.author != "" && a.isBy(c.author, at) {
+				one.Why = "wrote the commit that was reviewed"
+			}
+			all = append(all, one)
 		}
 	}
 	if len(all) == 0 {
@@ -452,17 +456,20 @@ func authors(commit gitstore.LoggedCommit) []string {
 
 // wrote reports whether the approver, or the recorder of the approval, is an author or co-author of commit.
 func (a approvals) wrote(commit gitstore.LoggedCommit, by record.Speaker) bool {
-	return slices.ContainsFunc(authors(commit), func(author string) bool {
-		return slices.ContainsFunc([]string{by.By, by.Recorder}, func(who string) bool {
-			return isNamed(author, who) || people.Same(a.person(author), a.person(who))
-		})
+	return slices.ContainsFunc(authors(commit), func(author string) bool { return a.isBy(author, by) })
+}
+
+// isBy reports whether author is the approver or the recorder of the approval.
+func (a approvals) isBy(author string, by record.Speaker) bool {
+	return slices.ContainsFunc([]string{by.By, by.Recorder}, func(who string) bool {
+		return isNamed(author, who) || people.Same(a.person(author), a.person(who))
 	})
 }
 
 // byAuthor reports whether c has approvers and all of them are authors or co-authors of commit.
 func (a approvals) byAuthor(c cover, commit gitstore.LoggedCommit) bool {
 	return len(c.approvers) > 0 && !slices.ContainsFunc(c.approvers, func(by record.Speaker) bool {
-		return !a.wrote(commit, by)
+		return !a.wrote(commit, by) && (c.author == "" || !a.isBy(c.author, by))
 	})
 }
 

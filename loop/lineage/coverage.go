@@ -162,6 +162,7 @@ type cover struct {
 	change    string           // named by gitstore.ChangeIDs; "" if unknown
 	follows   string           // the earlier round, whose open threads count in this one
 	approvers []record.Speaker // as in ReviewSummary
+	author    string           // of the reviewed commit, who does not approve it under another author's name; "": a range
 	refusers  []record.Speaker // as in ReviewSummary
 	settled   []gitstore.ID    // commits that fix or remove its findings
 	at        time.Time        // when the verdict was given; the zero Time: derived from git now
@@ -379,6 +380,9 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		change: r.Change, follows: r.Follows,
 		at: cmp.Or(r.SubmittedAt, r.CreatedAt),
 	}
+	if !c.ranged {
+		c.author = r.Author
+	}
 	c.Level = levelOf(r.Looked, r.Outcome)
 	c.Passed = r.Outcome == record.OutcomePassed ||
 		r.Outcome == record.OutcomeFailed && r.Open == 0 && r.Unconfirmed == 0 && r.Asked == "" && r.CommentCount > 0
@@ -450,14 +454,15 @@ func runCovers(r record.RunSummary) []cover {
 	return covers
 }
 
-// byCommit groups covers by the commits of commits that they cover. notShown maps commits to the review that passed a
+// byCommit groups covers by the commits of commits that they cover. A range passes only with its newest commit, and is
+// refused also without it. notShown maps commits to the review that passed a
 // range of them without showing what they add.
 func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
 	covers []cover) (by map[gitstore.ID][]cover, notShown map[gitstore.ID]string, err error) {
 	inView := each.SetOf(commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
 	by, notShown = map[gitstore.ID][]cover{}, map[gitstore.ID]string{}
 	for _, c := range covers {
-		if !inView[c.span.To] {
+		if !inView[c.span.To] && !(c.ranged && c.Refused) {
 			continue
 		}
 		if !c.ranged {
@@ -628,8 +633,10 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 			newest[key] = said[i].newer(newest[key])
 		}
 	}
+	refused := func(c *cover) bool { return c.Refused } // of a part, it is about the whole
 	switch {
-	case whole && len(newest) > 0: // a forged cycle of rounds leaves none
+	case (whole || slices.ContainsFunc(slices.Collect(maps.Values(newest)), refused)) &&
+		len(newest) > 0: // a forged cycle of rounds leaves none
 		worst := slices.MaxFunc(slices.Collect(maps.Values(newest)), worse).Covered
 		worst.Level, worst.Approvals = levelIn(said, commit, a)
 		nobody := worst.Approvals == nil || worst.Approvals.Have == 0

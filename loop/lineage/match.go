@@ -247,9 +247,19 @@ func (f *follower) lookalikes(ctx context.Context, found []pair, fresh []gitstor
 			return true
 		})
 	}
-	was = slices.DeleteFunc(was, func(old gitstore.LoggedCommit) bool { return f.left[old.ID] != "" })
 	parts, err := f.parts(ctx, was, fresh)
-	return append(pairs, parts...), err
+	for _, p := range parts {
+		old := p.from[0]
+		switch {
+		case f.left[old] == "":
+		case !f.replacedOnBranch(ctx, old, p.to.ID):
+			continue
+		default:
+			f.told[old] = p.to.ID
+		}
+		pairs = append(pairs, p)
+	}
+	return pairs, err
 }
 
 // maxParted is how many commits are compared file by file.

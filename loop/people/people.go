@@ -40,7 +40,8 @@ type UnknownError struct {
 
 func (e *UnknownError) Error() string {
 	if len(e.Candidates) == 0 {
-		return fmt.Sprintf("nobody here is called %q: give an email address, or name a team in [teams]", e.Name)
+		return fmt.Sprintf("no author of a commit here is called %q: give an email address, or name a team in [teams]",
+			e.Name)
 	}
 	who := each.Of(e.Candidates, func(p Person) string { return p.String() })
 	return fmt.Sprintf("%q may be %s: give the email address", e.Name, strings.Join(who, " or "))

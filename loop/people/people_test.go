@@ -30,10 +30,10 @@ func TestFind(t *testing.T) {
 		{"new@example.org", "new"},
 		{"New One <new@example.org>", "New One"},
 		{"Core", "Ada Lovelace, Bob Wood"},
-		{"all", `team "all": nobody here is called "ALL": give an email address, or name a team in [teams]`},
+		{"all", `team "all": no author of a commit here is called "ALL": give an email address, or name a team in [teams]`},
 		{"@ada-l", "Ada Lovelace"},
-		{"odd", `team "odd": nobody here is called "nobody": give an email address, or name a team in [teams]`},
-		{"nobody", `nobody here is called "nobody": give an email address, or name a team in [teams]`},
+		{"odd", `team "odd": no author of a commit here is called "nobody": give an email address, or name a team in [teams]`},
+		{"nobody", `no author of a commit here is called "nobody": give an email address, or name a team in [teams]`},
 	}
 	for _, c := range cases {
 		found, err := d.Find(c.name)

@@ -205,7 +205,7 @@ func (r Review) Confirmation(a Answer) (Answer, error) {
 		return a, &InputError{fmt.Sprintf("no answer to %s waits to be confirmed", a.Finding)}
 	}
 	a.Kind, a.Commit = claim.Kind, claim.Commit
-	a.Reason = cmp.Or(a.Reason, "confirmed")
+	a.Reason = cmp.Or(a.Reason, string(AnswerConfirmed))
 	if r.confirms(a) {
 		return a, nil
 	}

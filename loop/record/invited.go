@@ -40,18 +40,24 @@ func (s ReviewSummary) WaitsFor() []string {
 // approving returns the people whose approval counts, without duplicates and without the author and co-authors of the
 // change.
 func (r Review) approving() (all []string) {
-	wrote := []string{r.Request.Subject.Author}
-	for _, m := range r.Request.Subject.Messages {
-		for _, p := range people.CoAuthors(m.Text) {
-			wrote = append(wrote, p.String())
-		}
-	}
+	wrote := r.authors()
 	for _, a := range r.approvers() {
 		if !hasPerson(wrote, a.By) && !hasPerson(wrote, a.Recorder) && !hasPerson(all, a.By) {
 			all = append(all, a.By)
 		}
 	}
 	return all
+}
+
+// authors returns the author and the co-authors of the change.
+func (r Review) authors() []string {
+	wrote := []string{r.Request.Subject.Author}
+	for _, m := range r.Request.Subject.Messages {
+		for _, p := range people.CoAuthors(m.Text) {
+			wrote = append(wrote, p.String())
+		}
+	}
+	return wrote
 }
 
 // Approves reports whether an actor's approval stands and counts: it does not for an author of the change.
@@ -101,8 +107,7 @@ func (r Review) ApprovedOf() (have, need int) {
 	return have, need
 }
 
-// personAnswered reports whether one of the people asked has answered. Neither somebody else's answer is theirs, nor
-// what somebody else recorded in their name.
+// personAnswered reports whether one of the people asked has answered. Somebody else's answer is not theirs.
 func (r Review) personAnswered() bool {
 	if len(r.Request.People) == 0 {
 		return slices.ContainsFunc(r.Submissions, Submission.byPerson)
@@ -129,10 +134,10 @@ func (r Review) peopleAnswered() bool {
 // people who have answered, or were not named, approve only what the author does about it.
 func (r Review) refused() bool { return len(r.refusers()) > 0 && len(r.Open()) > 0 }
 
-// silent reports whether a person has submitted nothing in person.
+// silent reports whether a person has submitted nothing. What an author of the change recorded in that name is nothing.
 func (r Review) silent(person string) bool {
 	return !slices.ContainsFunc(r.Submissions, func(s Submission) bool {
-		return s.byPerson() && SameActor(s.Reviewer, person) && !s.byAnother(s.Reviewer)
+		return s.byPerson() && SameActor(s.Reviewer, person) && !(s.byAnother(person) && hasPerson(r.authors(), s.Recorder))
 	})
 }
 
@@ -156,7 +161,7 @@ func (r Review) StillAsked() []string {
 	approving, settled := r.approving(), len(r.Open()) == 0
 	return slices.DeleteFunc(asked, func(p string) bool {
 		switch silent := r.silent(p); {
-		case hasPerson(approving, p), !silent && !settled:
+		case !silent && (!settled || hasPerson(approving, p)):
 			return true
 		case silent && everybody && hasPerson(r.Request.People, p):
 			return false

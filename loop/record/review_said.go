@@ -20,21 +20,26 @@ func (r Review) Newest(reviewer string) (sub Submission, ok bool) {
 	return Submission{}, false
 }
 
-// Overruled returns why an approval that a person has just recorded does not count, or "": the person's own request for
-// changes stands, because it is later by the clocks (see saidSince) or somebody else approved in that name.
+// Overruled returns why an approval that has just been recorded in a person's name does not count, or "": a request for
+// changes in that name is later by the clocks (see saidSince), or that person spoke and somebody else approves now.
 func (r Review) Overruled(p Person) string {
 	newest, _ := r.Newest(p.Actor)
+	if p.Decision != Approve {
+		return ""
+	}
+	if newest.Decision == RequestChanges {
+		return fmt.Sprintf("It does not count: %s asked for changes in another clone at %s, later by that machine's clock.",
+			newest.Of(newest.Reviewer), newest.At.UTC().Format(time.RFC3339))
+	}
 	for _, sub := range r.Standing() {
 		switch {
-		case p.Decision != Approve || sub.Decision != RequestChanges || !SameActor(sub.Reviewer, p.Actor):
-		case !newest.takesBack(sub) && newest.byAnother(newest.Reviewer):
-			return fmt.Sprintf("It does not count: %s asked for changes, and nobody else withdraws that; you are %s.",
-				sub.Reviewer, newest.Recorder)
-		case !newest.takesBack(sub):
-			return "It does not count: " + newest.inOtherLog(sub.Voice)
+		case !SameActor(sub.Reviewer, p.Actor) || sub.Event == newest.Event || newest.takesBack(sub):
+		case newest.byAnother(newest.Reviewer):
+			said := map[Decision]string{RequestChanges: "asked for changes", Approve: "approved", CommentOnly: "commented"}
+			return fmt.Sprintf("It does not count: %s %s, and nobody else withdraws that; you are %s.", sub.Reviewer,
+				said[sub.Decision], newest.Recorder)
 		default:
-			return fmt.Sprintf("It does not count: you asked for changes in another clone at %s, later by that machine's clock.",
-				sub.At.UTC().Format(time.RFC3339))
+			return "It does not count: " + newest.inOtherLog(sub.Voice)
 		}
 	}
 	return ""
@@ -111,17 +116,24 @@ func (r Review) quorumCounts() int {
 }
 
 // Standing returns the submissions that count, oldest first: the newest of each reviewer. Comments alone do not
-// replace a reviewer's verdict, and nobody else withdraws a person's request for changes in that person's name.
+// replace a reviewer's verdict, and nobody else replaces in a person's name what that person said: a request for
+// changes in that name counts beside it, anything else does not count.
 func (r Review) Standing() []Submission {
 	var standing []Submission
 	for _, s := range r.Submissions {
-		i := slices.IndexFunc(standing, func(o Submission) bool { return SameActor(o.Reviewer, s.Reviewer) })
-		switch {
-		case i < 0:
-			standing = append(standing, s)
-		case standing[i].Decision == RequestChanges && s.Decision != RequestChanges && !s.takesBack(standing[i]):
-		case s.Outcome != OutcomeCommented || standing[i].Outcome == OutcomeCommented:
-			standing = append(slices.Delete(standing, i, i+1), s)
+		said, replaced := false, false
+		left := slices.DeleteFunc(slices.Clone(standing), func(o Submission) bool {
+			if !SameActor(o.Reviewer, s.Reviewer) {
+				return false
+			}
+			said = true
+			replaces := s.takesBack(o) && (s.Outcome != OutcomeCommented || o.Outcome == OutcomeCommented)
+			replaced = replaced || replaces
+			return replaces
+		})
+		beside := s.Decision == RequestChanges && !slices.ContainsFunc(standing, s.takesBack)
+		if !said || replaced || beside {
+			standing = append(left, s)
 		}
 	}
 	return standing

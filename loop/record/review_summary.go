@@ -10,6 +10,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/each"
+	"github.com/git-runr/git-runr/loop/change"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/spend"
 )
@@ -84,6 +85,8 @@ type ReviewSummary struct {
 	Unseen  []gitstore.ID `json:"unseen_commits,omitempty"` // as in Submission
 	Unshown bool          `json:"unshown,omitempty"`        // there is a change, but nothing of it was shown
 	LeftOut int           `json:"left_out,omitempty"`       // files left out
+	// Within are commits of a range that somebody refuses: the refusal is about them also without the newest commit.
+	Within []gitstore.ID `json:"within,omitempty"`
 	// RedOnBase lists checks that also fail without the change.
 	RedOnBase []string    `json:"red_on_base,omitempty"`
 	Moves     []Move      `json:"moves,omitempty"` // without notes
@@ -143,6 +146,9 @@ func (r Review) Summary() ReviewSummary {
 		s.count([]reply.Finding{t.Finding.Finding})
 	}
 	s.submissions(r.Submissions)
+	if s.Kind == SubjectRange && (s.Outcome == OutcomeFailed || len(s.Refusers) > 0) {
+		s.Within = each.Of(r.Request.Subject.Messages, func(m change.Message) gitstore.ID { return m.Commit })
+	}
 	if r.AccusesMessage() {
 		s.Change = ""
 	}

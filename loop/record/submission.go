@@ -53,9 +53,9 @@ func (s Submission) Said() string {
 	return saidBeside(s.Reviewer, s.Report, s.Checks)
 }
 
-// takesBack reports whether s may withdraw an earlier submission in the same name.
+// takesBack reports whether s may withdraw an earlier submission of the same reviewer.
 func (s Submission) takesBack(earlier Submission) bool {
-	return s.Voice.takesBack(earlier.Voice, s.Reviewer)
+	return SameActor(s.Reviewer, earlier.Reviewer) && s.Voice.takesBack(earlier.Voice, s.Reviewer)
 }
 
 // SawAll reports whether the reviewer, and nobody else in that name, gave a verdict, and no file was left out.

@@ -51,8 +51,8 @@ func (v Voice) takesBack(earlier Voice, actor string) bool {
 
 // inOtherLog says why v, in the log of somebody else, does not take back what was said earlier.
 func (v Voice) inOtherLog(earlier Voice) string {
-	return fmt.Sprintf("the changes were asked for in the log of writer %.7s, and this one is the log of %s. "+
-		"Say it in that clone.", earlier.Writer, v.LogOf)
+	return fmt.Sprintf("the verdict is in the log of writer %.7s, and this one is the log of %s. Say it in that clone.",
+		earlier.Writer, v.LogOf)
 }
 
 // Of returns actor with what is known of who recorded it: "Bob <bob@x> (writer 7692df5)". Only the last part in

@@ -137,7 +137,7 @@ func (s *Store) SubmitPerson(ctx context.Context, id string, p record.Person) (r
 	if err := p.Check(); err != nil {
 		return review, err
 	}
-	if p.Comments = s.unsaid(review, p); !s.repeats(review, p) {
+	if p.Comments = s.unsaid(review, p); !s.repeats(ctx, review, p) {
 		if err := p.Check(); err != nil && !review.Sent(p.Actor, p.Key) {
 			return review, err
 		}
@@ -178,14 +178,15 @@ func (s *Store) unsaid(review record.Review, p record.Person) []record.Comment {
 
 // repeats reports whether p, after unsaid, adds nothing to the person's newest submission on the same code, in a review
 // that is not closed.
-func (s *Store) repeats(review record.Review, p record.Person) bool {
+func (s *Store) repeats(ctx context.Context, review record.Review, p record.Person) bool {
 	newest, ok := review.Newest(p.Actor)
 	message := s.redacted(p.Message)
 	isMessage := func(c record.Comment) bool { return c.Comment == strings.TrimSpace(message) }
 	same := newest.Decision == cmp.Or(p.Decision, record.CommentOnly) &&
 		(message == "" || message == newest.Report.Summary || slices.ContainsFunc(newest.Comments, isMessage))
+	user, err := s.Repo.Identity(ctx)
 	inName := newest.Recorder != "" && record.ByAnother(newest.Reviewer, newest.Recorder) || // a person may say it again
-		newest.LogOf != "" && !s.Repo.Owns(newest.Writer)
+		!s.Repo.Owns(newest.Writer) || err != nil || record.ByAnother(p.Actor, user.String())
 	return ok && same && !inName && len(p.Comments) == 0 && review.ClosedAt.IsZero() && newest.Commit == review.At()
 }
 

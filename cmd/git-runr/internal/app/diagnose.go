@@ -124,8 +124,11 @@ func (s *session) diagnoseReview(store *store.Store, review record.Review) error
 	checks, _ := conf.Checks() // unapproved commands must not be suggested
 	d, ok := diagnose.OfReview(review, checks, conf.FixLine(review.ID))
 	if !ok {
-		return exit.Problemf(exit.Nothing, "%s", diagnose.Calm(review)).
-			WithHint("git runr show " + review.ID)
+		lines := []string{"git runr show " + review.ID}
+		if review.Status == record.ReviewResolved && len(review.Open()) > 0 {
+			lines = append(lines, "git runr inbox reopen "+review.ID)
+		}
+		return exit.Problemf(exit.Nothing, "%s", diagnose.Calm(review)).WithHint(lines...)
 	}
 	return s.showDiagnosis(d, diagnose.Place{Width: s.width()})
 }

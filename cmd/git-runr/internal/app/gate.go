@@ -66,8 +66,7 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 	if err != nil {
 		return err
 	}
-	tips := each.Of(pushed.code, func(ref hooks.Push) gitstore.ID { return ref.New })
-	commits, err := store.Repo.Unpushed(s.ctx, remote, tips, pushed.old, maxPushed)
+	commits, err := s.gated(store.Repo, remote, pushed)
 	if err != nil {
 		return err
 	}
@@ -109,6 +108,39 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 	}
 	safetext.Fprintf(s.out, "Refused%s; to push anyway: git push --no-verify\n", why)
 	return exit.With(exit.NotPassed)
+}
+
+// gated returns the pushed commits that the gate examines, newest first: those that are new at the remote, and all that
+// are new on a trunk there. A refused commit may be on another branch of the remote, where it was reviewed.
+func (s *session) gated(repo *gitstore.Repo, remote string, pushed pushedRefs) (commits []gitstore.LoggedCommit,
+	err error) {
+	var tips []gitstore.ID
+	for _, ref := range pushed.code {
+		trunk, err := repo.IsTrunk(s.ctx, remote, ref.Remote)
+		if err != nil {
+			return nil, err
+		}
+		known := false
+		if trunk {
+			var added []gitstore.LoggedCommit
+			added, known, err = repo.Added(s.ctx, ref.New, ref.Old, maxPushed)
+			commits = append(commits, added...)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !known {
+			tips = append(tips, ref.New)
+		}
+	}
+	others, err := repo.Unpushed(s.ctx, remote, tips, pushed.old, maxPushed)
+	there := each.SetOf(commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
+	for _, c := range others {
+		if !there[c.ID] {
+			commits = append(commits, c)
+		}
+	}
+	return commits, err
 }
 
 // secretTags returns a line for each pushed tag with a secret in its message or header, with the command to type.

@@ -243,8 +243,11 @@ func inboxAnswer(s *session, store *store.Store) (err error) {
 	answer.Finding, _, _ = review.FindFinding(answer.Finding) // it was found already
 	return s.showAct(store, review, answer.Actor, &answer, func(w io.Writer, done actorDone) {
 		given, _ := review.AnswerTo(answer.Finding)
-		safetext.Fprintf(w, "%s %s; %s of %s still open.\n", answer.Finding, given.What(), prose.Count(done.Open, "finding"),
-			done.ID)
+		what := given.What()
+		if answer.Kind == record.AnswerConfirmed {
+			what = "confirmed: " + what
+		}
+		safetext.Fprintf(w, "%s %s; %s of %s still open.\n", answer.Finding, what, prose.Count(done.Open, "finding"), done.ID)
 		resolved := done.Status == record.ReviewResolved && review.SupersededBy() == "" // else a later round did that
 		screen.When(w, resolved, "Resolved %s.\n", done.ID)
 		people, waiting := review.BackTo()

@@ -117,7 +117,8 @@ Exit status: the worst of all.`,
 				return s.steps(store).Resolve(s.ctx, id, s.hold(actor), s.note)
 			}, func(w io.Writer, done actorDone) {
 				safetext.Fprintf(w, "Resolved %s.\n", done.ID)
-				screen.When(w, done.Open > 0, "%s still open.\n", prose.Count(done.Open, "finding"))
+				screen.When(w, done.Open > 0, "%s still open: audit and the gate go on refusing the change.\n"+
+					"  git runr inbox reopen %s\n", prose.Count(done.Open, "finding"), done.ID)
 			}),
 	}
 }

@@ -70,7 +70,10 @@ func inboxSubmit(s *session, records *store.Store) error {
 		return err
 	}
 	person.Comments = append(draft.Comments, fromFile...)
-	if review, err = s.steps(records).Submit(s.ctx, review.ID, person); err != nil {
+	if review, err = s.steps(records).Submit(s.ctx, review.ID, person); err == nil {
+		review, err = records.Carrying(s.ctx, review)
+	}
+	if err != nil {
 		return err
 	}
 	return s.print(render.NewReviewDocument(review), func(w io.Writer) {

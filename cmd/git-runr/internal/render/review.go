@@ -417,8 +417,15 @@ func writeComments(w io.Writer, doc ReviewDocument) {
 		if later != "" {
 			later = "  (" + later + ")"
 		}
+		by := c.Reviewer
+		for _, sub := range doc.Submissions {
+			said := func(own record.Comment) bool { return own.ID == c.ID }
+			if sub.Recorder != "" && record.ByAnother(by, sub.Recorder) && slices.ContainsFunc(sub.Comments, said) {
+				by = sub.Of(by)
+			}
+		}
 		safetext.Fprintf(w, "%s  %s%s  by %s%s\n", c.ID,
-			screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, severityOf(c.Comment), c.Reviewer, later)
+			screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, severityOf(c.Comment), by, later)
 		for _, answer := range doc.LastAnswers(c.ID) {
 			safetext.Fprintf(w, "  %s\n", AnswerLine(answer))
 		}
@@ -439,12 +446,12 @@ func AnswerLine(a record.Answer) string {
 	if a.Kind == record.AnswerWithdrawn { // nobody typed an answer
 		return "withdrawn: " + a.Actor + " approved the change later"
 	}
-	said := ", says "
-	if a.ConfirmedBy == a.Actor && gitstore.ParseIdentity(a.Actor).Email != "" { // a person agrees with somebody's claim
+	said, agrees := ", says ", a.Reason == string(record.AnswerConfirmed)
+	if agrees || a.ConfirmedBy == a.Actor && gitstore.ParseIdentity(a.Actor).Email != "" { // with somebody's answer
 		said = ", confirmed by "
 	}
 	line := a.What() + said + a.Of(a.Actor)
-	if a.Reason != "" {
+	if a.Reason != "" && !agrees {
 		line += ": " + a.Reason
 	}
 	return line
