@@ -45,9 +45,13 @@ func OfReview(review record.Review, checks []runplan.Check, fix string) (Diagnos
 	switch {
 	case reason == record.ReasonReviewNotPassed:
 		d.Explanation = "The review asks for changes that nobody has made yet."
-		if review.Request.Subject.Commit != "" {
-			d.NextSteps = slices.Insert(d.NextSteps, 0,
-				record.NextStep{Command: fix, What: "let an implementer fix the findings"})
+		step := record.NextStep{Command: fix, What: "let an implementer fix the findings"}
+		switch {
+		case review.Request.Subject.Commit == "":
+		case fix == "git runr agents": // no agent is ready
+			d.NextSteps = append(d.NextSteps, step)
+		default:
+			d.NextSteps = slices.Insert(d.NextSteps, 0, step)
 		}
 	case unfinished(review):
 		d.NextSteps = append(retrySteps(*review.Failure), d.NextSteps...)

@@ -55,13 +55,17 @@ func (v Voice) inOtherLog(earlier Voice) string {
 		earlier.Writer, v.LogOf)
 }
 
-// Of returns actor with what is known of who recorded it: "Bob <bob@x> (writer 7692df5)". Only the last part in
-// parentheses comes from the log.
+// Of returns actor, a person without the session, with what is known of who recorded it: "Bob <bob@x> (writer 7692df5)".
+// Only the last part in parentheses comes from the log.
 func (v Voice) Of(actor string) string {
-	if said := v.Beside(actor); said != "" {
-		return fmt.Sprintf("%s (%s)", Plain(actor), said)
+	name := Plain(actor)
+	if end := strings.LastIndexByte(name, '>'); end >= 0 {
+		name = name[:end+1]
 	}
-	return Plain(actor)
+	if said := v.Beside(actor); said != "" {
+		return fmt.Sprintf("%s (%s)", name, said)
+	}
+	return name
 }
 
 // Beside returns what is known of who recorded something in actor's name: "writer 7692df5".
