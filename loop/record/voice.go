@@ -55,8 +55,8 @@ func (v Voice) inOtherLog(earlier Voice) string {
 		earlier.Writer, v.LogOf)
 }
 
-// Of returns actor, a person without the session, with what is known of who recorded it: "Bob <bob@x> (writer 7692df5)".
-// Only the last part in parentheses comes from the log.
+// Of returns actor, a person without the session, and what is known of who recorded it:
+// "Bob <bob@x> (writer 7692df5)". Only the last part in parentheses comes from the log.
 func (v Voice) Of(actor string) string {
 	name := Plain(actor)
 	if end := strings.LastIndexByte(name, '>'); end >= 0 {
