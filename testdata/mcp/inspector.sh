@@ -56,7 +56,7 @@ walk() {
   want 'is claimed by inspector' call review_claim --tool-arg id=latest
   want 'Resolved review' call review_resolve --tool-arg id=latest --tool-arg force=true
   want 'resolved' call review_list --tool-arg status=all
-  want 'asks for' call diagnose --tool-arg id=latest
+  want 'which audit and the gate go on counting' call diagnose --tool-arg id=latest
 }
 
 # reviewing does an agent's review: request, change, comment, submission, answer, prompts.
