@@ -639,6 +639,9 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 		len(newest) > 0: // a forged cycle of rounds leaves none
 		worst := slices.MaxFunc(slices.Collect(maps.Values(newest)), worse).Covered
 		worst.Level, worst.Approvals = levelIn(said, commit, a)
+		if !whole {
+			worst.State = CoverUnreviewed
+		}
 		nobody := worst.Approvals == nil || worst.Approvals.Have == 0
 		worst.ByAuthor = nobody && worst.Level != LevelApproved &&
 			slices.ContainsFunc(said, func(c cover) bool { return a.byAuthor(c, commit) })
