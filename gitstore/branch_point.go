@@ -60,7 +60,7 @@ func (r *Repo) trunks(ctx context.Context, branch string) []string {
 	remotes, err := r.refs.Refs(ctx, "refs/remotes/")
 	for name := range remotes {
 		if err == nil && strings.HasSuffix(name, "/HEAD") {
-			if target, err := r.dir.GitLine(ctx, "symbolic-ref", "--quiet", "--end-of-options", name); err == nil {
+			if target, err := r.refs.SymbolicTarget(ctx, name); err == nil && target != "" {
 				found = append([]string{target}, found...)
 			}
 		}

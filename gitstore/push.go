@@ -52,22 +52,25 @@ func (r *Repo) Unpushed(ctx context.Context, remote string, tips, old []ID, max 
 	return commits, nil
 }
 
-// IsTrunk reports whether ref, of a remote, is what other branches are merged into: main, master, or the branch that
-// the remote's HEAD names here.
-func (r *Repo) IsTrunk(ctx context.Context, remote, ref string) (bool, error) {
-	name := strings.TrimPrefix(ref, "refs/heads/")
-	if name == ref || name == "main" || name == "master" {
-		return name != ref, nil
+// Trunks returns the refs of a remote that other branches are merged into: main, master, and the branch that the remote's
+// HEAD names here.
+func (r *Repo) Trunks(ctx context.Context, remote string) ([]string, error) {
+	trunks, place := []string{"refs/heads/main", "refs/heads/master"}, "refs/remotes/"+remote+"/"
+	if !slices.Contains(r.Remotes(), remote) {
+		return trunks, nil
 	}
-	heads, err := r.Refs(ctx, "refs/remotes/"+remote+"/HEAD")
-	if err != nil || len(heads) == 0 {
-		return false, err
+	target, err := r.refs.SymbolicTarget(ctx, place+"HEAD")
+	if err != nil {
+		return nil, fmt.Errorf("read the HEAD of %s: %w", remote, err)
 	}
-	target, err := r.dir.GitLine(ctx, "symbolic-ref", "--quiet", "--end-of-options", "refs/remotes/"+remote+"/HEAD")
-	return err == nil && target == "refs/remotes/"+remote+"/"+name, nil
+	if name, ok := strings.CutPrefix(target, place); ok {
+		trunks = append(trunks, "refs/heads/"+name)
+	}
+	return trunks, nil
 }
 
-// Added lists the commits of tip that old does not have, newest first, at most max. ok is false if old is not here.
+// Added lists the commits in the history of tip and not of old, newest first, at most max. ok is false if old is not
+// here.
 func (r *Repo) Added(ctx context.Context, tip, old ID, max int) (commits []LoggedCommit, ok bool, err error) {
 	if !r.objects.ValidID(old) || !r.objects.Has(ctx, old) {
 		return nil, false, nil

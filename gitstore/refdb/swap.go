@@ -196,7 +196,7 @@ func (s *Store) updateRef(ctx context.Context, name string, new, old odb.ID) err
 
 // NotSymbolic returns ErrConflict if a ref is symbolic.
 func (s *Store) NotSymbolic(ctx context.Context, name string) error {
-	target, err := s.symbolicTarget(ctx, name)
+	target, err := s.SymbolicTarget(ctx, name)
 	if err == nil && target != "" {
 		err = fmt.Errorf("%w: %s is a %w to %s", gitdir.ErrConflict, name, errSymbolic, target)
 	}
@@ -253,8 +253,8 @@ func (s *Store) gitUpdateRef(ctx context.Context, name string, new, old odb.ID, 
 var RefLockTimeout = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.filesRefLockTimeout",
 	"GIT_CONFIG_VALUE_0=1000"}
 
-// symbolicTarget returns the target of a symbolic ref, or "" for any other ref.
-func (s *Store) symbolicTarget(ctx context.Context, name string) (string, error) {
+// SymbolicTarget returns the target of a symbolic ref, or "" for any other ref.
+func (s *Store) SymbolicTarget(ctx context.Context, name string) (string, error) {
 	if s.nativeRefs(name) {
 		_, target, err := s.readLooseRef(name)
 		if errors.Is(err, errNotPlain) {

@@ -157,6 +157,7 @@ type cover struct {
 	span      gitstore.Span    // as recorded
 	ranged    bool             // it covers each commit of the range too, except those in unseen
 	unseen    []gitstore.ID    // commits of the range that the reviewer did not see
+	cut       bool             // it refuses a range whose newest commit is not among those asked about
 	part      bool             // it covers only a part of the change, so its pass does not make the change reviewed
 	kind      string           // the kind of fault looked for; "" for all
 	change    string           // named by gitstore.ChangeIDs; "" if unknown
@@ -454,15 +455,15 @@ func runCovers(r record.RunSummary) []cover {
 	return covers
 }
 
-// byCommit groups covers by the commits of commits that they cover. A range passes only with its newest commit, and is
-// refused also without it. notShown maps commits to the review that passed a
-// range of them without showing what they add.
+// byCommit groups covers by the commits of commits that they cover. A range passes only with its newest commit; a
+// person's refusal of it holds also without that commit. notShown maps commits to the review that passed a range of them
+// without showing what they add.
 func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
 	covers []cover) (by map[gitstore.ID][]cover, notShown map[gitstore.ID]string, err error) {
 	inView := each.SetOf(commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
 	by, notShown = map[gitstore.ID][]cover{}, map[gitstore.ID]string{}
 	for _, c := range covers {
-		if !inView[c.span.To] && !(c.ranged && c.Refused) {
+		if c.cut = c.ranged && c.Refused && len(c.refusers) > 0 && !inView[c.span.To]; !c.cut && !inView[c.span.To] {
 			continue
 		}
 		if !c.ranged {
@@ -623,7 +624,7 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 		default:
 			whole = whole || !c.part
 			replaced := func(of cover) bool { return of.replaces(c) }
-			if c.part && c.Passed || !c.part && slices.ContainsFunc(said, replaced) {
+			if c.part && c.Passed || slices.ContainsFunc(said, replaced) {
 				continue
 			}
 			key := c.word()
@@ -633,11 +634,12 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 			newest[key] = said[i].newer(newest[key])
 		}
 	}
-	refused := func(c *cover) bool { return c.Refused } // of a part, it is about the whole
+	worst := Covered{}
+	if len(newest) > 0 { // a forged cycle of rounds leaves none
+		worst = slices.MaxFunc(slices.Collect(maps.Values(newest)), worse).Covered
+	}
 	switch {
-	case (whole || slices.ContainsFunc(slices.Collect(maps.Values(newest)), refused)) &&
-		len(newest) > 0: // a forged cycle of rounds leaves none
-		worst := slices.MaxFunc(slices.Collect(maps.Values(newest)), worse).Covered
+	case len(newest) > 0 && (whole || worst.Refused): // who refuses a part refuses the commit
 		worst.Level, worst.Approvals = levelIn(said, commit, a)
 		if !whole {
 			worst.State = CoverUnreviewed
@@ -665,8 +667,13 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 }
 
 // replaces reports whether c is a later word than earlier, which does not count beside it. A later round is later than
-// the round before, whenever that was answered.
+// the round before, whenever that was answered. What people refused in a part, or in a range without its newest commit,
+// they may pass in any later review of the whole.
 func (c cover) replaces(earlier cover) bool {
+	if earlier.part || earlier.cut {
+		people := len(earlier.refusers) > 0 && c.reviewer == earlier.reviewer
+		return people && c.hears(earlier) && (c.after(&earlier) || !earlier.part && c.continues(earlier))
+	}
 	onItself := c.speaksFor(earlier.reviewer) && !c.at.Before(earlier.at) && !earlier.speaksFor(earlier.reviewer)
 	again := len(earlier.refusers) > 0 && c.word() == earlier.word() && c.after(&earlier)
 	return c.hears(earlier) && (onItself && !earlier.continues(c) || again || c.continues(earlier))

@@ -16,55 +16,34 @@ func isGone(r record.ReviewSummary) bool {
 	return len(r.Moves) > 0 && r.Moves[len(r.Moves)-1].State == record.MoveGone
 }
 
-// findOrphans finds the commits of this clone's reviews that no branch holds any more.
+// findOrphans finds the commits of this clone's reviews that no branch holds any more, and those that a rewrite took off
+// their branch here while a remote's branch still holds them. Git's post-rewrite hook reports the latter, but not every
+// clone has it, and a reset does not call it.
 func (f *follower) findOrphans(ctx context.Context) error {
-	var at []gitstore.ID
-	for id, reviews := range f.places {
-		own := func(r record.ReviewSummary) bool { return f.store.Repo.Owns(r.Writer) }
-		if f.told[id] != "" || slices.ContainsFunc(reviews, own) {
-			at = append(at, id)
-		}
-	}
-	gone, err := f.store.Repo.Unreachable(ctx, at)
-	f.orphans = map[gitstore.ID]bool{}
-	for _, id := range gone {
-		f.orphans[id] = true
-	}
-	if err != nil {
-		return err
-	}
-	return f.findLeft(ctx)
-}
-
-// findLeft finds the commits that a rewrite took off their branch here, while a remote's branch still holds them. A
-// post-rewrite hook reports those, but not every clone has it.
-func (f *follower) findLeft(ctx context.Context) error {
+	f.orphans, f.left = map[gitstore.ID]bool{}, map[gitstore.ID]gitstore.ID{}
 	heads, err := f.store.Repo.Refs(ctx, "refs/heads/")
 	if err != nil {
 		return err
 	}
-	f.left = map[gitstore.ID]gitstore.ID{}
-	var at []gitstore.ID
-	for id, reviews := range f.places {
-		for _, r := range reviews {
-			if tip := heads["refs/heads/"+r.Branch]; tip != "" && !f.gone(id) && f.left[id] == "" {
-				f.left[id], at = tip, append(at, id)
+	off, err := f.store.Repo.NotIn(ctx, slices.Collect(maps.Keys(f.places)), slices.Collect(maps.Values(heads))...)
+	if err != nil {
+		return err
+	}
+	gone, err := f.store.Repo.Unreachable(ctx, off)
+	for _, id := range gone {
+		own := func(r record.ReviewSummary) bool { return f.store.Repo.Owns(r.Writer) }
+		if f.told[id] != "" || slices.ContainsFunc(f.places[id], own) {
+			f.orphans[id] = true
+		}
+	}
+	for _, id := range off {
+		for _, r := range f.places[id] {
+			if tip := heads["refs/heads/"+r.Branch]; tip != "" && !f.gone(id) {
+				f.left[id] = tip
 			}
 		}
 	}
-	left, err := f.store.Repo.NotIn(ctx, at, slices.Collect(maps.Values(heads))...)
-	for _, id := range at {
-		if !slices.Contains(left, id) {
-			delete(f.left, id)
-		}
-	}
 	return err
-}
-
-// replacedOnBranch reports whether the branch of a commit in left holds c.
-func (f *follower) replacedOnBranch(ctx context.Context, old, c gitstore.ID) bool {
-	is, err := f.store.Repo.IsAncestor(ctx, c, f.left[old])
-	return err == nil && is
 }
 
 // gone reports whether a commit was replaced: git said so, or no branch holds it.

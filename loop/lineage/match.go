@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 )
 
@@ -189,34 +190,90 @@ func (f *follower) patchIDs(ctx context.Context, commits []gitstore.ID) (map[git
 	return patches, err
 }
 
-// lookalikes returns likely replacements of reviewed commits that no branch holds any more, or their own branch here
-// does not, which then holds the replacement. It matches, in this order, by patch id, by author and time with the
-// subject, by author and time alone, and by subject and files.
+// lookalikes returns likely replacements of reviewed commits that no branch holds any more, or that their own branch
+// here does not hold; that branch then holds the replacement. It matches, in this order, by patch id, by author and time
+// with the subject, by author and time alone, and by subject and files.
 func (f *follower) lookalikes(ctx context.Context, found []pair, fresh []gitstore.LoggedCommit) ([]pair, error) {
-	placed := map[gitstore.ID]bool{}
-	for _, p := range found {
-		for _, id := range p.from {
-			placed[id] = true
-		}
+	was, err := f.lost(ctx, found)
+	if err != nil || len(was) == 0 || len(fresh) == 0 {
+		return nil, err
 	}
-	var lost, ids []gitstore.ID
-	for _, id := range slices.AppendSeq(slices.Collect(maps.Keys(f.orphans)), maps.Keys(f.left)) {
-		if !placed[id] {
-			lost = append(lost, id)
-		}
-	}
-	slices.Sort(lost)
-	if len(lost) == 0 || len(fresh) == 0 {
-		return nil, nil
-	}
-	for _, c := range fresh {
-		ids = append(ids, c.ID)
-	}
-	was, err := f.store.Repo.LogOnly(ctx, lost)
+	onBranch, err := f.freshOf(ctx, fresh)
 	if err != nil {
 		return nil, err
 	}
-	patches, err := f.patchIDs(ctx, append(ids, lost...))
+	likes, err := f.likenesses(ctx, was, fresh)
+	if err != nil {
+		return nil, err
+	}
+	var pairs []pair
+	for _, alike := range likes {
+		was = slices.DeleteFunc(was, func(old gitstore.LoggedCommit) bool {
+			i := slices.IndexFunc(fresh, func(c gitstore.LoggedCommit) bool {
+				return alike(old, c) && onBranch(old.ID, c.ID)
+			})
+			if i >= 0 {
+				pairs = append(pairs, pair{to: fresh[i], from: []gitstore.ID{old.ID}})
+			}
+			return i >= 0
+		})
+	}
+	parts, err := f.parts(ctx, was, fresh)
+	pairs = append(pairs, slices.DeleteFunc(parts, func(p pair) bool { return !onBranch(p.from[0], p.to.ID) })...)
+	for _, p := range pairs {
+		if old := p.from[0]; f.left[old] != "" { // as if the hook had reported it
+			f.told[old] = p.to.ID
+		}
+	}
+	return pairs, err
+}
+
+// lost returns the orphans and what left its branch, without those that a pair in found replaces.
+func (f *follower) lost(ctx context.Context, found []pair) ([]gitstore.LoggedCommit, error) {
+	lost := slices.AppendSeq(slices.Collect(maps.Keys(f.orphans)), maps.Keys(f.left))
+	for _, p := range found {
+		lost = slices.DeleteFunc(lost, func(id gitstore.ID) bool { return slices.Contains(p.from, id) })
+	}
+	if len(lost) == 0 {
+		return nil, nil
+	}
+	slices.Sort(lost)
+	return f.store.Repo.LogOnly(ctx, lost)
+}
+
+// freshOf returns the test whether a fresh commit may replace an old one. If the old one left its branch, the branch has
+// to hold the new one, and no old one may be on top of it: a local branch may only be behind that of the remote.
+func (f *follower) freshOf(ctx context.Context,
+	fresh []gitstore.LoggedCommit) (func(old, c gitstore.ID) bool, error) {
+	itself := func(id gitstore.ID) gitstore.ID { return id }
+	ids := each.Of(fresh, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
+	off := map[gitstore.ID]map[gitstore.ID]bool{} // the tip of a branch → fresh commits that the branch does not hold
+	if len(f.left) == 0 {
+		return func(_, _ gitstore.ID) bool { return true }, nil
+	}
+	apart, err := f.store.Repo.NotIn(ctx, ids, slices.Collect(maps.Keys(f.left))...)
+	if err != nil {
+		return nil, err
+	}
+	for _, tip := range f.left {
+		if off[tip] != nil {
+			continue
+		}
+		not, err := f.store.Repo.NotIn(ctx, ids, tip)
+		if err != nil {
+			return nil, err
+		}
+		off[tip] = each.SetOf(not, itself)
+	}
+	news := each.SetOf(apart, itself)
+	return func(old, c gitstore.ID) bool { return f.left[old] == "" || news[c] && !off[f.left[old]][c] }, nil
+}
+
+// likenesses returns the tests whether a commit looks like another, the surest first.
+func (f *follower) likenesses(ctx context.Context,
+	was, fresh []gitstore.LoggedCommit) ([]func(a, b gitstore.LoggedCommit) bool, error) {
+	ids := each.Of(slices.Concat(fresh, was), func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
+	patches, err := f.patchIDs(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -224,42 +281,14 @@ func (f *follower) lookalikes(ctx context.Context, found []pair, fresh []gitstor
 	for _, c := range fresh {
 		ofOne[c.Author]++
 	}
-	var pairs []pair
-	for _, likes := range []func(a, b gitstore.LoggedCommit) bool{
+	return []func(a, b gitstore.LoggedCommit) bool{
 		func(a, b gitstore.LoggedCommit) bool { return patches[a.ID] != "" && patches[a.ID] == patches[b.ID] },
 		func(a, b gitstore.LoggedCommit) bool { return a.Author == b.Author && a.Subject == b.Subject },
 		func(a, b gitstore.LoggedCommit) bool {
 			return a.Author == b.Author && ofOne[b.Author] == 1 && len(b.Parents) == 1
 		},
 		func(a, b gitstore.LoggedCommit) bool { return a.Subject == b.Subject && shareFile(a, b) },
-	} {
-		was = slices.DeleteFunc(was, func(old gitstore.LoggedCommit) bool {
-			i := slices.IndexFunc(fresh, func(c gitstore.LoggedCommit) bool {
-				return likes(old, c) && (f.left[old.ID] == "" || f.replacedOnBranch(ctx, old.ID, c.ID))
-			})
-			if i < 0 {
-				return false
-			}
-			pairs = append(pairs, pair{to: fresh[i], from: []gitstore.ID{old.ID}})
-			if f.left[old.ID] != "" {
-				f.told[old.ID] = fresh[i].ID
-			}
-			return true
-		})
-	}
-	parts, err := f.parts(ctx, was, fresh)
-	for _, p := range parts {
-		old := p.from[0]
-		switch {
-		case f.left[old] == "":
-		case !f.replacedOnBranch(ctx, old, p.to.ID):
-			continue
-		default:
-			f.told[old] = p.to.ID
-		}
-		pairs = append(pairs, p)
-	}
-	return pairs, err
+	}, nil
 }
 
 // maxParted is how many commits are compared file by file.

@@ -215,13 +215,13 @@ func (r Review) withhold(value any, replace func(string) string) {
 	}
 }
 
-// TakesWords returns an *InputError if what somebody says from now on would not be shown, because the whole review or
+// MaySay returns an *InputError if what somebody says from now on would not be shown, because the whole review or
 // the thread of finding was redacted. finding is "" for the review as a whole.
-func (r Review) TakesWords(finding string) error {
+func (r Review) MaySay(finding string) error {
 	for _, p := range r.Redactions {
 		if p.What == "" || finding != "" && slices.Contains(r.sameIDs(p.What), finding) {
 			return &InputError{fmt.Sprintf("%s redacted this thread of review %s, so nobody would see what you say; "+
-				"ask for another review, or say it elsewhere", Plain(p.Actor), r.ID)}
+				"what you say in another round is seen: git runr review --again %s", Plain(p.Actor), r.ID, r.ID)}
 		}
 	}
 	return nil

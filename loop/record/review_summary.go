@@ -85,7 +85,7 @@ type ReviewSummary struct {
 	Unseen  []gitstore.ID `json:"unseen_commits,omitempty"` // as in Submission
 	Unshown bool          `json:"unshown,omitempty"`        // there is a change, but nothing of it was shown
 	LeftOut int           `json:"left_out,omitempty"`       // files left out
-	// Within are commits of a range that somebody refuses: the refusal is about them also without the newest commit.
+	// Within are commits of a range that people refuse: the refusal is about them also without the newest commit.
 	Within []gitstore.ID `json:"within,omitempty"`
 	// RedOnBase lists checks that also fail without the change.
 	RedOnBase []string    `json:"red_on_base,omitempty"`
@@ -146,7 +146,7 @@ func (r Review) Summary() ReviewSummary {
 		s.count([]reply.Finding{t.Finding.Finding})
 	}
 	s.submissions(r.Submissions)
-	if s.Kind == SubjectRange && (s.Outcome == OutcomeFailed || len(s.Refusers) > 0) {
+	if s.Kind == SubjectRange && len(s.Refusers) > 0 {
 		s.Within = each.Of(r.Request.Subject.Messages, func(m change.Message) gitstore.ID { return m.Commit })
 	}
 	if r.AccusesMessage() {

@@ -9,7 +9,7 @@ import (
 type Voice struct {
 	// Recorder is the identity that git gave the event, if it spoke in another person's name. Approvals always have it.
 	Recorder string `json:"recorded_by,omitempty"`
-	Writer   string `json:"writer,omitempty"` // of the log with the event; agents have none
+	Writer   string `json:"writer,omitempty"` // of the log with the event; not for what an agent submits
 	// LogOf is the identity that was the first to speak about the review in that log, if that is not Recorder or the
 	// actor.
 	LogOf string `json:"log_of,omitempty"`
@@ -27,15 +27,9 @@ func (r Review) voice(e Event, actor string) Voice {
 	return v
 }
 
-// VoiceOf returns the voice of user's next event in actor's name, in a clone with the logs that owns reports.
-func (r Review) VoiceOf(actor, user string, owns func(writer string) bool) Voice {
-	next := Event{Actor: user}
-	for writer := range r.Logs {
-		if owns(writer) {
-			next.Writer = writer
-		}
-	}
-	return r.voice(next, actor)
+// VoiceIn returns the voice of user's next event in actor's name, in the log of writer.
+func (r Review) VoiceIn(writer, actor, user string) Voice {
+	return r.voice(Event{Actor: user, Writer: writer}, actor)
 }
 
 // byAnother reports whether somebody else recorded it in actor's name.

@@ -180,7 +180,7 @@ func (s *Store) EditDraft(ctx context.Context, id, actor string, edit func(*Draf
 	if err := edit(&d); err != nil {
 		return d, err
 	}
-	if err := review.TakesWords(""); err != nil && len(d.Comments) > had {
+	if err := review.MaySay(""); err != nil && len(d.Comments) > had {
 		return d, err
 	}
 	return d, s.writeDraft(review.ID, d)

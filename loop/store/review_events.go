@@ -141,7 +141,7 @@ func (s *Store) SubmitPerson(ctx context.Context, id string, p record.Person) (r
 		if err := p.Check(); err != nil && !review.Sent(p.Actor, p.Key) {
 			return review, err
 		}
-		if err := review.TakesWords(""); err != nil && (p.Message != "" || len(p.Comments) > 0) {
+		if err := review.MaySay(""); err != nil && (p.Message != "" || len(p.Comments) > 0) {
 			return review, err
 		}
 		if err := s.Here(ctx, review); p.Decision != record.CommentOnly && err != nil {

@@ -20,7 +20,7 @@ func (s *Store) Reply(ctx context.Context, id string, reply record.Reply) (recor
 	if review, reply.Finding, err = s.ThreadOf(ctx, review, reply.Finding); err != nil {
 		return review, err
 	}
-	if err := review.TakesWords(reply.Finding); err != nil {
+	if err := review.MaySay(reply.Finding); err != nil {
 		return review, err
 	}
 	event := record.EventReviewReplied.New("cli", "by "+reply.Actor, reply)

@@ -110,37 +110,31 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 	return exit.With(exit.NotPassed)
 }
 
-// gated returns the pushed commits that the gate examines, newest first: those that are new at the remote, and all that
-// are new on a trunk there. A refused commit may be on another branch of the remote, where it was reviewed.
-func (s *session) gated(repo *gitstore.Repo, remote string, pushed pushedRefs) (commits []gitstore.LoggedCommit,
-	err error) {
-	var tips []gitstore.ID
+// gated returns the pushed commits that the gate examines: all that are new on a trunk of the remote, and those for other
+// refs that no branch of the remote has. A commit that is refused on a topic branch of the remote is new on the trunk.
+func (s *session) gated(repo *gitstore.Repo, remote string, pushed pushedRefs) ([]gitstore.LoggedCommit, error) {
+	trunks, err := repo.Trunks(s.ctx, remote)
+	if err != nil {
+		return nil, err
+	}
+	var commits []gitstore.LoggedCommit
+	var others []gitstore.ID
 	for _, ref := range pushed.code {
-		trunk, err := repo.IsTrunk(s.ctx, remote, ref.Remote)
-		if err != nil {
-			return nil, err
-		}
 		known := false
-		if trunk {
+		if slices.Contains(trunks, ref.Remote) {
 			var added []gitstore.LoggedCommit
-			added, known, err = repo.Added(s.ctx, ref.New, ref.Old, maxPushed)
+			if added, known, err = repo.Added(s.ctx, ref.New, ref.Old, maxPushed); err != nil {
+				return nil, err
+			}
 			commits = append(commits, added...)
 		}
-		if err != nil {
-			return nil, err
-		}
 		if !known {
-			tips = append(tips, ref.New)
+			others = append(others, ref.New)
 		}
 	}
-	others, err := repo.Unpushed(s.ctx, remote, tips, pushed.old, maxPushed)
 	there := each.SetOf(commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
-	for _, c := range others {
-		if !there[c.ID] {
-			commits = append(commits, c)
-		}
-	}
-	return commits, err
+	fresh, err := repo.Unpushed(s.ctx, remote, others, pushed.old, maxPushed)
+	return append(commits, slices.DeleteFunc(fresh, func(c gitstore.LoggedCommit) bool { return there[c.ID] })...), err
 }
 
 // secretTags returns a line for each pushed tag with a secret in its message or header, with the command to type.

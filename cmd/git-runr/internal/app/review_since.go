@@ -109,7 +109,10 @@ func (s *session) reviewOf(records *store.Store) (review record.Review, err erro
 func (s *session) branchNamed(records *store.Store, name string) (branch string, err error) {
 	refs, err := records.Repo.Refs(s.ctx, "refs/heads/", "refs/remotes/")
 	for ref := range refs {
-		if known := store.BranchOf(ref); known == name || ref == "refs/remotes/"+name {
+		switch known := store.BranchOf(ref); {
+		case known == name:
+			return name, nil
+		case ref == "refs/remotes/"+name:
 			branch = known
 		}
 	}

@@ -417,20 +417,24 @@ func writeComments(w io.Writer, doc ReviewDocument) {
 		if later != "" {
 			later = "  (" + later + ")"
 		}
-		by := c.Reviewer
-		for _, sub := range doc.Submissions {
-			said := func(own record.Comment) bool { return own.ID == c.ID }
-			if sub.Recorder != "" && record.ByAnother(by, sub.Recorder) && slices.ContainsFunc(sub.Comments, said) {
-				by = sub.Of(by)
-			}
-		}
 		safetext.Fprintf(w, "%s  %s%s  by %s%s\n", c.ID,
-			screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, severityOf(c.Comment), by, later)
+			screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, severityOf(c.Comment), commentBy(doc.Review, c.ID, c.Reviewer), later)
 		for _, answer := range doc.LastAnswers(c.ID) {
 			safetext.Fprintf(w, "  %s\n", AnswerLine(answer))
 		}
 		writeReplies(w, "  ", doc.RepliesTo(c.ID))
 	}
+}
+
+// commentBy returns who made a comment and, if somebody else recorded it in that name, who did.
+func commentBy(r record.Review, id, reviewer string) string {
+	for _, sub := range r.Submissions {
+		own := slices.ContainsFunc(sub.Comments, func(c record.Comment) bool { return c.ID == id })
+		if own && sub.Recorder != "" && record.ByAnother(reviewer, sub.Recorder) {
+			return sub.Of(reviewer)
+		}
+	}
+	return reviewer
 }
 
 // writeReplies prints a thread as a quotation, so that no line of it looks like the program's own.

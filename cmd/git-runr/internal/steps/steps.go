@@ -104,7 +104,8 @@ func (t Taker) confirmation(ctx context.Context, review record.Review, given rec
 	if err != nil {
 		return given, err
 	}
-	given.Voice = review.VoiceOf(given.Actor, user.String(), t.Store.Repo.Owns)
+	repo := t.Store.Repo
+	given.Voice = review.VoiceIn(repo.WriterFor(repo.Audience(review.Writer)), given.Actor, user.String())
 	given, err = review.Confirmation(given)
 	given.Voice = record.Voice{} // the event has it
 	return given, err
