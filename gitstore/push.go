@@ -52,8 +52,8 @@ func (r *Repo) Unpushed(ctx context.Context, remote string, tips, old []ID, max 
 	return commits, nil
 }
 
-// Trunks returns the refs of a remote that other branches are merged into: main, master, and the branch that the remote's
-// HEAD names here.
+// Trunks returns the refs of a remote that other branches are merged into: main, master, and the branch that the
+// remote's HEAD names here.
 func (r *Repo) Trunks(ctx context.Context, remote string) ([]string, error) {
 	trunks, place := []string{"refs/heads/main", "refs/heads/master"}, "refs/remotes/"+remote+"/"
 	if !slices.Contains(r.Remotes(), remote) {

@@ -456,8 +456,8 @@ func runCovers(r record.RunSummary) []cover {
 }
 
 // byCommit groups covers by the commits of commits that they cover. A range passes only with its newest commit; a
-// person's refusal of it holds also without that commit. notShown maps commits to the review that passed a range of them
-// without showing what they add.
+// person's refusal of it holds also without that commit. notShown maps commits to the review that passed a range of
+// them without showing what they add.
 func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
 	covers []cover) (by map[gitstore.ID][]cover, notShown map[gitstore.ID]string, err error) {
 	inView := each.SetOf(commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })

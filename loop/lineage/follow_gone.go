@@ -16,9 +16,9 @@ func isGone(r record.ReviewSummary) bool {
 	return len(r.Moves) > 0 && r.Moves[len(r.Moves)-1].State == record.MoveGone
 }
 
-// findOrphans finds the commits of this clone's reviews that no branch holds any more, and those that a rewrite took off
-// their branch here while a remote's branch still holds them. Git's post-rewrite hook reports the latter, but not every
-// clone has it, and a reset does not call it.
+// findOrphans finds the commits of this clone's reviews that no branch holds any more, and those that a rewrite
+// took off their branch here while a remote's branch still holds them. Git's post-rewrite hook reports the latter,
+// but not every clone has it, and a reset does not call it.
 func (f *follower) findOrphans(ctx context.Context) error {
 	f.orphans, f.left = map[gitstore.ID]bool{}, map[gitstore.ID]gitstore.ID{}
 	heads, err := f.store.Repo.Refs(ctx, "refs/heads/")

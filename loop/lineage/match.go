@@ -190,9 +190,9 @@ func (f *follower) patchIDs(ctx context.Context, commits []gitstore.ID) (map[git
 	return patches, err
 }
 
-// lookalikes returns likely replacements of reviewed commits that no branch holds any more, or that their own branch
-// here does not hold; that branch then holds the replacement. It matches, in this order, by patch id, by author and time
-// with the subject, by author and time alone, and by subject and files.
+// lookalikes returns likely replacements of reviewed commits that no branch holds any more, or that their own
+// branch here does not hold; that branch then holds the replacement. It matches, in this order, by patch id, by
+// author and time with the subject, by author and time alone, and by subject and files.
 func (f *follower) lookalikes(ctx context.Context, found []pair, fresh []gitstore.LoggedCommit) ([]pair, error) {
 	was, err := f.lost(ctx, found)
 	if err != nil || len(was) == 0 || len(fresh) == 0 {
@@ -241,8 +241,9 @@ func (f *follower) lost(ctx context.Context, found []pair) ([]gitstore.LoggedCom
 	return f.store.Repo.LogOnly(ctx, lost)
 }
 
-// freshOf returns the test whether a fresh commit may replace an old one. If the old one left its branch, the branch has
-// to hold the new one, and no old one may be on top of it: a local branch may only be behind that of the remote.
+// freshOf returns the test whether a fresh commit may replace an old one. If the old one left its branch, the
+// branch has to hold the new one, and no old one may be on top of it: a local branch may only be behind that of the
+// remote.
 func (f *follower) freshOf(ctx context.Context,
 	fresh []gitstore.LoggedCommit) (func(old, c gitstore.ID) bool, error) {
 	itself := func(id gitstore.ID) gitstore.ID { return id }

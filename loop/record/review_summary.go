@@ -125,12 +125,7 @@ func (r Review) Summary() ReviewSummary {
 	s.Claimed, s.Follows = len(r.Claimed()), r.Request.Follows
 	s.BackTo, s.Back = r.BackTo()
 	_, s.Unconfirmed = r.awaited()
-	for _, a := range r.Answers {
-		settles := (a.Kind == AnswerFixed || a.Kind == AnswerGone) && a.Commit != ""
-		if settles && !slices.Contains(s.FixedBy, a.Commit) && len(s.FixedBy) < filesInSummary {
-			s.FixedBy = append(s.FixedBy, a.Commit)
-		}
-	}
+	s.commits(r)
 	s.Base, s.Paths = r.Request.Subject.Base, len(r.Request.Subject.Paths) > 0
 	for _, m := range r.Moves {
 		m.Said = nil
@@ -146,9 +141,6 @@ func (r Review) Summary() ReviewSummary {
 		s.count([]reply.Finding{t.Finding.Finding})
 	}
 	s.submissions(r.Submissions)
-	if s.Kind == SubjectRange && len(s.Refusers) > 0 {
-		s.Within = each.Of(r.Request.Subject.Messages, func(m change.Message) gitstore.ID { return m.Commit })
-	}
 	if r.AccusesMessage() {
 		s.Change = ""
 	}
@@ -164,6 +156,19 @@ func (r Review) Summary() ReviewSummary {
 	}
 	s.failures(r.FailedTurns())
 	return s
+}
+
+// commits fills in the commits that settle findings, and those of a range that people refuse.
+func (s *ReviewSummary) commits(r Review) {
+	for _, a := range r.Answers {
+		settles := (a.Kind == AnswerFixed || a.Kind == AnswerGone) && a.Commit != ""
+		if settles && !slices.Contains(s.FixedBy, a.Commit) && len(s.FixedBy) < filesInSummary {
+			s.FixedBy = append(s.FixedBy, a.Commit)
+		}
+	}
+	if s.Kind == SubjectRange && len(s.Refusers) > 0 {
+		s.Within = each.Of(r.Request.Subject.Messages, func(m change.Message) gitstore.ID { return m.Commit })
+	}
 }
 
 // submissions fills in what the submissions say of the change, of what was not shown and of checks.

@@ -110,8 +110,9 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 	return exit.With(exit.NotPassed)
 }
 
-// gated returns the pushed commits that the gate examines: all that are new on a trunk of the remote, and those for other
-// refs that no branch of the remote has. A commit that is refused on a topic branch of the remote is new on the trunk.
+// gated returns the pushed commits that the gate examines: all that are new on a trunk of the remote, and those for
+// other refs that no branch of the remote has. A commit that is refused on a topic branch of the remote is new on
+// the trunk.
 func (s *session) gated(repo *gitstore.Repo, remote string, pushed pushedRefs) ([]gitstore.LoggedCommit, error) {
 	trunks, err := repo.Trunks(s.ctx, remote)
 	if err != nil {

@@ -418,7 +418,8 @@ func writeComments(w io.Writer, doc ReviewDocument) {
 			later = "  (" + later + ")"
 		}
 		safetext.Fprintf(w, "%s  %s%s  by %s%s\n", c.ID,
-			screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, severityOf(c.Comment), commentBy(doc.Review, c.ID, c.Reviewer), later)
+			screen.Place{File: c.File, Line: c.StartLine, Shown: placeOf(c.Comment)}, severityOf(c.Comment),
+			commentBy(doc.Review, c.ID, c.Reviewer), later)
 		for _, answer := range doc.LastAnswers(c.ID) {
 			safetext.Fprintf(w, "  %s\n", AnswerLine(answer))
 		}
