@@ -222,7 +222,7 @@ func (a *auditor) classify(c gitstore.LoggedCommit, covered lineage.Covered) Aud
 		return AuditedCommit{Class: AuditAttributed, Review: covered.Review, Why: coverText(covered)}
 	}
 	audited := a.infer(c)
-	if audited.Class == AuditGap && (covered.State != lineage.CoverUnreviewed || covered.NotShownBy != "") {
+	if audited.Class == AuditGap && (covered.State != lineage.CoverUnreviewed || covered.NotShownBy+covered.PartOf != "") {
 		audited.Why = coverText(covered)
 	}
 	return audited
@@ -231,8 +231,11 @@ func (a *auditor) classify(c gitstore.LoggedCommit, covered lineage.Covered) Aud
 // coverText describes the review coverage of a commit.
 func coverText(c lineage.Covered) string {
 	text := coverState(c)
-	if c.NotShownBy != "" {
+	switch {
+	case c.NotShownBy != "":
 		text += ": review " + c.NotShownBy + " passed a range that shows no line of it"
+	case c.PartOf != "" && c.State == lineage.CoverUnreviewed:
+		return "not reviewed alone: review " + c.PartOf + " passed a range that goes on after it"
 	}
 	return text
 }

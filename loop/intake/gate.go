@@ -108,12 +108,13 @@ func worstOf(review record.Review, elsewhere bool) string {
 	return strings.Join(words, " ")
 }
 
-// ToType returns at most most commands that get commits through to level: one for each kind of obstacle.
-func ToType(held []Gated, level lineage.Level, most int) []string {
+// ToType returns at most most commands that get commits through to level: one for each kind of obstacle. rules says
+// that the configured reviewer is the built-in one.
+func ToType(held []Gated, level lineage.Level, rules bool, most int) []string {
 	var lines []string
 	for _, c := range held {
 		line := "git runr review --wait " + c.Commit.Short()
-		if level == lineage.LevelApproved { // only a person approves
+		if level == lineage.LevelApproved || level == lineage.LevelReviewed && rules { // rules review and approve nothing
 			line = "git runr review --reviewer human " + c.Commit.Short()
 		}
 		switch {

@@ -70,6 +70,8 @@ type Covered struct {
 	// NotShownBy is the review that passed a range and showed no line of the commit: a later one takes back what it
 	// adds, or it has no lines.
 	NotShownBy string `json:"not_shown_by,omitempty"`
+	// PartOf is a review that people passed of a range that goes on after the commit. It does not count for the commit.
+	PartOf string `json:"part_of,omitempty"`
 	// ByAuthor says that only authors or co-authors approved the commit, which makes it reviewed and not approved.
 	ByAuthor  bool       `json:"approved_by_author_only,omitempty"`
 	Approvals *Approvals `json:"approvals,omitempty"` // the approvals that count; nil if there are none
@@ -183,7 +185,7 @@ func CoverageBy(ctx context.Context, s *store.Store, commits []gitstore.LoggedCo
 	if err != nil {
 		return nil, err
 	}
-	by, notShown, err := byCommit(ctx, s, commits, covers)
+	by, passed, err := byCommit(ctx, s, commits, covers)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +205,8 @@ func CoverageBy(ctx context.Context, s *store.Store, commits []gitstore.LoggedCo
 	covered := make([]Covered, len(commits))
 	for i, c := range commits {
 		covered[i] = standing(by[c.ID], c, approvals)
-		covered[i].Commit, covered[i].Title, covered[i].NotShownBy = c.ID, c.Subject, notShown[c.ID]
+		covered[i].Commit, covered[i].Title = c.ID, c.Subject
+		covered[i].NotShownBy, covered[i].PartOf = passed.notShown[c.ID], passed.partOf[c.ID]
 	}
 	return covered, nil
 }
@@ -455,36 +458,47 @@ func runCovers(r record.RunSummary) []cover {
 	return covers
 }
 
+// passedRanges are the reviews that passed a range of commits and do not count for a commit of it, by that commit.
+type passedRanges struct {
+	notShown map[gitstore.ID]string // no line of the commit was shown
+	partOf   map[gitstore.ID]string // the range goes on, and its newest commit is not among those asked about
+}
+
 // byCommit groups covers by the commits of commits that they cover. A range passes only with its newest commit; a
-// person's refusal of it holds also without that commit. notShown maps commits to the review that passed a range of
-// them without showing what they add.
+// person's refusal of it holds also without that commit.
 func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
-	covers []cover) (by map[gitstore.ID][]cover, notShown map[gitstore.ID]string, err error) {
+	covers []cover) (by map[gitstore.ID][]cover, passed passedRanges, err error) {
 	inView := each.SetOf(commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
-	by, notShown = map[gitstore.ID][]cover{}, map[gitstore.ID]string{}
+	by, passed = map[gitstore.ID][]cover{}, passedRanges{map[gitstore.ID]string{}, map[gitstore.ID]string{}}
 	for _, c := range covers {
-		if c.cut = c.ranged && c.Refused && len(c.refusers) > 0 && !inView[c.span.To]; !c.cut && !inView[c.span.To] {
+		whole := inView[c.span.To]
+		if !c.ranged {
+			if whole {
+				by[c.span.To] = append(by[c.span.To], c)
+			}
 			continue
 		}
-		if !c.ranged {
-			by[c.span.To] = append(by[c.span.To], c)
+		c.cut = !whole && c.Refused && len(c.refusers) > 0
+		if !whole && !c.cut && (!c.Passed || len(c.approvers) == 0) {
 			continue
 		}
 		between, err := s.Repo.Between(ctx, c.span.From, c.span.To, maxCovered)
 		if err != nil {
-			return nil, nil, err
+			return nil, passed, err
 		}
 		for _, id := range between {
 			switch unseen := slices.Contains(c.unseen, id); {
 			case !inView[id]:
+			case !whole && !c.cut:
+				passed.partOf[id] = c.Review
 			case !unseen || id == c.span.To && !c.Passed:
 				by[id] = append(by[id], c)
 			case c.Passed:
-				notShown[id] = c.Review
+				passed.notShown[id] = c.Review
 			}
 		}
 	}
-	return by, notShown, nil
+	return by, passed, nil
 }
 
 // maxCovered is how many commits of a range are looked at.

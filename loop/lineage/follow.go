@@ -50,9 +50,11 @@ type follower struct {
 	orphans map[gitstore.ID]bool // reviewed commits that no branch holds
 	// left maps reviewed commits that their branch here no longer holds, although another branch does, to the tip of
 	// their branch
-	left    map[gitstore.ID]gitstore.ID
-	dropped map[gitstore.ID]record.ReviewSummary // requests withdrawn because their code was gone
-	done    Followed
+	left map[gitstore.ID]gitstore.ID
+	// explained are the commits of which git reported what they replaced
+	explained map[gitstore.ID]bool
+	dropped   map[gitstore.ID]record.ReviewSummary // requests withdrawn because their code was gone
+	done      Followed
 }
 
 // Follow records where the code of reviews went since the last call. It does nothing during a rebase or another
@@ -87,6 +89,7 @@ func Follow(ctx context.Context, s *store.Store) (Followed, error) {
 		return Followed{}, err
 	}
 	f.told, f.how = finally(noted)
+	f.explained = each.SetOf(slices.Collect(maps.Values(f.told)), func(id gitstore.ID) gitstore.ID { return id })
 	if err := f.run(ctx, fresh); err != nil {
 		return f.done, err
 	}
@@ -229,6 +232,9 @@ func (f *follower) follow(ctx context.Context, p pair) error {
 	for _, from := range p.from {
 		for _, r := range f.places[from] {
 			if followed[r.ID] || from == p.to.ID { // it was rewritten while this pass began
+				continue
+			}
+			if len(p.from) > 1 && r.Change == gitstore.NoChange { // a squash is not what an empty commit was
 				continue
 			}
 			followed[r.ID] = true

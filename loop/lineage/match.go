@@ -195,14 +195,18 @@ func (f *follower) patchIDs(ctx context.Context, commits []gitstore.ID) (map[git
 // author and time with the subject, by author and time alone, and by subject and files.
 func (f *follower) lookalikes(ctx context.Context, found []pair, fresh []gitstore.LoggedCommit) ([]pair, error) {
 	was, err := f.lost(ctx, found)
-	if err != nil || len(was) == 0 || len(fresh) == 0 {
+	if err != nil || len(was) == 0 {
+		return nil, err
+	}
+	all := fresh
+	if fresh, err = f.news(ctx, was, all); err != nil || len(fresh) == 0 {
 		return nil, err
 	}
 	onBranch, err := f.freshOf(ctx, fresh)
 	if err != nil {
 		return nil, err
 	}
-	likes, err := f.likenesses(ctx, was, fresh)
+	likes, err := f.likenesses(ctx, was, fresh, all)
 	if err != nil {
 		return nil, err
 	}
@@ -241,21 +245,23 @@ func (f *follower) lost(ctx context.Context, found []pair) ([]gitstore.LoggedCom
 	return f.store.Repo.LogOnly(ctx, lost)
 }
 
-// freshOf returns the test whether a fresh commit may replace an old one. If the old one left its branch, the
-// branch has to hold the new one, and no old one may be on top of it: a local branch may only be behind that of the
-// remote.
+// news returns the fresh commits that may replace one of was: git did not report what they replaced, and none of
+// was is on top of them. A commit that was dropped has no replacement, and a local branch may only be behind that
+// of the remote.
+func (f *follower) news(ctx context.Context, was, fresh []gitstore.LoggedCommit) ([]gitstore.LoggedCommit, error) {
+	id := func(c gitstore.LoggedCommit) gitstore.ID { return c.ID }
+	apart, err := f.store.Repo.NotIn(ctx, each.Of(fresh, id), each.Of(was, id)...)
+	return slices.DeleteFunc(slices.Clone(fresh), func(c gitstore.LoggedCommit) bool {
+		return !slices.Contains(apart, c.ID) || f.explained[c.ID]
+	}), err
+}
+
+// freshOf returns the test whether a fresh commit may replace an old one: it has to be on the branch that the old one
+// left.
 func (f *follower) freshOf(ctx context.Context,
 	fresh []gitstore.LoggedCommit) (func(old, c gitstore.ID) bool, error) {
-	itself := func(id gitstore.ID) gitstore.ID { return id }
 	ids := each.Of(fresh, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
 	off := map[gitstore.ID]map[gitstore.ID]bool{} // the tip of a branch → fresh commits that the branch does not hold
-	if len(f.left) == 0 {
-		return func(_, _ gitstore.ID) bool { return true }, nil
-	}
-	apart, err := f.store.Repo.NotIn(ctx, ids, slices.Collect(maps.Keys(f.left))...)
-	if err != nil {
-		return nil, err
-	}
 	for _, tip := range f.left {
 		if off[tip] != nil {
 			continue
@@ -264,22 +270,22 @@ func (f *follower) freshOf(ctx context.Context,
 		if err != nil {
 			return nil, err
 		}
-		off[tip] = each.SetOf(not, itself)
+		off[tip] = each.SetOf(not, func(id gitstore.ID) gitstore.ID { return id })
 	}
-	news := each.SetOf(apart, itself)
-	return func(old, c gitstore.ID) bool { return f.left[old] == "" || news[c] && !off[f.left[old]][c] }, nil
+	return func(old, c gitstore.ID) bool { return f.left[old] == "" || !off[f.left[old]][c] }, nil
 }
 
-// likenesses returns the tests whether a commit looks like another, the surest first.
+// likenesses returns the tests whether a commit of was looks like one of fresh, the surest first. all are the commits
+// that are new since the last call: an author and a time tell nothing where several of them have both.
 func (f *follower) likenesses(ctx context.Context,
-	was, fresh []gitstore.LoggedCommit) ([]func(a, b gitstore.LoggedCommit) bool, error) {
+	was, fresh, all []gitstore.LoggedCommit) ([]func(a, b gitstore.LoggedCommit) bool, error) {
 	ids := each.Of(slices.Concat(fresh, was), func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
 	patches, err := f.patchIDs(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	ofOne := map[string]int{} // an agent can make several commits in one second
-	for _, c := range fresh {
+	for _, c := range all {
 		ofOne[c.Author]++
 	}
 	return []func(a, b gitstore.LoggedCommit) bool{

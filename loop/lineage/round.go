@@ -27,7 +27,8 @@ func Continued(ctx context.Context, s *store.Store, request record.ReviewRequest
 		})
 	}
 	grown := func(r record.ReviewSummary) bool {
-		sameChange := again && r.Branch == subject.Branch || subject.Kind == record.SubjectRange && r.Base == subject.Base
+		longer := subject.Kind == record.SubjectRange && r.Base == subject.Base && !onlyAskedByItself(r)
+		sameChange := again && r.Branch == subject.Branch || longer
 		if at := r.At(); !sameChange || at == "" || at == subject.Commit {
 			return false
 		}
@@ -43,6 +44,12 @@ func Continued(ctx context.Context, s *store.Store, request record.ReviewRequest
 		}
 	}
 	return found, ok, err
+}
+
+// onlyAskedByItself reports whether a review of one commit was requested automatically, is no later round and is
+// unanswered. A range that goes on from the commit does not replace it: the range shows only what is left at its end.
+func onlyAskedByItself(r record.ReviewSummary) bool {
+	return asksByItself(r.Source) && r.Follows == "" && r.Kind == record.SubjectCommit && r.Outcome == ""
 }
 
 // AskedAgain reports whether a review was asked for without a person, and nobody has begun with it.
@@ -61,9 +68,35 @@ func NextRound(ctx context.Context, s *store.Store, review record.Review) (recor
 	last := rounds[len(rounds)-1]
 	request := last.Request
 	request.Follows, request.Message = last.ID, ""
-	request.Subject, err = subjectOfRound(ctx, s, last)
+	if request.Subject, err = subjectOfRound(ctx, s, last); err == nil {
+		request.Subject, err = sinceAsked(ctx, s, rounds, request.Subject)
+	}
 	request.Subject.Paths = last.Request.Subject.Paths
 	return request, err
+}
+
+// sinceAsked returns now, or the change since the base that somebody last asked about, if now goes on from there on the
+// same branch: a commit that was split is asked about as a whole.
+func sinceAsked(ctx context.Context, s *store.Store, rounds record.Conversation,
+	now record.Subject) (record.Subject, error) {
+	asked := rounds[0]
+	for _, r := range rounds {
+		if !AskedAgain(r) {
+			asked = r
+		}
+	}
+	base := asked.Request.Subject.Base
+	if before, err := isAncestor(ctx, s, base, now.Base); err != nil || !before || base == now.Base || now.Branch == "" {
+		return now, err
+	}
+	point, _, err := s.Repo.BranchPointOf(ctx, "refs/heads/"+now.Branch, now.Commit)
+	if err != nil {
+		return now, err
+	}
+	if own, err := isAncestor(ctx, s, point, base); err != nil || !own { // a trunk brought what is between
+		return now, err
+	}
+	return changeUpTo(ctx, s, now, base, now.Commit)
 }
 
 func subjectOfRound(ctx context.Context, s *store.Store, last record.Review) (record.Subject, error) {

@@ -125,7 +125,7 @@ func (c Conversation) withdrawn(earlier Review, j Joined) bool {
 		return slices.ContainsFunc(c, func(r Review) bool {
 			now, said := r.Newest(name)
 			return said && now.takesBack(was) &&
-				(now.Decision == Approve || !was.byPerson() && now.Outcome != OutcomeNothing && now.Outcome != OutcomePartial)
+				(now.Decision == Approve || !was.byPerson() && now.sawWhole())
 		})
 	}
 	return !slices.ContainsFunc(j.SaidBy, func(name string) bool { return !settled(name) })

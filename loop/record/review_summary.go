@@ -85,7 +85,7 @@ type ReviewSummary struct {
 	Unseen  []gitstore.ID `json:"unseen_commits,omitempty"` // as in Submission
 	Unshown bool          `json:"unshown,omitempty"`        // there is a change, but nothing of it was shown
 	LeftOut int           `json:"left_out,omitempty"`       // files left out
-	// Within are commits of a range that people refuse: the refusal is about them also without the newest commit.
+	// Within are commits of a range that people passed or refuse: a refusal is about them also without the newest one.
 	Within []gitstore.ID `json:"within,omitempty"`
 	// RedOnBase lists checks that also fail without the change.
 	RedOnBase []string    `json:"red_on_base,omitempty"`
@@ -158,7 +158,7 @@ func (r Review) Summary() ReviewSummary {
 	return s
 }
 
-// commits fills in the commits that settle findings, and those of a range that people refuse.
+// commits fills in the commits that settle findings, and those of a range that people passed or refuse.
 func (s *ReviewSummary) commits(r Review) {
 	for _, a := range r.Answers {
 		settles := (a.Kind == AnswerFixed || a.Kind == AnswerGone) && a.Commit != ""
@@ -166,7 +166,7 @@ func (s *ReviewSummary) commits(r Review) {
 			s.FixedBy = append(s.FixedBy, a.Commit)
 		}
 	}
-	if s.Kind == SubjectRange && len(s.Refusers) > 0 {
+	if s.Kind == SubjectRange && len(s.Refusers)+len(s.Approvers) > 0 {
 		s.Within = each.Of(r.Request.Subject.Messages, func(m change.Message) gitstore.ID { return m.Commit })
 	}
 }

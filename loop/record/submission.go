@@ -58,6 +58,11 @@ func (s Submission) takesBack(earlier Submission) bool {
 	return SameActor(s.Reviewer, earlier.Reviewer) && s.Voice.takesBack(earlier.Voice, s.Reviewer)
 }
 
+// sawWhole reports whether an agent or rules saw the change, or there is none to see.
+func (s Submission) sawWhole() bool {
+	return s.Outcome != OutcomePartial && (s.Outcome != OutcomeNothing || s.Census.Files == 0)
+}
+
 // SawAll reports whether the reviewer, and nobody else in that name, gave a verdict, and no file was left out.
 func (s Submission) SawAll() bool {
 	return len(s.Census.LeftOut) == 0 && !s.byAnother(s.Reviewer) &&

@@ -8,6 +8,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/agenthook"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/intake"
+	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/store"
 )
 
@@ -70,7 +71,7 @@ func (s *session) agentGate(store *store.Store) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	s.writeHeldUp(&b, bar, len(commits), held)
+	s.writeHeldUp(&b, bar, conf.Review.Reviewer == role.Builtin, len(commits), held)
 	b.WriteString("The push is refused until they are; do not bypass the gate.\n")
 	return b.String(), nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -90,7 +91,7 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 		return err
 	}
 	if len(held) > 0 {
-		s.writeHeldUp(s.out, bar, len(commits), held)
+		s.writeHeldUp(s.out, bar, conf.Review.Reviewer == role.Builtin, len(commits), held)
 	}
 	screen.Each(s.out, "git runr: %s\n", tags)
 	writeOpaque(s.out, pushed.opaque)
@@ -294,8 +295,8 @@ func writePrivate(w io.Writer, remote string, named bool, private []string, refs
 	}
 }
 
-// writeHeldUp lists the commits that do not pass, why, and what to type.
-func (p *program) writeHeldUp(w io.Writer, bar lineage.Bar, all int, held []intake.Gated) {
+// writeHeldUp lists the commits that do not pass, why, and what to type. rules is as in intake.ToType.
+func (p *program) writeHeldUp(w io.Writer, bar lineage.Bar, rules bool, all int, held []intake.Gated) {
 	refused := 0
 	for _, c := range held {
 		if c.Refused {
@@ -329,5 +330,5 @@ func (p *program) writeHeldUp(w io.Writer, bar lineage.Bar, all int, held []inta
 		}
 	}
 	render.More(w, "  ", len(held)-intake.Named)
-	render.Lines(w, intake.ToType(held, bar.Level, hintsShown))
+	render.Lines(w, intake.ToType(held, bar.Level, rules, hintsShown))
 }

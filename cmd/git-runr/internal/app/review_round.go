@@ -116,6 +116,7 @@ func (s *session) requestRound(records *store.Store,
 	made = rounds[len(rounds)-1]
 	asked := made.Request
 	if !lineage.AskedAgain(made) || asked.Subject.Commit != request.Subject.Commit ||
+		asked.Subject.Base != request.Subject.Base ||
 		!slices.Equal(asked.Reviewers(), request.Reviewers()) || request.Message != "" {
 		request.Follows = made.ID
 		if made, err = records.RequestReview(s.ctx, request, "cli"); err != nil {

@@ -49,11 +49,11 @@ type Overview struct {
 	Inbox    int                    `json:"inbox"` // number of open, submitted and claimed reviews
 	Reviews  []record.ReviewSummary `json:"reviews"`
 	Runs     []record.RunSummary    `json:"runs"`
-	Queue    []queue.Entry          `json:"queue"`                  // agents for which reviews of this clone wait
-	Working  bool                   `json:"worker_at_work"`         // a worker of this clone is running
-	Critical string                 `json:"critical,omitempty"`     // critical findings on this branch, in one line
-	Cut      []string               `json:"cut_short"`              // unfinished operations, such as "land RUN: on main"
-	Unsynced string                 `json:"never_synced,omitempty"` // remote whose reviews this clone never fetched
+	Queue    []queue.Entry          `json:"queue"`                     // agents for which reviews of this clone wait
+	Working  bool                   `json:"worker_at_work"`            // a worker of this clone is running
+	Critical string                 `json:"critical,omitempty"`        // critical findings on this branch, in one line
+	Cut      []string               `json:"cut_short"`                 // unfinished operations, such as "land RUN: on main"
+	Unsynced string                 `json:"nothing_fetched,omitempty"` // remote of which no reviews are here
 	Next     []string               `json:"next"`
 }
 
@@ -67,7 +67,7 @@ type Given struct {
 	Secret func(ctx context.Context, repo *gitstore.Repo, commit gitstore.ID) (string, error)
 	Config string // why the configuration cannot be read
 	Remote string // remote for leases, "" for none
-	// Unsynced is the remote that git runr sync would use, if this clone has never synced and has no log of others.
+	// Unsynced is the remote that git runr sync would use, if no log of others is here.
 	Unsynced string
 	Say      func(format string, args ...any) // prints errors that do not stop the overview
 }
@@ -207,7 +207,7 @@ func (d Overview) Write(w io.Writer, live func(string) bool, style render.ListSt
 	screen.When(w, d.Altered != "", "%s\n", screen.Critical.Of(d.Altered))
 	screen.When(w, d.Hooks != "", "%s; type: git runr hooks status\n", d.Hooks)
 	screen.When(w, d.Config != "", "\n%s\n  repair it first: reviews and runs need it\n", d.Config)
-	screen.When(w, d.Unsynced != "", "If %s has reviews, they are not here yet: this clone has never synced with it.\n",
+	screen.When(w, d.Unsynced != "", "If %s has reviews, they are not here: nothing has been fetched from it.\n",
 		d.Unsynced)
 	d.Covered.write(w)
 	screen.When(w, d.Critical != "", "\n%s\n", screen.Critical.Of(d.Critical))
