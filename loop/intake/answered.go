@@ -38,6 +38,47 @@ func Answered(
 	return record.Review{}, false, err
 }
 
+// Request records a request, unless one of this clone asks people the same about the same change, for the same
+// audience, and nobody has answered it: then it returns that one, and known is true.
+func Request(ctx context.Context, s *store.Store, request record.ReviewRequest,
+	source string) (made record.Review, known bool, err error) {
+	if made, known, err = waiting(ctx, s, request); known || err != nil {
+		return made, known, err
+	}
+	made, err = s.RequestReview(ctx, request, source)
+	return made, false, err
+}
+
+func waiting(ctx context.Context, s *store.Store, request record.ReviewRequest) (_ record.Review, ok bool, err error) {
+	subject := request.Subject
+	if subject.Commit == "" || request.Follows != "" || !slices.Contains(request.Reviewers(), record.Human) {
+		return record.Review{}, false, nil
+	}
+	to, err := s.AudienceOf(ctx, request)
+	if err != nil {
+		return record.Review{}, false, err
+	}
+	lines, _, err := s.Reviews(ctx, store.Filter{
+		Status:  func(status string) bool { return status == string(record.ReviewOpen) },
+		Mention: map[string]bool{string(subject.Commit): true},
+		Review: func(r record.ReviewSummary) bool {
+			return r.Run == "" && s.Repo.Owns(r.Writer) && r.At() == subject.Commit && r.Kind == subject.Kind &&
+				s.Repo.Audience(r.Writer) == to
+		},
+	})
+	for _, line := range lines {
+		review, err := s.Review(ctx, line.ID)
+		if err != nil {
+			return review, false, err
+		}
+		if len(review.Submissions) == 0 && slices.Equal(review.Request.People, request.People) &&
+			asksTheSame(ctx, s, review.Request, request) {
+			return review, true, nil
+		}
+	}
+	return record.Review{}, false, err
+}
+
 // asksTheSame reports whether two requests about one commit have the same question and the same change.
 func asksTheSame(ctx context.Context, s *store.Store, a, b record.ReviewRequest) bool {
 	if !slices.Equal(a.Reviewers(), b.Reviewers()) || a.Message != b.Message || a.Panel != b.Panel ||

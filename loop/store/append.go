@@ -23,10 +23,10 @@ type View struct {
 	Now    time.Time
 }
 
-// audienceOf returns the audience of a new review: s.Asks if set, else that of the requesting run, else that of the
+// AudienceOf returns the audience of a new review: s.Asks if set, else that of the requesting run, else that of the
 // followed review, else that of its subject. The next round of a shared review is private if the earlier one was not of
 // something private, and this one is.
-func (s *Store) audienceOf(ctx context.Context, request record.ReviewRequest) (gitstore.Audience, error) {
+func (s *Store) AudienceOf(ctx context.Context, request record.ReviewRequest) (gitstore.Audience, error) {
 	if request.Run != "" && s.Asks == nil {
 		if run, err := s.RunByID(ctx, request.Run); err == nil {
 			return s.Repo.Audience(run.Writer), nil

@@ -37,7 +37,7 @@ func (s *Store) RecordChecked(ctx context.Context, request record.ReviewRequest,
 // beginReview records d, with which a review of request begins.
 func (s *Store) beginReview(ctx context.Context, request record.ReviewRequest,
 	d record.NewEvent) (record.Review, error) {
-	to, err := s.audienceOf(ctx, request)
+	to, err := s.AudienceOf(ctx, request)
 	if err != nil {
 		return record.Review{}, err
 	}

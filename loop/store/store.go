@@ -26,7 +26,7 @@ type Store struct {
 	// receives messages about lost or damaged records and repairs; nil: they are dropped
 	Tell  func(line string)
 	Reads *Reads             // counts reads; nil: nothing is counted
-	Asks  *gitstore.Audience // audience of new requests and runs; nil: see audienceOf
+	Asks  *gitstore.Audience // audience of new requests and runs; nil: see AudienceOf
 	// writers whose log another one may replace without a signature: see share.Replaces
 	Trusted []string
 	// returns the patterns of the branches that are private to this clone; nil: none are

@@ -87,6 +87,7 @@ type requested struct {
 	People   []string `json:"people,omitempty"`
 	Round    int      `json:"round,omitempty"` // in its conversation; omitted for the first
 	Follows  string   `json:"follows,omitempty"`
+	Known    bool     `json:"requested_before,omitempty"` // nothing was recorded: that request waits
 	Status   string   `json:"status"`
 	Hint     string   `json:"hint"`
 	Audience string   `json:"audience,omitempty"` // "private", or the remote that was named
@@ -149,10 +150,11 @@ func review(s *session, store *store.Store, conf *config.Config) error {
 		s.say("already answered for exactly this change; --again asks once more")
 		return s.showReview(store, known)
 	}
-	made, round, err := s.askRound(store, request, before, again)
+	asked, err := s.askRound(store, request, before, again)
 	if err != nil {
 		return err
 	}
+	made := asked.review
 	if err := steps.Pin(s.ctx, store, made); err != nil {
 		return err
 	}
@@ -169,7 +171,7 @@ func review(s *session, store *store.Store, conf *config.Config) error {
 	if hasAgent(made.Request.Reviewers()) {
 		s.startWorker(store.Repo)
 	}
-	return s.showRequested(store, made, round)
+	return s.showRequested(store, asked)
 }
 
 // checkReviewFlags returns an error for flags of a request that exclude or need each other.
@@ -199,17 +201,18 @@ func (s *session) answered(store *store.Store, conf *config.Config,
 	return intake.Answered(s.ctx, store, request, run, not)
 }
 
-// showRequested prints a new request and where its answer will be.
-func (s *session) showRequested(store *store.Store, made record.Review, round int) error {
-	request := made.Request
+// showRequested prints a request and where its answer will be.
+func (s *session) showRequested(store *store.Store, asked round) error {
+	made, request := asked.review, asked.review.Request
 	hint := "git runr show " + made.ID
 	url := s.reviewURL(store, made.ID)
 	doc := requested{
-		ID: made.ID, URL: url, Reviewer: request.Reviewer, Others: request.Others, People: request.People, Round: round,
+		ID: made.ID, URL: url, Reviewer: request.Reviewer, Others: request.Others, People: request.People, Round: asked.number,
 		Follows: request.Follows, Status: string(made.Status), Hint: hint, Audience: made.Audience,
+		Known: asked.known,
 	}
 	return s.print(doc, func(w io.Writer) {
-		screen.Each(w, "%s\n", requestedLines(made, round, url, hint))
+		screen.Each(w, "%s\n", requestedLines(asked, url, hint))
 	})
 }
 
@@ -265,20 +268,25 @@ func (c *console) showNothing(nothing *intake.NothingError) error {
 
 // requestedLines returns the lines that confirm a request, in the words that chat prompts know. If no page is served
 // they say how to read the review.
-func requestedLines(made record.Review, round int, url, hint string) []string {
-	lines := []string{"Review requested (deferred).", "review_id: " + made.ID, "url: " + url}
+func requestedLines(asked round, url, hint string) []string {
+	made, first := asked.review, "Review requested (deferred)"
+	if asked.known {
+		first = "Review requested before (deferred), not answered yet"
+	}
+	lines := []string{first, "review_id: " + made.ID, "url: " + url}
 	if len(made.Request.People) > 0 {
 		lines = append(lines, "asked: "+strings.Join(made.Request.People, ", "))
 	}
 	if made.Audience == "private" && slices.Contains(made.Request.Reviewers(), record.Human) {
 		lines = append(lines, "Nobody else sees it until you type: git runr inbox share "+made.ID)
 	}
-	if follows := roundOf(made, round); follows != "" {
-		lines[0] = "Review requested (deferred): " + follows + "."
+	if follows := asked.String(); follows != "" {
+		lines[0] += ": " + follows
 	}
 	if made.Audience != "" {
-		lines[0] = strings.TrimSuffix(lines[0], ".") + ", " + render.Audience(made.Audience) + "."
+		lines[0] += ", " + render.Audience(made.Audience)
 	}
+	lines[0] += "."
 	if url == "" {
 		lines[2] = "url: none, no page is served; read it with: " + hint
 	}

@@ -8,14 +8,22 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/loop/closing"
+	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
 )
 
+// round is a review that was asked for.
+type round struct {
+	review record.Review
+	number int  // in its conversation; 0 outside of one
+	known  bool // somebody requested it before
+}
+
 // askRound records a request: if again is set, as the next round of the review before.
 func (s *session) askRound(store *store.Store, request record.ReviewRequest, before record.Review,
-	again bool) (made record.Review, number int, err error) {
+	again bool) (made round, err error) {
 	defer store.Together()()
 	if again {
 		_, err = lineage.Follow(s.ctx, store)
@@ -24,7 +32,7 @@ func (s *session) askRound(store *store.Store, request record.ReviewRequest, bef
 		err = s.follow(store, &request)
 	}
 	if err != nil {
-		return made, 0, err
+		return made, err
 	}
 	return s.requestRound(store, request)
 }
@@ -96,46 +104,47 @@ func (s *session) reviewAgain(store *store.Store) (review record.Review, ok bool
 	return review, true, err
 }
 
-// requestRound records a request and returns its number in the conversation, 0 outside of one. It closes the earlier
-// rounds, which the new one replaces. If lineage has already asked the same reviewers about the same commit, and the
-// command line adds no message, that request is the round.
-func (s *session) requestRound(records *store.Store,
-	request record.ReviewRequest) (made record.Review, number int, err error) {
+// requestRound records a request. It closes the earlier rounds, which the new one replaces. It records nothing where
+// that request exists: people were asked the same and have not answered, or lineage has asked and the command line adds
+// no message.
+func (s *session) requestRound(records *store.Store, request record.ReviewRequest) (made round, err error) {
 	if request.Follows == "" {
-		made, err = records.RequestReview(s.ctx, request, "cli")
-		return made, 0, err
+		made.review, made.known, err = intake.Request(s.ctx, records, request, "cli")
+		return made, err
 	}
 	before, err := records.Review(s.ctx, request.Follows)
 	if err != nil {
-		return made, 0, err
+		return made, err
 	}
 	rounds, err := records.Conversation(s.ctx, before)
 	if err != nil {
-		return made, 0, err
+		return made, err
 	}
-	made = rounds[len(rounds)-1]
-	asked := made.Request
-	if !lineage.AskedAgain(made) || asked.Subject.Commit != request.Subject.Commit ||
+	last := rounds[len(rounds)-1]
+	asked := last.Request
+	made = round{review: last, number: len(rounds)}
+	if !lineage.AskedAgain(last) || asked.Subject.Commit != request.Subject.Commit ||
 		asked.Subject.Base != request.Subject.Base ||
 		!slices.Equal(asked.Reviewers(), request.Reviewers()) || request.Message != "" {
-		request.Follows = made.ID
-		if made, err = records.RequestReview(s.ctx, request, "cli"); err != nil {
-			return made, 0, err
+		request.Follows = last.ID
+		if made.review, err = records.RequestReview(s.ctx, request, "cli"); err != nil {
+			return made, err
 		}
-		rounds = append(rounds, made)
+		rounds = append(rounds, made.review)
+		made.number = len(rounds)
 	}
 	for _, earlier := range rounds[:len(rounds)-1] {
-		if err := closing.Supersede(s.ctx, records, earlier, made); err != nil {
-			return made, 0, err
+		if err := closing.Supersede(s.ctx, records, earlier, made.review); err != nil {
+			return made, err
 		}
 	}
-	return made, len(rounds), nil
+	return made, nil
 }
 
-// roundOf describes the round that was requested, such as "round 2 of ID"; "" for a first one.
-func roundOf(made record.Review, number int) string {
-	if number < 2 {
+// String describes the round that was requested, such as "round 2 of ID"; "" for a first one.
+func (r round) String() string {
+	if r.number < 2 {
 		return ""
 	}
-	return fmt.Sprintf("round %d of %s", number, made.Request.Follows)
+	return fmt.Sprintf("round %d of %s", r.number, r.review.Request.Follows)
 }

@@ -56,7 +56,7 @@ func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome, er
 	if sameReviewers && before.ID != "" {
 		request.Invited = before.Request.Invited
 	}
-	made, err := c.Store.RequestReview(ctx, request, "mcp")
+	made, _, err := intake.Request(ctx, c.Store, request, "mcp")
 	if err != nil {
 		return outcome{}, err
 	}
