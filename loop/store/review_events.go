@@ -234,8 +234,8 @@ func (s *Store) AnswerFinding(ctx context.Context, id string, answer record.Answ
 	if err := s.checkFix(ctx, review, answer); err != nil {
 		return review, err
 	}
-	event := record.EventReviewAnswered.New("cli", fmt.Sprintf("%s %s", answer.Finding, answer.Kind),
-		record.FindingAnswer{Answer: answer, Force: force})
+	title := fmt.Sprintf("%s %s by %s", answer.Finding, answer.Kind, record.Voice{}.Of(answer.Actor))
+	event := record.EventReviewAnswered.New("cli", title, record.FindingAnswer{Answer: answer, Force: force})
 	return s.reviewEvent(ctx, review.ID, event)
 }
 

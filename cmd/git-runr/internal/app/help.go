@@ -69,7 +69,7 @@ func (p *program) helpScreen() *screen.Writer {
 func help(s *session) error {
 	words := s.Args().Slice()
 	app := s.app()
-	if s.Bool("all") && len(words) == 0 {
+	if s.Bool("all") && len(words) == 0 || slices.Equal(words, []string{"all"}) {
 		w := s.helpScreen()
 		app.Setup()
 		manual.All(w, app, topics(), w.Columns)

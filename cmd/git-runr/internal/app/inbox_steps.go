@@ -116,7 +116,11 @@ Exit status: the worst of all.`,
 			func(s *session, store *store.Store, id, actor string) (record.Review, error) {
 				return s.steps(store).Resolve(s.ctx, id, s.hold(actor), s.note)
 			}, func(w io.Writer, done actorDone) {
-				safetext.Fprintf(w, "Resolved %s.\n", done.ID)
+				if by := done.ClosedBy; by != "" && !record.SameActor(by, done.Actor) {
+					safetext.Fprintf(w, "Review %s was resolved by %s before.\n", done.ID, by)
+				} else {
+					safetext.Fprintf(w, "Resolved %s.\n", done.ID)
+				}
 				screen.When(w, done.Open > 0, "%s still open: audit and the gate go on refusing the change.\n"+
 					"  git runr inbox reopen %s\n", prose.Count(done.Open, "finding"), done.ID)
 			}),
@@ -181,7 +185,7 @@ func (s *session) showAct(store *store.Store, review record.Review, actor string
 // acted returns the result of a step by actor.
 func (s *session) acted(store *store.Store, review record.Review, actor string) actorDone {
 	done := actorDone{ID: review.ID, Status: review.Status, Actor: actor, Claim: review.Claim,
-		Open: len(review.Unanswered())}
+		ClosedBy: review.ResolvedBy, Open: len(review.Unanswered())}
 	if review.Status == record.ReviewClaimed && record.SameActor(review.Claim.By, actor) {
 		done.Resolve, _ = safetext.CommandLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim",
 			fmt.Sprintf("%.12s", review.Claim.ID))
@@ -230,14 +234,16 @@ func pastClaim(err error, review record.Review, line string) error {
 
 // actorDone is the result of claim, give, release, resolve, cancel, reopen and answer.
 type actorDone struct {
-	ID      string              `json:"review_id"`
-	Status  record.ReviewStatus `json:"status"`
-	Actor   string              `json:"actor"`
-	Claim   *record.Claim       `json:"claim,omitempty"`
-	Resolve string              `json:"resolve_with,omitempty"` // the command that resolves the claimed review
-	Answer  *record.Answer      `json:"answer,omitempty"`
-	Open    int                 `json:"unanswered"`       // findings and comments without an answer
-	Drafts  []store.KeptDraft   `json:"drafts,omitempty"` // unsubmitted drafts of a closed review
+	ID     string              `json:"review_id"`
+	Status record.ReviewStatus `json:"status"`
+	Actor  string              `json:"actor"`
+	// ClosedBy resolved the review, which may be somebody before.
+	ClosedBy string            `json:"resolved_by,omitempty"`
+	Claim    *record.Claim     `json:"claim,omitempty"`
+	Resolve  string            `json:"resolve_with,omitempty"` // the command that resolves the claimed review
+	Answer   *record.Answer    `json:"answer,omitempty"`
+	Open     int               `json:"unanswered"`       // findings and comments without an answer
+	Drafts   []store.KeptDraft `json:"drafts,omitempty"` // unsubmitted drafts of a closed review
 }
 
 // inboxStep is a step that can be taken on several reviews at once.

@@ -129,6 +129,15 @@ func VerdictName(r record.ReviewSummary) string {
 	return cmp.Or(strings.ToLower(string(r.Verdict)), "none")
 }
 
+// backTo says who has to confirm answers: "you" if that is me.
+func backTo(r record.ReviewSummary, me string) string {
+	to := strings.Join(r.BackTo, ", ")
+	if r.IsBackTo(me) {
+		to = "you"
+	}
+	return fmt.Sprintf("back to %s: %s to confirm", to, prose.Count(r.Back, "answer"))
+}
+
 // besideTitle returns remarks in brackets: whom a review waits for, who holds it and the like; "" for none.
 func (l ListStyle) besideTitle(r record.ReviewSummary) string {
 	var parts []string
@@ -156,11 +165,7 @@ func (l ListStyle) besideTitle(r record.ReviewSummary) string {
 		parts = append(parts, "claimed by "+r.ClaimedBy)
 	}
 	if len(r.BackTo) > 0 {
-		to := strings.Join(r.BackTo, ", ")
-		if r.IsBackTo(l.Me) {
-			to = "you"
-		}
-		return fmt.Sprintf("(back to %s: %s to confirm)", to, prose.Count(r.Back, "answer"))
+		return "(" + backTo(r, l.Me) + ")"
 	}
 	if r.Claimed > 0 {
 		parts = append(parts, fmt.Sprintf("%d claimed fixed", r.Claimed))

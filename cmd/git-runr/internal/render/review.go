@@ -368,6 +368,9 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 		}
 		safetext.Fprintf(w, "%swaiting for: %s\n", words, strings.Join(s.WaitsFor(), ", "))
 	}
+	if back := doc.Summary(); len(back.BackTo) > 0 && doc.ClosedAt.IsZero() {
+		safetext.Fprintf(w, "%s\n", backTo(back, ""))
+	}
 	screen.Each(w, "so far, %s\n", doc.SoFar)
 	screen.When(w, doc.Request.Message != "", "\n%s\n", Indented(doc.Request.Message))
 }
