@@ -21,6 +21,15 @@ type Source struct {
 // Subject is the change that spec names: a commit against its first parent, or a
 // range A..B or A...B: what B did since it left A, whatever A did meanwhile.
 func (s Source) Subject(ctx context.Context, spec string) (Subject, error) {
+	subject, err := s.SubjectOn(ctx, spec, "")
+	if err == nil {
+		subject.Branch, err = s.branchOf(ctx, spec, subject.Commit)
+	}
+	return subject, err
+}
+
+// SubjectOn is Subject for a caller that knows the branch of the change.
+func (s Source) SubjectOn(ctx context.Context, spec, branch string) (Subject, error) {
 	from, to, err := s.Repo.Range(ctx, spec)
 	if err != nil {
 		if _, headErr := s.Repo.Head(ctx); errors.Is(headErr, gitstore.ErrUnborn) {
@@ -40,8 +49,51 @@ func (s Source) Subject(ctx context.Context, spec string) (Subject, error) {
 			return Subject{}, fmt.Errorf("review %s: %w", spec, err)
 		}
 	}
-	subject.Branch, err = s.Branch(ctx)
-	return subject, err
+	subject.Branch = branch
+	return subject, nil
+}
+
+// branchOf returns the branch that spec, which ends at commit, is about: the one that it
+// names, here or at a remote, else the one that HEAD stands on if that contains commit,
+// else "".
+func (s Source) branchOf(ctx context.Context, spec string, commit gitstore.ID) (string, error) {
+	if _, right, ok := strings.Cut(spec, ".."); ok {
+		spec = strings.TrimPrefix(right, ".")
+	}
+	name, suffix := spec, ""
+	if end := strings.IndexAny(spec, "~^@:"); end >= 0 {
+		name, suffix = spec[:end], spec[end:]
+	}
+	if name == "HEAD" || spec == "" || spec == "@" {
+		return s.Branch(ctx)
+	}
+	for _, prefix := range []string{"refs/heads/", "refs/remotes/"} {
+		short := strings.TrimPrefix(name, prefix)
+		if gitstore.CheckBranch(short) != nil {
+			continue
+		}
+		id, err := s.Repo.Ref(ctx, prefix+short)
+		if err != nil {
+			return "", err
+		}
+		if id == "" || suffix == "" && id != commit { // spec names something else, such as a tag
+			continue
+		}
+		for _, remote := range s.Repo.Remotes() {
+			if rest, ok := strings.CutPrefix(short, remote+"/"); ok && prefix == "refs/remotes/" {
+				return rest, nil
+			}
+		}
+		return short, nil
+	}
+	head, err := s.Repo.Head(ctx)
+	if err != nil {
+		return "", err
+	}
+	if on, err := s.Repo.IsAncestor(ctx, commit, head); err != nil || !on {
+		return "", err
+	}
+	return s.Branch(ctx)
 }
 
 // HeadSubject is the commit that HEAD names. It reads objects and no more, for it

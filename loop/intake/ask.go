@@ -84,11 +84,15 @@ func Ask(ctx context.Context, s *store.Store, request record.ReviewRequest, skip
 
 // AskMissing requests the reviews that a scan found missing, oldest first, and records their ids in scanned.
 func AskMissing(ctx context.Context, s *store.Store, request record.ReviewRequest, scanned []Scanned) (err error) {
+	branch, err := s.Branch(ctx)
+	if err != nil {
+		return err
+	}
 	for i, c := range slices.Backward(scanned) {
 		if c.State != ScanQueue {
 			continue
 		}
-		if request.Subject, err = s.Subject(ctx, string(c.Commit)); err != nil {
+		if request.Subject, err = s.SubjectOn(ctx, string(c.Commit), branch); err != nil {
 			return err
 		}
 		request.Subject.Spec, request.Follows = c.Commit.Short(), c.Follows

@@ -126,6 +126,9 @@ func subjectOfRound(ctx context.Context, s *store.Store, last record.Review) (re
 			return changeUpTo(ctx, s, old, at.From, tip)
 		}
 	}
+	if old.Branch == "" {
+		return Newest(ctx, s, record.Conversation{last})
+	}
 	base, err := s.Repo.MergeBase(ctx, old.Base, tip)
 	if err != nil {
 		return old, err
@@ -136,17 +139,17 @@ func subjectOfRound(ctx context.Context, s *store.Store, last record.Review) (re
 // changeUpTo is the change from base to tip: a commit where it is one.
 func changeUpTo(ctx context.Context, s *store.Store, old record.Subject,
 	base, tip gitstore.ID) (record.Subject, error) {
-	one, err := s.Subject(ctx, string(tip))
+	one, err := s.SubjectOn(ctx, string(tip), old.Branch)
 	if err != nil {
 		return one, err
 	}
 	now := one
 	if one.Base != base {
-		if now, err = s.Subject(ctx, string(base)+".."+string(tip)); err != nil {
+		if now, err = s.SubjectOn(ctx, string(base)+".."+string(tip), old.Branch); err != nil {
 			return now, err
 		}
 	}
-	now.Spec, now.Branch = tip.Short(), old.Branch
+	now.Spec = tip.Short()
 	if now.Kind == record.SubjectRange {
 		now.Spec = base.Short() + ".." + now.Spec
 	}
