@@ -54,19 +54,24 @@ func waiting(ctx context.Context, s *store.Store, request record.ReviewRequest) 
 	if subject.Commit == "" || request.Follows != "" || !slices.Contains(request.Reviewers(), record.Human) {
 		return record.Review{}, false, nil
 	}
-	to, err := s.AudienceOf(ctx, request)
-	if err != nil {
-		return record.Review{}, false, err
-	}
 	lines, _, err := s.Reviews(ctx, store.Filter{
 		Status:  func(status string) bool { return status == string(record.ReviewOpen) },
 		Mention: map[string]bool{string(subject.Commit): true},
 		Review: func(r record.ReviewSummary) bool {
-			return r.Run == "" && s.Repo.Owns(r.Writer) && r.At() == subject.Commit && r.Kind == subject.Kind &&
-				s.Repo.Audience(r.Writer) == to
+			return r.Run == "" && s.Repo.Owns(r.Writer) && r.At() == subject.Commit && r.Kind == subject.Kind
 		},
 	})
+	if err != nil || len(lines) == 0 {
+		return record.Review{}, false, err
+	}
+	to, err := s.AudienceOf(ctx, request)
+	if err != nil {
+		return record.Review{}, false, err
+	}
 	for _, line := range lines {
+		if s.Repo.Audience(line.Writer) != to {
+			continue
+		}
 		review, err := s.Review(ctx, line.ID)
 		if err != nil {
 			return review, false, err
@@ -76,7 +81,7 @@ func waiting(ctx context.Context, s *store.Store, request record.ReviewRequest) 
 			return review, true, nil
 		}
 	}
-	return record.Review{}, false, err
+	return record.Review{}, false, nil
 }
 
 // asksTheSame reports whether two requests about one commit have the same question and the same change.

@@ -207,9 +207,9 @@ func (s *session) showRequested(store *store.Store, asked round) error {
 	hint := "git runr show " + made.ID
 	url := s.reviewURL(store, made.ID)
 	doc := requested{
-		ID: made.ID, URL: url, Reviewer: request.Reviewer, Others: request.Others, People: request.People, Round: asked.number,
-		Follows: request.Follows, Status: string(made.Status), Hint: hint, Audience: made.Audience,
-		Known: asked.known,
+		ID: made.ID, URL: url, Reviewer: request.Reviewer, Others: request.Others, People: request.People,
+		Round: asked.number, Follows: request.Follows, Known: asked.known, Status: string(made.Status), Hint: hint,
+		Audience: made.Audience,
 	}
 	return s.print(doc, func(w io.Writer) {
 		screen.Each(w, "%s\n", requestedLines(asked, url, hint))
