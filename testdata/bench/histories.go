@@ -133,8 +133,10 @@ func (b *bench) writing(h history, of measured, dir string) {
 	b.must(dir, "git", "update-ref", "refs/notes/peer", "refs/notes/runr")
 	note := command{dir: dir, argv: []string{"git", "notes", "--ref=peer", "append", "-m", "x", "HEAD"}}
 	asked := func() { b.must(dir, b.bin, "review", "--reviewer", "human", "--no-serve") }
+	asked()
 	b.add("review", of, atMostTimes(2.5), note,
-		command{dir: dir, argv: []string{b.bin, "review", "--reviewer", "human", "--no-serve"}})
+		command{dir: dir, argv: []string{b.bin, "review", "--reviewer", "human", "--no-serve"},
+			before: func() { b.must(dir, b.bin, "inbox", "cancel", "latest") }})
 	submit := func(verdict string) command {
 		return command{dir: dir, argv: []string{b.bin, "inbox", "submit", "latest", verdict}, before: asked}
 	}

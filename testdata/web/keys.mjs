@@ -10,7 +10,7 @@ export const at = (page) => page.evaluate(() => {
 export async function keys(browser, open, clean) {
   const text = (change) => lines(40, (n) => (change.includes(n) ? `changed ${n}` : `line ${n}`));
   const dir = repository("keys", { "a.txt": text([]), "b.txt": text([]), "c.txt": text([]) }, { "a.txt": text([5, 20]), "b.txt": text([5]), "c.txt": text([30]) });
-  const ids = [1, 2].map(() => JSON.parse(run(dir, "git-runr", "review", "--reviewer", "human", "--json")).review_id);
+  const ids = [[], ["-m", "Once more."]].map((more) => JSON.parse(run(dir, "git-runr", "review", "--reviewer", "human", ...more, "--json")).review_id);
   const server = await serve(dir);
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await open(context, server.url);

@@ -30,7 +30,7 @@ async function acts(page, key) {
 export async function everyKey(browser, open, clean) {
   const text = (change) => lines(40, (n) => (change.includes(n) ? `changed ${n}` : `line ${n}`));
   const dir = repository("places", { "a.txt": text([]), "b.md": text([]), "c.txt": text([]) }, { "a.txt": text([5, 20]), "b.md": text([5]), "c.txt": text([30]) });
-  const [id] = [1, 2].map(() => JSON.parse(run(dir, "git-runr", "review", "--reviewer", "human", "--json")).review_id);
+  const [id] = [[], ["-m", "Once more."]].map((more) => JSON.parse(run(dir, "git-runr", "review", "--reviewer", "human", ...more, "--json")).review_id);
   for (const at of ["a.txt:5", "b.md:8"]) run(dir, "git-runr", "inbox", "comment", id, at, "-m", "say why");
   const server = await serve(dir);
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
@@ -100,7 +100,7 @@ export async function noScript(browser, open) {
   const made = runsOf("noscript");
   const { dir } = made;
   const [asked, done] = [made.asking("--max-retries", "0"), made.done()];
-  const ids = [1, 2].map(() => JSON.parse(run(dir, "git-runr", "review", "--reviewer", "human", "--json")).review_id);
+  const ids = [[], ["-m", "Once more."]].map((more) => JSON.parse(run(dir, "git-runr", "review", "--reviewer", "human", ...more, "--json")).review_id);
   const server = await serve(dir);
   const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
