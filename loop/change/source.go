@@ -87,6 +87,9 @@ func (s Source) branchOf(ctx context.Context, spec string, commit gitstore.ID) (
 		return short, nil
 	}
 	head, err := s.Repo.Head(ctx)
+	if errors.Is(err, gitstore.ErrUnborn) { // nothing is on HEAD's branch
+		return "", nil
+	}
 	if err != nil {
 		return "", err
 	}

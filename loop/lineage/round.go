@@ -12,9 +12,10 @@ import (
 
 // Continued returns the newest review that waits for somebody and whose change subject goes on from: by a rewrite that
 // was followed, or by more commits on the same base; ok is false without one. It asked one of the same reviewers.
-// Again, more commits on its branch will do, and it asked anybody but the built-in reviewer alone.
+// Again, more commits on its branch will do, and it asked anybody but the built-in reviewer alone. same reports whether
+// an unanswered request of the commit itself waits.
 func Continued(ctx context.Context, s *store.Store, request record.ReviewRequest,
-	again bool) (found record.ReviewSummary, ok bool, err error) {
+	again bool) (found record.ReviewSummary, ok, same bool, err error) {
 	subject := request.Subject
 	asks := func(r record.ReviewSummary) bool {
 		return slices.ContainsFunc(append(slices.Clone(r.Others), r.Reviewer), func(name string) bool {
@@ -36,6 +37,7 @@ func Continued(ctx context.Context, s *store.Store, request record.ReviewRequest
 		return err == nil && before
 	}
 	lines, _, err := s.Reviews(ctx, store.Filter{Status: record.WaitingStatus, Review: func(r record.ReviewSummary) bool {
+		same = same || r.Status == record.ReviewOpen && r.At() == subject.Commit
 		return r.Run == "" && !r.Part() && r.Commit != "" && asks(r) && (replaced(r) || grown(r))
 	}})
 	for _, r := range lines {
@@ -43,7 +45,7 @@ func Continued(ctx context.Context, s *store.Store, request record.ReviewRequest
 			found, ok = r, true
 		}
 	}
-	return found, ok, err
+	return found, ok, same, err
 }
 
 // onlyAskedByItself reports whether a review of one commit was requested automatically, is no later round and is

@@ -124,11 +124,11 @@ func review(s *session, store *store.Store, conf *config.Config) error {
 	if err := s.asksFor(store); err != nil {
 		return err
 	}
-	var request record.ReviewRequest
 	before, again, err := s.reviewAgain(store)
 	if err != nil {
 		return err
 	}
+	var request record.ReviewRequest
 	err = s.deepened(store, s.Args().First(), func() (err error) {
 		request, err = s.reviewRequest(store, conf, again)
 		return err
@@ -142,6 +142,13 @@ func review(s *session, store *store.Store, conf *config.Config) error {
 	if s.Bool("edit") {
 		return s.editNew(store, request)
 	}
+	return s.askFor(store, conf, request, before, again)
+}
+
+// askFor shows the answer if request has one, else records it, as a round after before if again is set. With --wait it
+// has it reviewed.
+func (s *session) askFor(store *store.Store, conf *config.Config, request record.ReviewRequest,
+	before record.Review, again bool) error {
 	known, answered, err := s.answered(store, conf, request)
 	if err != nil {
 		return err

@@ -25,53 +25,54 @@ type round struct {
 func (s *session) askRound(store *store.Store, request record.ReviewRequest, before record.Review,
 	again bool) (made round, err error) {
 	defer store.Together()()
+	waits := false
 	if again {
 		_, err = lineage.Follow(s.ctx, store)
 		err = cmp.Or(err, s.askSame(store, before, &request))
 	} else {
-		err = s.follow(store, &request)
+		waits, err = s.follow(store, &request)
 	}
 	if err != nil {
 		return made, err
 	}
-	return s.requestRound(store, request)
+	return s.requestRound(store, request, waits)
 }
 
 // follow makes request the next round of the conversation that its change continues, if there is one. With --again
-// and no argument, a review of earlier commits of the branch counts as well, and its reviewers are asked again.
-func (s *session) follow(store *store.Store, request *record.ReviewRequest) error {
+// and no argument, a review of earlier commits of the branch counts as well, and its reviewers are asked again. waits
+// is false if no unanswered request of the same commit is known.
+func (s *session) follow(store *store.Store, request *record.ReviewRequest) (waits bool, err error) {
 	if request.Subject.Commit == "" || request.Part() {
-		return nil
+		return request.Part(), nil
 	}
 	again := s.Bool("again") && s.NArg() == 0
-	var err error
 	if again {
 		_, err = lineage.Follow(s.ctx, store)
 	} else {
 		err = lineage.FollowRewrites(s.ctx, store)
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	before, found, err := lineage.Continued(s.ctx, store, *request, again)
+	before, found, waits, err := lineage.Continued(s.ctx, store, *request, again)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if !found {
-		if again {
+		if again && !waits {
 			s.say("no review of this branch waits to be continued: this is a first request")
 		}
-		return nil
+		return waits, nil
 	}
 	if !again {
 		request.Follows = before.ID
-		return nil
+		return false, nil
 	}
 	review, err := store.Review(s.ctx, before.ID)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return s.askSame(store, review, request)
+	return false, s.askSame(store, review, request)
 }
 
 // askSame makes request the next round of review, with the same reviewers unless --reviewer names others.
@@ -106,8 +107,13 @@ func (s *session) reviewAgain(store *store.Store) (review record.Review, ok bool
 
 // requestRound records a request. It closes the earlier rounds, which the new one replaces. It records nothing where
 // that request exists: people were asked the same and have not answered, or lineage has asked and the command line adds
-// no message.
-func (s *session) requestRound(records *store.Store, request record.ReviewRequest) (made round, err error) {
+// no message. waits is false if no such request can exist.
+func (s *session) requestRound(records *store.Store, request record.ReviewRequest,
+	waits bool) (made round, err error) {
+	if request.Follows == "" && !waits {
+		made.review, err = records.RequestReview(s.ctx, request, "cli")
+		return made, err
+	}
 	if request.Follows == "" {
 		made.review, made.known, err = intake.Request(s.ctx, records, request, "cli")
 		return made, err
