@@ -65,7 +65,8 @@ func (c *Config) caller(name string, what agent.Role) (agent.Caller, *record.Fai
 			Detail: fmt.Sprintf("no agent %q is configured", name)}
 	case fromRepository && !c.trusted():
 		return agent.Caller{}, &record.Failure{Reason: record.ReasonUntrusted,
-			Detail: fmt.Sprintf("agent %q: the repository's command for it is not trusted here", name)}
+			Detail: fmt.Sprintf("agent %q: the repository's command for it is not trusted here; type: git runr trust",
+				name)}
 	case !fromRepository && c.agents[spec.Name] != nil && c.userPath != "" && c.trust.altered(c.userPath):
 		return agent.Caller{}, &record.Failure{Reason: record.ReasonUntrusted, Detail: fmt.Sprintf(
 			"agent %q: your own configuration was changed while an agent worked here; type: git runr guard", name)}
