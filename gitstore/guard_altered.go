@@ -75,9 +75,21 @@ func (e *AlteredError) Error() string {
 func (e *AlteredError) Unwrap() error { return ErrTampered }
 
 // stands reports whether git would still run or follow the change in calls of this tool. These calls run no hooks, so
-// a hook does not count. Nor does a file outside of the repository: it applies to all repositories and blocks none.
-func (c FileChange) stands() bool {
-	return c.Executes != "" && !c.Outside && c.Kind != KindHook && c.isAs()
+// a hook does not count. Nor does a file outside of the repository: it applies to all repositories and blocks none. In
+// a configuration that has other settings since, it is the settings that count.
+func (r *Repo) stands(ctx context.Context, c FileChange) bool {
+	if c.Executes == "" || c.Outside || c.Kind == KindHook {
+		return false
+	}
+	if c.Kind != KindConfig || c.isAs() {
+		return c.isAs()
+	}
+	was, _ := settingsOf(ctx, c.Was) // an unreadable file set nothing
+	is, _ := settingsOf(ctx, c.Is)
+	now, err := settingsOf(ctx, lookAt(c.Path).Data)
+	return err == nil && slices.ContainsFunc(r.executing(ctx, c.Settings, was, is), func(key string) bool {
+		return slices.Equal(now[key], is[key])
+	})
 }
 
 // PlaceName shortens a path so that it reveals nothing about this machine: .git/config, ~/.gitconfig.
@@ -125,7 +137,7 @@ func (r *Repo) Altered(ctx context.Context) error {
 	for _, a := range all {
 		e := &AlteredError{While: a.While}
 		for _, c := range a.Files {
-			if c.stands() {
+			if r.stands(ctx, c) {
 				e.What = append(e.What, fmt.Sprintf("%s (%s)", r.PlaceName(c.Path), c.Executes))
 			}
 		}
@@ -245,11 +257,11 @@ func (r *Repo) restore(ctx context.Context, a Alteration, all bool, stay *Altera
 			stay.Files = append(stay.Files, c)
 			continue
 		}
-		back, err := r.restoreFile(ctx, c)
+		back, err := r.restoreFile(ctx, &c, all)
 		if done = append(done, back...); err != nil {
 			return done, err
 		}
-		if slices.ContainsFunc(back, func(p PutBack) bool { return p.Left != "" }) {
+		if len(c.Settings) > 0 || slices.ContainsFunc(back, func(p PutBack) bool { return p.Left != "" }) {
 			stay.Files = append(stay.Files, c)
 		}
 	}
@@ -310,40 +322,49 @@ var errIndexGone = errors.New(
 
 var errSince = errors.New("it was changed again since")
 
-// restoreFile puts a file back. If a configuration has other new content since, it puts back single settings.
-func (r *Repo) restoreFile(ctx context.Context, c FileChange) ([]PutBack, error) {
+// restoreFile puts a file back, or single settings of a configuration: if all is false, those that make git run or
+// follow something, because the others may be a person's. It removes what it put back from c.Settings.
+func (r *Repo) restoreFile(ctx context.Context, c *FileChange, all bool) ([]PutBack, error) {
 	name := r.PlaceName(c.Path)
+	whole := func(err error) ([]PutBack, error) {
+		if err == nil {
+			c.Settings = nil
+		}
+		return []PutBack{said(name, err)}, nil
+	}
 	if c.isWas() { // a restore that was killed did it
-		return []PutBack{said(name, nil)}, nil
-	}
-	if c.isAs() {
-		return []PutBack{said(name, c.writeBack())}, nil
-	}
-	if c.Kind != KindConfig || c.WasLink != "" || c.IsLink != "" {
-		return []PutBack{said(name, errSince)}, nil
+		return whole(nil)
 	}
 	was, wasErr := settingsOf(ctx, c.Was)
 	is, isErr := settingsOf(ctx, c.Is)
 	now, nowErr := settingsOf(ctx, lookAt(c.Path).Data)
-	if err := errors.Join(wasErr, isErr, nowErr); err != nil {
-		return []PutBack{said(name, errSince)}, nil
+	single := c.Kind == KindConfig && c.WasLink == "" && c.IsLink == "" && errors.Join(wasErr, isErr, nowErr) == nil
+	keys := c.Settings
+	if !all {
+		keys = r.executing(ctx, keys, was, is)
+	}
+	switch {
+	case c.isAs() && (!single || len(keys) == len(c.Settings)):
+		return whole(c.writeBack())
+	case !single:
+		return whole(errSince)
 	}
 	var done []PutBack
-	for _, key := range c.Settings {
+	for _, key := range keys {
 		what := key + " in " + name
-		if slices.Equal(now[key], was[key]) {
-			done = append(done, said(what, nil))
-			continue
-		}
-		if !slices.Equal(now[key], is[key]) {
-			done = append(done, said(what, errSince))
-			continue
-		}
-		if err := setAll(ctx, c.Path, key, was[key]); err != nil {
-			return done, fmt.Errorf("put back %s: %w", what, err)
+		if !slices.Equal(now[key], was[key]) {
+			if !slices.Equal(now[key], is[key]) {
+				done = append(done, said(what, errSince))
+				continue
+			}
+			if err := setAll(ctx, c.Path, key, was[key]); err != nil {
+				return done, fmt.Errorf("put back %s: %w", what, err)
+			}
 		}
 		done = append(done, PutBack{What: what})
+		c.Settings = slices.DeleteFunc(slices.Clone(c.Settings), func(k string) bool { return k == key })
 	}
+	c.Executes = strings.Join(r.executing(ctx, c.Settings, was, is), ", ")
 	return done, nil
 }
 

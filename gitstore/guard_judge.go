@@ -79,19 +79,22 @@ func (r *Repo) judgeConfig(ctx context.Context, c *FileChange) bool {
 	}
 	keys := maps.Clone(was)
 	maps.Copy(keys, is)
-	var executing []string
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if slices.Equal(was[key], is[key]) || IsWriterKey(key) {
-			continue
-		}
-		c.Settings = append(c.Settings, key)
-		added := slices.DeleteFunc(slices.Clone(is[key]), func(value string) bool { return slices.Contains(was[key], value) })
-		if slices.ContainsFunc(added, func(value string) bool { return r.executes(ctx, key, value) }) {
-			executing = append(executing, key)
+		if !slices.Equal(was[key], is[key]) && !IsWriterKey(key) {
+			c.Settings = append(c.Settings, key)
 		}
 	}
-	c.Executes = strings.Join(executing, ", ")
+	c.Executes = strings.Join(r.executing(ctx, c.Settings, was, is), ", ")
 	return len(c.Settings) > 0
+}
+
+// executing returns those of the keys whose new values make git run or follow something.
+func (r *Repo) executing(ctx context.Context, keys []string, was, is Config) []string {
+	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool {
+		return !slices.ContainsFunc(is[key], func(value string) bool {
+			return !slices.Contains(was[key], value) && r.executes(ctx, key, value)
+		})
+	})
 }
 
 // IsWriterKey reports whether a key is one that this program sets at its first write for an audience.

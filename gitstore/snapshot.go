@@ -77,8 +77,8 @@ func Since(before Snapshot) SnapshotOption {
 	return func(h *snapshotHow) { h.since, h.keep = &before, h.keep || before.rest.deep }
 }
 
-// KeepIgnored keeps ignored files as well, and examines what cannot be kept. It has no effect in a worktree of this
-// tool.
+// KeepIgnored keeps ignored files as well, up to Repo.KeepIgnored bytes, and examines what cannot be kept. It leaves
+// out the files that Furnish put into a worktree of this tool.
 func KeepIgnored() SnapshotOption { return func(h *snapshotHow) { h.keep = true } }
 
 // AsMade declares that nobody wrote to the worktree since AddWorktree returned it, so that the snapshot reads no file.
@@ -97,6 +97,11 @@ func (w *Worktree) Snapshot(ctx context.Context, ref, subject string, options ..
 		return snap, nil
 	}
 	return snap, w.repo.refs.Keep(ctx, ref, snap.ID)
+}
+
+// Keep sets ref to a snapshot that was taken without a ref.
+func (r *Repo) Keep(ctx context.Context, ref string, snap Snapshot) error {
+	return r.refs.Keep(ctx, ref, snap.ID)
 }
 
 func (w *Worktree) record(ctx context.Context, subject string, options ...SnapshotOption) (snap Snapshot, err error) {
@@ -324,7 +329,7 @@ func (w *Worktree) tryShadow(ctx context.Context, how snapshotHow, snap *Snapsho
 		return err
 	}
 	keep := int64(-1)
-	if how.keep && !w.Own {
+	if how.keep {
 		keep = max(0, cmp.Or(w.repo.KeepIgnored, DefaultKeep))
 	}
 	snap.perms, snap.rest, err = w.lookAround(ctx, recorded, found, snap.Gaps, how.since, keep)

@@ -145,7 +145,7 @@ func (l *lookRound) dir(ctx context.Context, dir, group string) error {
 	for _, e := range entries {
 		name := dir + e.Name()
 		switch {
-		case e.Name() == ".git":
+		case e.Name() == ".git" || l.w.isPlaced(name):
 		case e.IsDir():
 			err = l.subdir(ctx, name+"/", e, group)
 		case l.recorded[name] && l.changed != nil && !l.changed[name]: // a chmod would show as a change
@@ -333,6 +333,9 @@ func (s Snapshot) Touched(after Snapshot) (touched []Gap) {
 	}
 	return touched
 }
+
+// KeptIgnored returns how many ignored files a snapshot keeps.
+func (s Snapshot) KeptIgnored() int { return len(s.rest.files) }
 
 // NotKept returns the gaps of a snapshot.
 func (s Snapshot) NotKept() []Gap { return s.rest.gaps }

@@ -12,8 +12,8 @@ func Gone(dir string) bool {
 	return err != nil || !info.IsDir()
 }
 
-// RemovedTree returns the failure of an agent that removed its working directory.
+// RemovedTree returns the failure of an agent whose working directory was removed while it worked, by whomever.
 func RemovedTree(name string) *record.Failure {
 	return &record.Failure{Reason: record.ReasonAgentFailed,
-		Detail: fmt.Sprintf("agent %q removed its working tree", name)}
+		Detail: fmt.Sprintf("the working tree was removed while agent %q worked in it", name)}
 }

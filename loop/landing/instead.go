@@ -30,14 +30,24 @@ func InsteadOfLand(run record.Run, spec Spec, err error) []string {
 		return []string{"git diff --stat --diff-filter=D " + from + " " + run.Commit.Short() +
 			"   shows what would be deleted", spec.Line("", run.ID) + "   lands it anyway"}
 	case errors.Is(err, gitstore.ErrDirty):
-		return []string{"commit or stash these files, then: " + spec.Line("", run.ID)}
+		return []string{"commit, stash or move these files, then: " + spec.Line("", run.ID)}
 	case errors.Is(err, gitstore.ErrConflict):
 		return []string{"merge it by hand: " + onBranch(spec.Onto, "git merge "+run.Commit.Short())}
-	case errors.As(err, &state) && run.Stop != nil:
-		return []string{"git runr resume " + run.ID + " --commit   to accept it with its open findings",
-			"git runr resume " + run.ID}
+	case errors.As(err, &state) && (run.Status == record.RunStopped || run.Status == record.RunReviewing):
+		return goOn(run)
 	}
 	return nil
+}
+
+// goOn returns the commands that go on with a run that gave up, or accept what it has.
+func goOn(run record.Run) (lines []string) {
+	if run.HasWork() {
+		lines = append(lines, "git runr resume "+run.ID+" --commit   to accept it with its open findings")
+	}
+	if run.Allow(record.EventRunResumed.Name) == nil {
+		lines = append(lines, "git runr resume "+run.ID)
+	}
+	return lines
 }
 
 // Line returns the command that lands a run as s says, in directory dir or, if dir is "", here.

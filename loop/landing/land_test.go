@@ -173,7 +173,7 @@ func TestLandRefuses(t *testing.T) {
 		state bool
 		line  string
 	}{
-		"dirty": {do: "echo mine >work", want: gitstore.ErrDirty, line: "commit or stash these files"},
+		"dirty": {do: "echo mine >work", want: gitstore.ErrDirty, line: "commit, stash or move these files"},
 		"conflict": {do: "echo other >work; git add work; git commit -q -m o", want: gitstore.ErrConflict,
 			line: "git merge "},
 		"no branch": {spec: Spec{Onto: "none"}, want: gitstore.ErrNotFound},

@@ -34,8 +34,11 @@ func (e *StateError) Error() string {
 	return fmt.Sprintf("%s is %s and cannot be %s", e.What, e.Status, e.Cannot)
 }
 
-// Next returns the command that helps: it opens a closed review again, or cancels an open one that cannot be resolved.
-// It returns "" if there is none.
+// CannotAccept is StateError.Cannot of a run whose result --commit would lose.
+const CannotAccept = "accepted as it is"
+
+// Next returns the command that helps: it opens a closed review again, cancels an open one that cannot be resolved, or
+// resumes a run that cannot be accepted yet. It returns "" if there is none.
 func (e *StateError) Next() string {
 	review, ok := strings.CutPrefix(e.What, "review ")
 	switch {
@@ -43,6 +46,9 @@ func (e *StateError) Next() string {
 		return "git runr inbox reopen " + review
 	case ok && e.Status == string(ReviewOpen) && e.Cannot == "resolved":
 		return "git runr inbox cancel " + review
+	}
+	if run, ok := strings.CutPrefix(e.What, "run "); ok && e.Cannot == CannotAccept {
+		return "git runr resume " + run
 	}
 	return ""
 }

@@ -117,6 +117,18 @@ func last[T any](list []T) *T {
 	return &list[len(list)-1]
 }
 
+// HasWork reports whether an attempt or an intervention left a commit that can be accepted.
+func (r Run) HasWork() bool { return r.Head() != r.Plan.Base }
+
+// Uncommitted returns the newest attempt if what it changed is in no commit and was not reverted, else nil.
+func (r Run) Uncommitted() *Attempt {
+	a := r.LastAttempt()
+	if a == nil || a.Commit != "" || len(a.Files) == 0 || a.Reverted != nil || r.ByPeople(len(r.Attempts)) != "" {
+		return nil
+	}
+	return a
+}
+
 // Head returns the commit that the run's branch points to.
 func (r Run) Head() gitstore.ID {
 	for i := len(r.Attempts) - 1; i >= 0; i-- {

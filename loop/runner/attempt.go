@@ -78,7 +78,10 @@ func (t *execution) stateBefore(a record.Attempt, kept bool) (gitstore.Snapshot,
 	if given := t.run.Plan.Context; t.run.Plan.InPlace && a.Mode == record.ModeGiven {
 		return t.Store.Repo.ReadSnapshot(t.ctx, given.Before)
 	}
-	options := []gitstore.SnapshotOption{gitstore.KeepIgnored()}
+	var options []gitstore.SnapshotOption
+	if t.run.Plan.InPlace {
+		options = append(options, gitstore.KeepIgnored())
+	}
 	asMade := t.asMade && !t.prepares()
 	if t.asMade = false; asMade {
 		options = append(options, gitstore.AsMade())

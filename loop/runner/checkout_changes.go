@@ -16,6 +16,14 @@ const gapsShown = 10
 
 // sayGaps warns, before an attempt in the user's checkout, which files could not be restored.
 func (t *execution) sayGaps(gaps []gitstore.Gap) {
+	if line := gapsLine(gaps); line != "" && line != t.gapsSaid {
+		t.gapsSaid = line
+		t.Progress.Say("not kept, so it cannot be restored if the agent changes it: " + line)
+	}
+}
+
+// gapsLine names what a snapshot does not have, with its kind and size.
+func gapsLine(gaps []gitstore.Gap) string {
 	var names []string
 	for _, g := range gaps {
 		what := g.String()
@@ -24,11 +32,7 @@ func (t *execution) sayGaps(gaps []gitstore.Gap) {
 		}
 		names = append(names, what)
 	}
-	line := prose.FirstNames(names, gapsShown)
-	if len(names) > 0 && line != t.gapsSaid {
-		t.gapsSaid = line
-		t.Progress.Say("not kept, so it cannot be restored if the agent changes it: " + line)
-	}
+	return prose.FirstNames(names, gapsShown)
 }
 
 // beside finds changes in the user's checkout during the attempt that no commit of the attempt contains: ignored files,

@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/closing"
 	"github.com/git-runr/git-runr/loop/duration"
@@ -70,13 +69,12 @@ func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, erro
 			return turn.interrupted(err)
 		}
 	}
-	left, err := turn.cleanUp()
+	left, err := turn.cleanUp(false)
 	if err != nil {
 		turn.Progress.Say(err.Error())
 	}
-	if left != "" {
-		turn.Progress.Say("the run's working tree is removed; what came too late for the run: git runr undo --to " +
-			left.Short() + " --into DIR")
+	for _, line := range left.Lines("git runr undo --to " + left.Snapshot.Short() + " --into DIR") {
+		turn.Progress.Say(line)
 	}
 	if turn.run.Status == record.RunCompleted {
 		r.Store.Repo.DropLock(workspace.LockName(run.ID))
@@ -129,12 +127,12 @@ func (t *execution) interrupted(err error) (record.Run, error) {
 }
 
 // cleanUp removes the worktree of a finished run. The work is on the run's branch; left is a snapshot of anything else
-// in the worktree, or "".
-func (t *execution) cleanUp() (left gitstore.ID, err error) {
+// in the worktree.
+func (t *execution) cleanUp(byHand bool) (left Left, err error) {
 	if !t.run.Status.Over() || t.run.Plan.InPlace {
-		return "", nil
+		return Left{}, nil
 	}
-	return removeTree(context.WithoutCancel(t.ctx), t.Store, t.run)
+	return removeTree(context.WithoutCancel(t.ctx), t.Store, t.run, byHand)
 }
 
 // checks runs a check step.
@@ -271,20 +269,20 @@ func (t *execution) complete(result string) error {
 // The commits stay on the run's branch until the branch is deleted; left is a snapshot of anything else in the
 // worktree, or "". The worktree is removed before the event is recorded: on a full disk that frees space, and a killed
 // abort can be repeated.
-func Abort(ctx context.Context, s *store.Store, run record.Run) (after record.Run, left gitstore.ID, err error) {
+func Abort(ctx context.Context, s *store.Store, run record.Run) (after record.Run, left Left, err error) {
 	unlock, err := workspace.TakeRun(ctx, s, run)
 	if err != nil {
-		return run, "", err
+		return run, left, err
 	}
 	defer unlock()
 	if run, err = s.Run(ctx, run.ID); err != nil {
-		return run, "", err
+		return run, left, err
 	}
 	if err := run.Allow(record.EventRunAborted.Name); err != nil {
-		return run, "", err
+		return run, left, err
 	}
 	if !run.Plan.InPlace {
-		if left, err = removeTree(ctx, s, run); err != nil {
+		if left, err = removeTree(ctx, s, run, true); err != nil {
 			return run, left, err
 		}
 	}
@@ -298,35 +296,63 @@ func Abort(ctx context.Context, s *store.Store, run record.Run) (after record.Ru
 // AnswerRun decides about a run that gave up: commit accepts it with its open findings, skip abandons it, stop leaves
 // it stopped. stop also stops a run that a process on this machine executes. left is as in Abort.
 func AnswerRun(ctx context.Context, s *store.Store, run record.Run,
-	choice runplan.Choice) (after record.Run, left gitstore.ID, err error) {
+	choice runplan.Choice) (after record.Run, left Left, err error) {
 	if choice == runplan.ChoiceStop && run.Status == record.RunRunning && workspace.Live(s, run.ID) {
 		unlock, err := workspace.TakeRun(ctx, s, run)
 		if err != nil {
-			return run, "", err
+			return run, left, err
 		}
 		defer unlock()
 		after, err = s.Run(ctx, run.ID)
-		return after, "", err
+		return after, left, err
 	}
 	if run.Status != record.RunReviewing && run.Status != record.RunStopped {
-		return run, "", &record.StateError{What: "run " + run.ID, Status: string(run.Status), Cannot: "answered"}
+		return run, left, &record.StateError{What: "run " + run.ID, Status: string(run.Status), Cannot: "answered"}
 	}
 	if choice == runplan.ChoiceStop {
-		return run, "", nil
+		return run, left, nil
 	}
 	unlock, err := workspace.HoldRun(s, run.ID)
 	if err != nil {
-		return run, "", err
+		return run, left, err
 	}
 	defer unlock()
 	t := &execution{Runner: &Runner{Store: s, Progress: checking.Quiet{}}, ctx: ctx, run: run}
-	if err := t.answered(choice, "command line"); err != nil {
-		return run, "", err
+	if choice == runplan.ChoiceCommit {
+		if err := t.canAccept(); err != nil {
+			return run, left, err
+		}
 	}
-	if left, err = t.cleanUp(); err == nil && choice == runplan.ChoiceSkip {
+	if err := t.answered(choice, "command line"); err != nil {
+		return run, left, err
+	}
+	if left, err = t.cleanUp(true); err == nil && choice == runplan.ChoiceSkip {
 		err = closing.SettleAsked(ctx, s, t.run, "run "+run.ID+" was skipped")
 	}
 	return t.run, left, err
+}
+
+// canAccept returns a *record.StateError if the run has no commit to accept, or if its branch has commits that no
+// attempt made: accepting the run would leave them out.
+func (t *execution) canAccept() error {
+	refused := &record.StateError{What: "run " + t.run.ID, Cannot: record.CannotAccept}
+	if !t.run.HasWork() {
+		refused.Status = "without a commit"
+		return refused
+	}
+	if t.run.Plan.InPlace {
+		return nil
+	}
+	tip, err := t.Store.Repo.Ref(t.ctx, t.run.Plan.BranchRef())
+	if err != nil || tip == "" || tip == t.run.Head() {
+		return err
+	}
+	more, err := t.Store.Repo.IsAncestor(t.ctx, t.run.Head(), tip)
+	if err != nil || !more {
+		return err
+	}
+	refused.Status = "behind its branch, which has commits that no attempt made,"
+	return refused
 }
 
 // Resume resumes a stopped run; its retry limits count from zero again.

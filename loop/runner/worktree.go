@@ -175,13 +175,38 @@ func (t *execution) keep(tree *gitstore.Worktree, name, subject string,
 // gone reports whether the run's working tree was removed while somebody worked in it.
 func (t *execution) gone() bool { return checking.Gone(t.tree.Dir) }
 
+// Left is what the removed worktree of a finished run held beyond the run's commits.
+type Left struct {
+	Snapshot gitstore.ID // of what could be kept; "" if there was nothing
+	Ignored  bool        // the snapshot has nothing but ignored files
+	Gone     string      // what could not be kept, or ""
+}
+
+// Lines says what is kept, with the command that restores it, and what is gone.
+func (l Left) Lines(restore string) (lines []string) {
+	if l.Snapshot != "" {
+		lines = append(lines, l.what()+" kept: "+restore)
+	}
+	if l.Gone != "" {
+		lines = append(lines, "removed with its worktree and not kept: "+l.Gone)
+	}
+	return lines
+}
+
+func (l Left) what() string {
+	if l.Ignored {
+		return "ignored files of its worktree are"
+	}
+	return "uncommitted work in its worktree is"
+}
+
 // removeTree removes the worktree of a finished run. It first keeps what is in no commit because it came too late for
-// the run: left is the snapshot, or "" if there is nothing.
-func removeTree(ctx context.Context, s *store.Store, run record.Run) (left gitstore.ID, err error) {
+// the run. If a person was sent to the worktree, because the run stopped or ends by hand, it keeps ignored files, too.
+func removeTree(ctx context.Context, s *store.Store, run record.Run, byHand bool) (left Left, err error) {
 	dir := workspace.TreeDir(s, run.ID)
 	tree, err := openTree(ctx, s, run)
 	if err == nil {
-		left, err = keepLeft(ctx, s, run, tree)
+		left, err = keepLeft(ctx, s, run, tree, byHand || run.StoppedAlike() > 0)
 	}
 	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
 		return left, fmt.Errorf("the worktree of run %s stays: %w", run.ID, err)
@@ -189,21 +214,35 @@ func removeTree(ctx context.Context, s *store.Store, run record.Run) (left gitst
 	return left, s.Repo.RemoveWorktree(ctx, dir)
 }
 
-func keepLeft(ctx context.Context, s *store.Store, run record.Run, tree *gitstore.Worktree) (gitstore.ID, error) {
+func keepLeft(ctx context.Context, s *store.Store, run record.Run, tree *gitstore.Worktree,
+	ignored bool) (Left, error) {
+	committed := false
 	files, err := tree.NormalTree(ctx)
 	if err == nil { // else keep what can be read
 		head, err := s.Repo.TreeOf(ctx, run.Head())
-		if err != nil || files == head {
-			return "", err
+		if committed = files == head; err != nil || committed && !ignored {
+			return Left{}, err
 		}
 	}
+	var options []gitstore.SnapshotOption
+	if ignored {
+		options = append(options, gitstore.KeepIgnored())
+	}
+	snap, err := tree.Snapshot(ctx, "", "what was left in the working tree of run "+run.ID, options...)
+	if err != nil && tree.Untouched(ctx, run.Head()) { // as on a full disk, where removing it frees space
+		return Left{}, nil
+	}
+	left := Left{Ignored: committed}
+	if ignored {
+		left.Gone = gapsLine(snap.NotKept())
+	}
+	if err != nil || committed && snap.KeptIgnored() == 0 {
+		return left, err
+	}
+	left.Snapshot = snap.ID
 	ref, err := workspace.FreeRef(ctx, s, run.ID, "left") // a repeated removal must not hide the first one's snapshot
 	if err != nil {
-		return "", err
+		return left, err
 	}
-	snap, err := tree.Snapshot(ctx, ref, "what was left in the working tree of run "+run.ID)
-	if err != nil && tree.Untouched(ctx, run.Head()) { // as on a full disk, where removing it frees space
-		return "", nil
-	}
-	return snap.ID, err
+	return left, s.Repo.Keep(ctx, ref, snap)
 }

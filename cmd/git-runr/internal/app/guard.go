@@ -60,9 +60,8 @@ func guard(s *session, store *store.Store) error {
 
 func (s *session) writeGuard(w io.Writer, repo *gitstore.Repo, doc guardJSON) {
 	if len(doc.Alterations) == 0 {
-		fmt.Fprintln(w, "No setting, hook, ref, index or operation of git changed here while an agent worked, or all "+
-			"is accepted.\n"+
-			"Files of your checkout are not listed here: git status shows them.")
+		fmt.Fprintln(w, "Nothing to accept or restore: no change to settings, hooks, refs or an operation of git is "+
+			"recorded here.\nNew branches, unstaged changes and files are not recorded: see git branch and git status.")
 		return
 	}
 	for _, a := range doc.Alterations {

@@ -89,8 +89,8 @@ func (s *session) decide(store *store.Store, run record.Run, choice runplan.Choi
 	if err != nil {
 		return err
 	}
-	if left != "" {
-		s.say("uncommitted work in its worktree is kept: %s", restoreLine(run.ID, left))
+	for _, line := range left.Lines(restoreLine(run.ID, left.Snapshot)) {
+		s.say("%s", line)
 	}
 	s.project(s.ctx, store)
 	if err := s.showEnd(store, run); choice != runplan.ChoiceStop {
@@ -395,17 +395,24 @@ func (p *program) abortCommand() *cli.Command {
 			doc := struct {
 				record.RunSummary
 				Left string `json:"restore,omitempty"`
-			}{run.Summary(), restoreLine(run.ID, left)}
+				Gone string `json:"not_kept,omitempty"`
+			}{run.Summary(), restoreLine(run.ID, left.Snapshot), left.Gone}
 			branch, err := store.Repo.Ref(s.ctx, run.Plan.BranchRef())
 			if err != nil {
 				return err
+			}
+			if branch == run.Plan.Base { // no attempt has a commit
+				branch = ""
 			}
 			return s.print(doc, func(w io.Writer) {
 				safetext.Fprintf(w, "Aborted %s.", run.ID)
 				screen.When(w, branch != "", " Its work stays on %s.", run.Plan.Branch)
 				screen.When(w, run.Plan.InPlace, " What changed in this checkout meanwhile stays as it is.")
 				safetext.Fprintf(w, "\n")
-				screen.When(w, doc.Left != "", "Uncommitted work in its worktree is kept:\n  %s\n", doc.Left)
+				for _, line := range left.Lines(doc.Left) {
+					what, rest, _ := strings.Cut(line, ": ")
+					safetext.Fprintf(w, "%s:\n  %s\n", strings.ToUpper(what[:1])+what[1:], rest)
+				}
 			})
 		}),
 	}

@@ -118,8 +118,8 @@ var loopKeys = []key{
 			"own files the run changes is not run",
 		func(c *Config, _ string, v bool) { c.Loop.CommitHooks = v }),
 	keyOf("loop.keep_ignored", numberKind(0, 1<<40), "67108864",
-		"how many bytes of ignored files are copied before an agent works in your checkout, so that they can be restored; "+
-			"files beyond the limit are named before it starts, and again if they changed",
+		"how many bytes of ignored files are copied before an agent works in your checkout, or the worktree of a run that "+
+			"stopped is removed, so that they can be restored; files beyond the limit are named",
 		func(c *Config, _ string, v int64) { c.Loop.KeepIgnored = v }),
 	keyOf("loop.worktrees", textKind, "",
 		"the directory for the worktrees of runs and reviews, relative to the top of the main working tree; by default "+
