@@ -53,7 +53,7 @@ func Footer(run record.Run, place Place) string {
 func (d Diagnosis) checkpoint(run record.Run) string {
 	switch c := d.Checkpoint; {
 	case c == nil && len(run.Attempts) > 0 && run.LastAttempt().Unseen():
-		return "No checkpoint (the changes of the attempt were not examined, because git was not run after it)"
+		return "No checkpoint: what the attempt changed was not examined"
 	case c == nil && run.Uncommitted() != nil:
 		return fmt.Sprintf("No checkpoint: what attempt %d changed is in no commit", run.LastAttempt().Number)
 	case c == nil:

@@ -28,8 +28,8 @@ type CommitSpec struct {
 	Paths []string
 }
 
-// CommitAll commits what `git add -A` and `git commit` would, without hooks, and returns the
-// branch's new commit. It builds on commits that somebody made on top of Parent. But if HEAD or the
+// CommitAll commits what `git add -A` and `git commit` would, without hooks and without what Embedded
+// returns, and returns the branch's new commit. It builds on commits that somebody made on top of Parent. But if HEAD or the
 // branch was moved to a commit without Parent in its history, or if a commit after Parent contains
 // files that Furnish put into the worktree, it commits the whole tree on Parent and keeps the other
 // commits under refs/runr-local/stray/. In the user's own checkout it returns ErrConflict instead.
@@ -59,7 +59,7 @@ func (w *Worktree) CommitAll(ctx context.Context, spec CommitSpec) (id ID, chang
 		return "", false, err
 	}
 	defer done()
-	tree, err := w.writeIndexTree(ctx, path)
+	tree, err := w.treeToCommit(ctx, spec.Parent, path)
 	if err != nil {
 		return "", false, err
 	}
@@ -75,6 +75,22 @@ func (w *Worktree) CommitAll(ctx context.Context, spec CommitSpec) (id ID, chang
 		return "", false, err
 	}
 	return id, id != spec.Parent, w.adoptIndex(ctx, before, path)
+}
+
+// treeToCommit returns the tree of an index file. It first removes from the index what Embedded returns.
+func (w *Worktree) treeToCommit(ctx context.Context, parent ID, index string) (ID, error) {
+	tree, err := w.writeIndexTree(ctx, index)
+	if err != nil {
+		return "", err
+	}
+	found, err := w.repo.Embedded(ctx, cmp.Or(parent, w.repo.objects.EmptyTreeID()), tree)
+	if err != nil || len(found) == 0 {
+		return tree, err
+	}
+	if err := w.updateIndex(ctx, w.indexCall(index), found, "--force-remove"); err != nil {
+		return "", err
+	}
+	return w.writeIndexTree(ctx, index)
 }
 
 // stagedIndex returns an index file with what spec commits: the paths that changed since its clean snapshot, or all

@@ -66,6 +66,8 @@ const maxAlterations = 20
 type AlteredError struct {
 	What  []string // for example .git/config (core.sshCommand)
 	While string
+
+	Unreadable bool // git cannot start, because it cannot read its configuration
 }
 
 func (e *AlteredError) Error() string {
@@ -90,6 +92,11 @@ func (r *Repo) stands(ctx context.Context, c FileChange) bool {
 	return err == nil && slices.ContainsFunc(r.executing(ctx, c.Settings, was, is), func(key string) bool {
 		return slices.Equal(now[key], is[key])
 	})
+}
+
+// unreadable reports whether git could not read a changed configuration.
+func (c FileChange) unreadable() bool {
+	return c.Kind == KindConfig && len(c.Settings) == 0 && c.IsLink == c.WasLink
 }
 
 // PlaceName shortens a path so that it reveals nothing about this machine: .git/config, ~/.gitconfig.
@@ -138,6 +145,7 @@ func (r *Repo) Altered(ctx context.Context) error {
 		e := &AlteredError{While: a.While}
 		for _, c := range a.Files {
 			if r.stands(ctx, c) {
+				e.Unreadable = e.Unreadable || c.unreadable()
 				e.What = append(e.What, fmt.Sprintf("%s (%s)", r.PlaceName(c.Path), c.Executes))
 			}
 		}

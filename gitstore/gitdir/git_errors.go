@@ -50,7 +50,7 @@ var fullDisk = []string{"No space left on device", "Out of diskspace", "unable t
 	"failed to write new configuration file", "File too large", "Disk quota exceeded"}
 
 // Is recognises causes by git's message or status: ENOSPC for a full disk, EMFILE and ENOMEM for a lack of files or
-// memory, ErrBusy for a lock file in the way, and ErrKilled for a signal.
+// memory, ErrBusy for a lock file in the way, ErrUnopened for a broken configuration, and ErrKilled for a signal.
 func (e *GitError) Is(target error) bool {
 	says := func(words string) bool { return strings.Contains(e.Stderr, words) }
 	switch target {
@@ -66,6 +66,8 @@ func (e *GitError) Is(target error) bool {
 		return says("Read-only file system")
 	case ErrBusy:
 		return e.Locked() != ""
+	case ErrUnopened:
+		return says("bad config ")
 	case ErrKilled:
 		return e.Status == Killed
 	}

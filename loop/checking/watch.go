@@ -53,7 +53,7 @@ func (w Watch) During(ctx context.Context, use func(context.Context) error) (*re
 	if err = errors.Join(err, keepErr); !found.Empty() { // before git runs again
 		err = errors.Join(err, w.Store.Repo.NoteAlteration(after, found))
 	}
-	failure := w.tell(found, own)
+	failure := w.tell(ctx, found, own)
 	w.nameLoose(guard.LooseFiles(after, failure == nil))
 	return failure, err
 }
@@ -101,7 +101,7 @@ func (goneError) Unwrap() error { return gitstore.ErrTampered }
 
 // tell returns a failure for changes that git or this program would run or follow and for changes by an agent, or nil,
 // and reports all other changes.
-func (w Watch) tell(a gitstore.Alteration, stops []string) *record.Failure {
+func (w Watch) tell(ctx context.Context, a gitstore.Alteration, stops []string) *record.Failure {
 	more, mentions := alterations(w.Store.Repo, a)
 	stops = append(stops, more...)
 	w.mention(mentions)
@@ -112,7 +112,8 @@ func (w Watch) tell(a gitstore.Alteration, stops []string) *record.Failure {
 		w.Progress.Say("what changed: git runr guard")
 	}
 	detail := fmt.Sprintf("while %s: %s", w.While, strings.Join(stops, "; "))
-	return &record.Failure{Reason: record.ReasonTamperedRepo, Detail: detail, Undo: GuardLines()}
+	return &record.Failure{Reason: record.ReasonTamperedRepo, Detail: detail,
+		Undo: GuardLines(w.Store.Repo.Altered(ctx))}
 }
 
 // alterations describes the changes that stop a run, because git or this program would run or follow them or because an
@@ -152,9 +153,15 @@ func Changes(repo *gitstore.Repo, a gitstore.Alteration) []string {
 	return append(stops, mentions...)
 }
 
-// GuardLines returns the commands that show what changed, restore it or accept it.
-func GuardLines() []string {
-	return []string{"git runr guard", "git runr guard restore", "git runr guard accept"}
+// GuardLines returns the commands that show what changed, restore it or accept it; err is what Repo.Altered returned.
+// Where git cannot start, because it cannot read its configuration, they start without git.
+func GuardLines(err error) []string {
+	git := "git "
+	var altered *gitstore.AlteredError
+	if errors.As(err, &altered) && altered.Unreadable {
+		git = "git-"
+	}
+	return []string{git + "runr guard", git + "runr guard restore", git + "runr guard accept"}
 }
 
 // mention reports changes that a person may have made.

@@ -56,7 +56,7 @@ type Attempt struct {
 	Tampered string `json:"tampered,omitempty"`
 	// changes to the repository by an unknown hand, with the commands that undo them
 	Meanwhile    []string             `json:"meanwhile,omitempty"`
-	NotCarried   []NotCarried         `json:"not_carried,omitempty"` // files written into submodules; not in Files
+	NotCarried   []NotCarried         `json:"not_carried,omitempty"` // in submodules and repositories; not in Files
 	Told         *Instructions        `json:"instructions,omitempty"`
 	Denied       string               `json:"denied,omitempty"` // what the agent was not allowed to do
 	Status       reply.ExecutorStatus `json:"executor_status,omitempty"`
@@ -103,14 +103,18 @@ func (a Attempt) Unseen() bool {
 // the run's branch.
 func (a Attempt) undone() bool { return a.Reverted != nil && len(a.Reverted.Conflicts) == 0 }
 
-// NotCarried lists files that an attempt wrote into a submodule, which no commit of the repository can hold.
+// NotCarried lists files that an attempt wrote into a submodule, or names a repository of its own that it made. No
+// commit of the repository can hold them.
 type NotCarried struct {
 	Submodule string   `json:"submodule"`
-	Files     []string `json:"files"` // below Submodule
+	Files     []string `json:"files,omitempty"` // below Submodule; empty: all of a repository that is no submodule
 }
 
 func (n NotCarried) String() string {
-	return fmt.Sprintf("in submodule %s: not carried: %s", n.Submodule, strings.Join(n.Files, ", "))
+	if len(n.Files) == 0 {
+		return fmt.Sprintf("%s is a repository of its own and no submodule: not committed", n.Submodule)
+	}
+	return fmt.Sprintf("in submodule %s: not committed: %s", n.Submodule, strings.Join(n.Files, ", "))
 }
 
 // Reverted is the result of undoing an attempt, path by path.

@@ -27,6 +27,7 @@ func (t *execution) attempt(step Step) error {
 	name := cmp.Or(step.Work.Agent, t.run.Plan.Implementer)
 	a := record.Attempt{Number: step.Number, Step: step.Work.Name, Mode: step.Mode, Agent: name, From: t.run.Head(),
 		Files: []string{}}
+	step.Kept = step.Kept && !t.asMade // else there is nothing to keep
 	if step.Kept {
 		t.Progress.Step(step.Work.Name, fmt.Sprintf("attempt %d, kept from before the stop", a.Number))
 		if a.Tampered = t.run.LastAttempt().Failure.Detail; !t.altered() {
@@ -312,8 +313,15 @@ func (t *execution) finish(a record.Attempt, before gitstore.Snapshot, answer ro
 	a.Told, a.Failure, a.Spent, a.Meanwhile = answer.Told, answer.Failure, spend.NewSpent(a.Agent, answer.Calls),
 		t.meanwhile
 	if !t.gone() && !t.Store.Repo.Stopped() {
-		if err := t.takeStock(&a, before, answer); err != nil {
+		seen := a
+		err := t.takeStock(&seen, before, answer)
+		switch {
+		case err == nil:
+			a = seen
+		case a.Failure == nil || a.Failure.Reason != record.ReasonTamperedRepo:
 			return err
+		default: // git cannot read what was tampered with; a resumed run looks again
+			t.Progress.Say("what changed was not examined: " + err.Error())
 		}
 	}
 	title := fmt.Sprintf("attempt %d changed %s", a.Number, prose.Count(len(a.Files), "file"))
@@ -335,6 +343,9 @@ func (t *execution) takeStock(a *record.Attempt, before gitstore.Snapshot, answe
 	a.After = after.ID
 	if a.Files, err = t.changedOnDisk(before.Tree, after.Tree); err != nil {
 		return fmt.Errorf("compare snapshots: %w", err)
+	}
+	if err := t.leaveRepositories(a, before, after); err != nil {
+		return fmt.Errorf("look for repositories: %w", err)
 	}
 	var work gitstore.CommitSpec
 	if before.Tree == t.made.Tree && len(after.Gaps) == 0 {
@@ -359,11 +370,36 @@ func (t *execution) takeStock(a *record.Attempt, before gitstore.Snapshot, answe
 		a.Failure = &record.Failure{Reason: record.ReasonScope, Detail: t.run.Plan.Violations(outside)}
 	}
 	if a.Failure == nil {
+		if !t.run.Plan.InPlace {
+			if err := t.clearLocks(t.tree); err != nil {
+				return err
+			}
+		}
 		if err := t.commit(a, work); err != nil {
 			return err
 		}
 	}
 	return t.leaveInSubmodules(a, after)
+}
+
+// leaveRepositories moves repositories of their own that the attempt made, and that are no submodules, from its files to
+// NotCarried: a commit would name one of their commits, which nobody has.
+func (t *execution) leaveRepositories(a *record.Attempt, before, after gitstore.Snapshot) error {
+	since := t.run.Plan.Base
+	if t.run.Plan.InPlace { // where the user may have had some before
+		since = before.Tree
+	}
+	embedded, err := t.Store.Repo.Embedded(t.ctx, since, after.Tree)
+	for _, gap := range after.Gaps {
+		if dir, ok := strings.CutSuffix(gap, "/"); ok && !slices.Contains(before.Gaps, gap) {
+			embedded = append(embedded, dir)
+		}
+	}
+	a.Files = slices.DeleteFunc(slices.Clone(a.Files), func(file string) bool { return slices.Contains(embedded, file) })
+	for _, dir := range embedded {
+		a.NotCarried = append(a.NotCarried, record.NotCarried{Submodule: dir})
+	}
+	return err
 }
 
 // leaveInSubmodules moves files inside a submodule from the attempt's files to NotCarried: the run's commit cannot hold

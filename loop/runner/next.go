@@ -368,7 +368,7 @@ func afterResume(run record.Run, policy runplan.Policy) Step {
 		return step
 	}
 	if a := run.LastAttempt(); a != nil && a.Failed() && run.ByPeople(len(run.Attempts)) == "" {
-		kept := a.Failure != nil && a.Failure.Reason == record.ReasonTamperedRepo && a.After != "" && !run.Plan.InPlace
+		kept := a.Failure != nil && a.Failure.Reason == record.ReasonTamperedRepo && a.Before != "" && !run.Plan.InPlace
 		return Step{Action: DoAttempt, Work: stepNamed(policy, a.Step), Mode: a.Mode, Number: a.Number, Redo: true,
 			Kept: kept}
 	}

@@ -357,6 +357,9 @@ func (t *execution) canAccept() error {
 
 // Resume resumes a stopped run; its retry limits count from zero again.
 func (r *Runner) Resume(ctx context.Context, run record.Run) (record.Run, error) {
+	if err := r.Store.Repo.Altered(ctx); err != nil { // before anything is recorded
+		return run, err
+	}
 	if run.Status != record.RunRunning { // else its process was killed, and there is no stop to undo
 		var payload record.ResumedPayload
 		if r.Limits != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,12 +52,17 @@ func (t *execution) openWorktree() (*gitstore.Worktree, error) {
 	if err != nil {
 		return nil, err
 	}
+	return tree, t.clearLocks(tree)
+}
+
+// clearLocks removes the lock files that git or an agent, which have ended, left in the run's worktree.
+func (t *execution) clearLocks(tree *gitstore.Worktree) error {
 	cleared, err := tree.ClearLocks(t.ctx, t.run.Plan.BranchRef())
 	if len(cleared) > 0 {
-		t.Progress.Say(fmt.Sprintf("a killed git had left %s in the run's working tree: removed",
-			strings.Join(cleared, ", ")))
+		t.Progress.Say("left in the run's working tree by a process that has ended: " + strings.Join(cleared, ", ") +
+			"; removed")
 	}
-	return tree, err
+	return err
 }
 
 func (t *execution) findWorktree() (*gitstore.Worktree, error) {
@@ -180,12 +186,16 @@ type Left struct {
 	Snapshot gitstore.ID // of what could be kept; "" if there was nothing
 	Ignored  bool        // the snapshot has nothing but ignored files
 	Gone     string      // what could not be kept, or ""
+	Stays    string      // the worktree, if it stays because of the repositories in it
 }
 
 // Lines says what is kept, with the command that restores it, and what is gone.
 func (l Left) Lines(restore string) (lines []string) {
 	if l.Snapshot != "" {
 		lines = append(lines, l.what()+" kept: "+restore)
+	}
+	if l.Stays != "" {
+		lines = append(lines, "its worktree stays, because nothing else has the repositories in it: "+l.Stays)
 	}
 	if l.Gone != "" {
 		lines = append(lines, "removed with its worktree and not kept: "+l.Gone)
@@ -204,6 +214,9 @@ func (l Left) what() string {
 // the run. If a person was sent to the worktree, because the run stopped or ends by hand, it keeps ignored files, too.
 func removeTree(ctx context.Context, s *store.Store, run record.Run, byHand bool) (left Left, err error) {
 	dir := workspace.TreeDir(s, run.ID)
+	if holdsRepository(run, dir) {
+		return Left{Stays: dir}, nil
+	}
 	tree, err := openTree(ctx, s, run)
 	if err == nil {
 		left, err = keepLeft(ctx, s, run, tree, byHand || run.StoppedAlike() > 0)
@@ -212,6 +225,18 @@ func removeTree(ctx context.Context, s *store.Store, run record.Run, byHand bool
 		return left, fmt.Errorf("the worktree of run %s stays: %w", run.ID, err)
 	}
 	return left, s.Repo.RemoveWorktree(ctx, dir)
+}
+
+// holdsRepository reports whether a repository that an attempt made is still in the worktree.
+func holdsRepository(run record.Run, dir string) bool {
+	for _, a := range run.Attempts {
+		for _, left := range a.NotCarried {
+			if _, err := os.Lstat(filepath.Join(dir, left.Submodule, ".git")); len(left.Files) == 0 && err == nil {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func keepLeft(ctx context.Context, s *store.Store, run record.Run, tree *gitstore.Worktree,

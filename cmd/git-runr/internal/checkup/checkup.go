@@ -95,7 +95,7 @@ func Of(ctx context.Context, store *store.Store, conf *config.Config, unread err
 	}
 	all = append(all, locks(store.Repo)...)
 	if err := store.Repo.Altered(ctx); err != nil {
-		all = append(all, warn("guard", err.Error(), checking.GuardLines()...))
+		all = append(all, warn("guard", err.Error(), checking.GuardLines(err)...))
 	}
 	if op := store.Repo.Operation(); op != "" {
 		all = append(all, warn("git", "in the middle of a "+op+": until it ends, hooks request no reviews", "git status"))

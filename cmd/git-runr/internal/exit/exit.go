@@ -118,7 +118,7 @@ type sentinel struct {
 var sentinels = []sentinel{
 	{gitstore.ErrNoGit, NotFound, "install git 2.39 or newer"},
 	{gitstore.ErrNotRepository, NotFound, "cd into a repository, or: git runr -C DIR …"},
-	{gitstore.ErrUnopened, Usage, ""},
+	{gitstore.ErrUnopened, Usage, "git-runr guard   if an agent may have changed it, or mend it in an editor"},
 	{gitstore.ErrNoIdentity, Usage,
 		"git config --global user.name \"Your Name\" && git config --global user.email you@example.com"},
 	{gitstore.ErrPlace, Usage, "git config runr.loop.worktrees PATH sets another place"},
@@ -179,7 +179,7 @@ func Classify(err error) *Problem {
 		}
 		return whole
 	case errors.As(err, &altered):
-		return Problemf(Stopped, "%w", err).WithHint(checking.GuardLines()...)
+		return Problemf(Stopped, "%w", err).WithHint(checking.GuardLines(altered)...)
 	case errors.As(err, &state):
 		return stateProblem(err, state)
 	case errors.As(err, &unfinished) && unfinished.While != "":

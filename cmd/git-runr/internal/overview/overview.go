@@ -17,6 +17,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/hooks"
+	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/landing"
@@ -43,6 +44,7 @@ type Overview struct {
 	Config   string                 `json:"config_problem,omitempty"` // why the configuration cannot be read
 	Under    string                 `json:"operation,omitempty"`      // git's own unfinished operation: merge, rebase …
 	Altered  string                 `json:"altered,omitempty"`        // changes that stop work here; see git runr guard
+	guard    string                 // the command that shows them
 	Hook     hooks.State            `json:"post_commit_hook"`
 	Hooks    string                 `json:"hooks_problem,omitempty"` // which installed hook would not run, and why
 	Covered  *Branch                `json:"branch_reviews,omitempty"`
@@ -84,7 +86,7 @@ func Of(ctx context.Context, records *store.Store, given Given) (Overview, error
 	}
 	doc.Under = records.Repo.Operation()
 	if err := records.Repo.Altered(ctx); err != nil {
-		doc.Altered = err.Error()
+		doc.Altered, doc.guard = err.Error(), checking.GuardLines(err)[0]
 	}
 	statuses, err := hooks.StatusOf(ctx, records.Repo, given.Gate)
 	if err == nil && len(statuses) > 0 && !records.Repo.Bare { // nobody commits in a bare repository
@@ -132,7 +134,7 @@ func (d Overview) next(ctx context.Context, store *store.Store) []string {
 		lines = exit.Endings(d.Under)
 	}
 	if d.Altered != "" {
-		lines = append(lines, "git runr guard")
+		lines = append(lines, d.guard)
 	}
 	if len(d.Cut) > 0 {
 		lines = append(lines, "git runr undo")

@@ -130,7 +130,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var altered *gitstore.AlteredError
 	if errors.As(err, &altered) && !isAPI(r) {
 		why := err.Error() + ". To see what changed, put it back or accept it, type:"
-		refusePage(w, status, "Changed while an agent worked", why, checking.GuardLines()...)
+		refusePage(w, status, "Changed while an agent worked", why, checking.GuardLines(err)...)
 		return
 	}
 	message, commands := err.Error(), []string(nil)
