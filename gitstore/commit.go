@@ -29,12 +29,12 @@ type CommitSpec struct {
 }
 
 // CommitAll commits what `git add -A` and `git commit` would, without hooks and without what Embedded
-// returns, and returns the branch's new commit. It builds on commits that somebody made on top of Parent. But if HEAD or the
-// branch was moved to a commit without Parent in its history, or if a commit after Parent contains
-// files that Furnish put into the worktree, it commits the whole tree on Parent and keeps the other
-// commits under refs/runr-local/stray/. In the user's own checkout it returns ErrConflict instead.
-// changed is false if the branch ends at Parent. Afterwards HEAD is on the branch and the index
-// matches it. It returns ErrLostRace if the branch moved meanwhile.
+// returns, and returns the branch's new commit. It builds on commits that somebody made on top of
+// Parent. But if HEAD or the branch was moved to a commit without Parent in its history, or if a
+// commit after Parent contains files that Furnish put into the worktree, it commits the whole tree on
+// Parent and keeps the other commits under refs/runr-local/stray/. In the user's own checkout it
+// returns ErrConflict instead. changed is false if the branch ends at Parent. Afterwards HEAD is on
+// the branch and the index matches it. It returns ErrLostRace if the branch moved meanwhile.
 func (w *Worktree) CommitAll(ctx context.Context, spec CommitSpec) (id ID, changed bool, err error) {
 	defer wrap(&err, "commit files of %q", w.Dir)
 	at, err := w.position(ctx, spec.Ref)

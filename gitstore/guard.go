@@ -355,7 +355,8 @@ func (r *Repo) Stop() { r.dir.Gate.Shut.Store(true) }
 func (r *Repo) Stopped() bool { return r.dir.Gate.Shut.Load() }
 
 func (r *Repo) guardedRefs(ctx context.Context) (map[string]ID, error) {
-	refs, err := r.refs.Sayings(ctx, "refs/heads", "refs/remotes", "refs/tags", "refs/runr", "refs/replace")
+	refs, err := r.refs.Sayings(ctx, "refs/heads", "refs/remotes", "refs/tags", "refs/runr", "refs/runr-local",
+		"refs/replace")
 	if err != nil {
 		return nil, fmt.Errorf("read refs: %w", err)
 	}
@@ -392,8 +393,8 @@ func (g *Guard) Dropped() (gone []Stashed, byAgent bool) {
 }
 
 // Refs returns the refs that moved. It leaves out refs that the agent may move, and a new branch
-// that its own working tree is on. Below refs/runr and in the branches of other runs, it leaves
-// out moves that are not by the agent.
+// that its own working tree is on. Among the refs of this tool and the branches of other runs, it
+// leaves out moves that are not by the agent.
 func (g *Guard) Refs(ctx context.Context) ([]RefChange, error) {
 	now, err := g.repo.guardedRefs(ctx)
 	if err != nil {
@@ -410,7 +411,7 @@ func (g *Guard) Refs(ctx context.Context) ([]RefChange, error) {
 			continue
 		}
 		c.ByAgent = slices.Contains(traced[ref], c.New) && c.costs() || g.past(ctx, c)
-		if c.ByAgent || !strings.HasPrefix(ref, "refs/runr/") && !strings.HasPrefix(ref, "refs/heads/runr/") {
+		if c.ByAgent || !ownRef(ref) && !strings.HasPrefix(ref, "refs/heads/runr/") {
 			changes = append(changes, c)
 		}
 	}
@@ -590,10 +591,15 @@ func (g *Guard) Begun() (begun []Begun) {
 	return begun
 }
 
+// ownRef reports whether a ref is this tool's.
+func ownRef(ref string) bool {
+	return strings.HasPrefix(ref, "refs/runr/") || strings.HasPrefix(ref, "refs/runr-local/")
+}
+
 // PutBackOwn moves a ref of this tool back to its old value, unless the new value descends from it. It
 // keeps the new commit. It reports whether it moved the ref.
 func (r *Repo) PutBackOwn(ctx context.Context, c RefChange) (bool, error) {
-	if !strings.HasPrefix(c.Ref, "refs/runr/") || c.Old == "" || !isCommit(c.Old) || !isCommit(c.New) {
+	if !ownRef(c.Ref) || c.Old == "" || !isCommit(c.Old) || !isCommit(c.New) {
 		return false, nil
 	}
 	if c.New != "" {
@@ -605,6 +611,11 @@ func (r *Repo) PutBackOwn(ctx context.Context, c RefChange) (bool, error) {
 		}
 	}
 	err := r.refs.SwapAny(ctx, c.Ref, c.Old, c.New)
+	if errors.Is(err, ErrLostRace) { // keeping another commit may have written it
+		if now, nowErr := r.Ref(ctx, c.Ref); nowErr == nil && now == c.Old {
+			return true, nil
+		}
+	}
 	return err == nil, err
 }
 

@@ -71,17 +71,24 @@ func (w Watch) nameLoose(files []string) {
 // keepOld keeps the commits from which refs were moved, and restores this program's own refs; own describes those.
 func (w Watch) keepOld(ctx context.Context, a *gitstore.Alteration) (own []string, err error) {
 	var moved []gitstore.RefChange
+	local := 0
 	for _, c := range a.Refs {
 		done, ownErr := false, error(nil)
 		if c.ByAgent {
 			done, ownErr = w.Store.Repo.PutBackOwn(ctx, c)
 		}
 		err = errors.Join(err, ownErr, w.keep(ctx, c.Old))
-		if done {
+		switch {
+		case done && strings.HasPrefix(c.Ref, "refs/runr-local/"):
+			local++
+		case done:
 			own = append(own, movedText(c)+", and is put back")
-		} else {
+		default:
 			moved = append(moved, c)
 		}
+	}
+	if local > 0 {
+		own = append(own, prose.Count(local, "ref")+" below refs/runr-local moved or deleted, and put back")
 	}
 	for _, s := range a.Stash {
 		err = errors.Join(err, w.keep(ctx, s.ID))
@@ -112,8 +119,11 @@ func (w Watch) tell(ctx context.Context, a gitstore.Alteration, stops []string) 
 		w.Progress.Say("what changed: git runr guard")
 	}
 	detail := fmt.Sprintf("while %s: %s", w.While, strings.Join(stops, "; "))
-	return &record.Failure{Reason: record.ReasonTamperedRepo, Detail: detail,
-		Undo: GuardLines(w.Store.Repo.Altered(ctx))}
+	failure := &record.Failure{Reason: record.ReasonTamperedRepo, Detail: detail}
+	if len(more) > 0 { // else all of it is put back
+		failure.Undo = GuardLines(w.Store.Repo.Altered(ctx))
+	}
+	return failure
 }
 
 // alterations describes the changes that stop a run, because git or this program would run or follow them or because an

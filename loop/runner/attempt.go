@@ -382,8 +382,8 @@ func (t *execution) takeStock(a *record.Attempt, before gitstore.Snapshot, answe
 	return t.leaveInSubmodules(a, after)
 }
 
-// leaveRepositories moves repositories of their own that the attempt made, and that are no submodules, from its files to
-// NotCarried: a commit would name one of their commits, which nobody has.
+// leaveRepositories moves repositories of their own that the attempt made, and that are no submodules, from its files
+// to NotCarried: a commit would name one of their commits, which nobody has.
 func (t *execution) leaveRepositories(a *record.Attempt, before, after gitstore.Snapshot) error {
 	since := t.run.Plan.Base
 	if t.run.Plan.InPlace { // where the user may have had some before
