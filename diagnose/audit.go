@@ -286,7 +286,7 @@ func coverState(c lineage.Covered) string {
 	case lineage.CoverUnshown:
 		return "nothing of it was shown, " + of
 	case lineage.CoverPending:
-		return "not looked at yet, " + of
+		return "not answered yet, " + of
 	case lineage.CoverStale:
 		return fmt.Sprintf("stale, what was looked at as %s is another change, %s", c.From.Short(), of)
 	case lineage.CoverCarried:
@@ -295,7 +295,7 @@ func coverState(c lineage.Covered) string {
 		}
 		return of + ", carried from " + c.From.Short()
 	case lineage.CoverUnreviewed:
-		return "nobody looked at it"
+		return "no review of it is here"
 	}
 	return of
 }
@@ -320,7 +320,7 @@ func (a *auditor) infer(c gitstore.LoggedCommit) AuditedCommit {
 	if run := a.looks[looksLike(c.Subject, c.Files)]; run != "" {
 		return AuditedCommit{Class: AuditInferred, Run: run, Why: "subject and files are those of run " + run}
 	}
-	return AuditedCommit{Class: AuditGap, Why: "nothing is recorded about it"}
+	return AuditedCommit{Class: AuditGap, Why: "nothing about it is recorded here"}
 }
 
 // named returns the first known run that a text mentions.
@@ -426,14 +426,14 @@ func (a Audit) Text() string {
 	return b.String()
 }
 
-// CoverLine formats counts of commits for people. The levels, stale and not looked at are printed even when they are
+// CoverLine formats counts of commits for people. The levels, stale and without a review are printed even when they are
 // zero. Carried is not: commits with a carried approval or refusal are counted as approved or refused.
 func CoverLine(n lineage.CoverCounts) string {
 	line := fmt.Sprintf("%d checked, %d reviewed, %d approved", n.Checked, n.Reviewed, n.Approved)
 	if n.Carried > 0 {
 		line += fmt.Sprintf(", %d carried", n.Carried)
 	}
-	line += fmt.Sprintf(", %d stale, %d not looked at", n.Stale, n.Unreviewed)
+	line += fmt.Sprintf(", %d stale, %d without a review", n.Stale, n.Unreviewed)
 	if n.Refused > 0 {
 		line += fmt.Sprintf(", %d refused", n.Refused)
 	}

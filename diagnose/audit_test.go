@@ -125,9 +125,9 @@ func TestAuditReviews(t *testing.T) {
 			Passed: true, From: commitID("2")}, AuditAttributed, "review " + review + ": PASS, carried from 2000000", 2},
 		{lineage.Covered{State: lineage.CoverStale, Review: review, From: commitID("2")}, AuditGap,
 			"stale, what was looked at as 2000000 is another change, review " + review, 0},
-		{lineage.Covered{State: lineage.CoverPending, Review: review}, AuditGap, "not looked at yet, review " + review, 0},
+		{lineage.Covered{State: lineage.CoverPending, Review: review}, AuditGap, "not answered yet, review " + review, 0},
 		{lineage.Covered{State: lineage.CoverNothing, Passed: true}, AuditGap, "there is nothing in it to review", 3},
-		{lineage.Covered{State: lineage.CoverUnreviewed}, AuditGap, "nothing is recorded about it", 0},
+		{lineage.Covered{State: lineage.CoverUnreviewed}, AuditGap, "nothing about it is recorded here", 0},
 	} {
 		test.covered.Commit = commitID("1")
 		a := auditOf([]gitstore.LoggedCommit{logged("1", "x", nil)}, nil, test.covered)
@@ -176,10 +176,10 @@ func TestAuditText(t *testing.T) {
 ✓ checkpoint    a100000  T1: Add a thing — run 20260107120000-abcdef, attempt 1
 ! intervention  1f00000  Say please — run 20260107120000-abcdef, intervention 1 (manual_fix)
 · attributed    5000000  Mine — review 20260107120000-bcdefg: NEEDS_FIX
-? gap           9000000  (no subject) — nothing is recorded about it
+? gap           9000000  (no subject) — nothing about it is recorded here
 
 Coverage: 60% of 5 commits (1 checkpoint, 1 intervention, 1 attributed); 80% with 1 inferred; 1 gap.
-Reviews: 0 checked, 0 reviewed, 0 approved, 0 stale, 4 not looked at, 1 refused.
+Reviews: 0 checked, 0 reviewed, 0 approved, 0 stale, 4 without a review, 1 refused.
 `
 	if got := a.Text(); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)

@@ -9,13 +9,18 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/track"
 )
 
 // Block formats the diagnosis for git runr diagnose: runr's layout, with more information.
 func (d Diagnosis) Block(place Place) string {
 	var b strings.Builder
 	if d.RunID != "" {
-		safetext.Fprintf(&b, "Run %s STOPPED: %s\n", d.RunID, oneLine(d.StopReason))
+		head := "Run " + d.RunID
+		if d.over != "" {
+			head += " is " + d.over + "; before that it"
+		}
+		safetext.Fprintf(&b, "%s STOPPED: %s\n", head, oneLine(d.StopReason))
 	} else {
 		safetext.Fprintf(&b, "Review %s: %s\n", d.ReviewID, oneLine(d.StopReason))
 	}
@@ -53,7 +58,7 @@ func (d Diagnosis) evidenceShown() []string {
 // writeFacts writes the facts that fit on one line each.
 func (d Diagnosis) writeFacts(b *strings.Builder, place Place) {
 	if d.LoopCount > 0 {
-		safetext.Fprintf(b, "  Loop count: %d\n", d.LoopCount)
+		safetext.Fprintf(b, "  Loop count: %d%s\n", d.LoopCount, d.since())
 	}
 	if n := len(d.LastReviewRequests); n > 0 {
 		safetext.Fprintf(b, "  Last reviewer request: \"%s\"\n", oneLine(d.LastReviewRequests[0]))
@@ -89,10 +94,15 @@ func (d Diagnosis) writeWords(b *strings.Builder, place Place) {
 // writeFates lists the requests if there is more than one, or if there was more than one round.
 func (d Diagnosis) writeFates(b *strings.Builder, width int) {
 	var lines []string
-	rounds := 0
+	rounds, listed := 0, map[string]bool{}
 	for _, t := range d.Requests {
 		rounds = max(rounds, t.Last)
-		lines = append(lines, prose.CutColumns(oneLine(t.Text), max(width, 40)-10)+" ("+fateOf(t)+")")
+		text := prose.CutColumns(oneLine(t.Text), max(width, 40)-10)
+		if listed[t.Text] && t.State == track.Similar {
+			continue // the newest round's request in the same words is listed
+		}
+		listed[t.Text] = true
+		lines = append(lines, text+" ("+fateOf(t)+")")
 	}
 	if rounds < 2 && len(lines) < 2 {
 		return

@@ -24,7 +24,10 @@ func Of(run record.Run, stop record.Stop) Diagnosis {
 		Round: stop.Round, MaxRounds: stop.MaxRounds, Checkpoint: checkpointOf(run),
 		Files: filesAtStop(run, stop), Requests: fates(run, checks, known),
 		ResumeAfter: stop.ResumeAfter, Setting: stop.Setting, Said: stop.Said, SaidBy: stop.SaidBy,
-		Transcript: transcriptOf(run, reason.Family),
+		Transcript: transcriptOf(run, reason.Family), resumed: stop.Round > 0 && len(run.Rounds) > stop.Round,
+	}
+	if run.Status.Over() {
+		d.over = string(run.Status)
 	}
 	if stop.Reason == record.ReasonSpent {
 		d.Spending = run.Spending
@@ -39,7 +42,7 @@ func Of(run record.Run, stop record.Stop) Diagnosis {
 	d.SuggestedCommands = suggestions(run.Plan, checks, d.LastReviewRequests, known)
 	if run.Status == record.RunAborted || run.Status == record.RunSkipped { // nothing is left to act on
 		reason.Intervene, reason.Next, d.Resumable = "", afterwards, false
-	} else if d.Checkpoint != nil && !slices.Contains(reason.Next, record.StepAccept) {
+	} else if d.Checkpoint != nil && !stop.Answered && !slices.Contains(reason.Next, record.StepAccept) {
 		d.Accept = record.StepAccept.For(run.ID)
 	}
 	d.NextSteps = d.nextSteps(reason)

@@ -102,6 +102,8 @@ type Diagnosis struct {
 	Transcript    string           `json:"transcript,omitempty"`     // file of the run with all the agent wrote
 
 	intervention []string // the lines of Intervention as shown
+	resumed      bool     // LoopCount and Round count from the newest resume
+	over         string   // how the run ended after the stop, or ""
 }
 
 // oneLine returns untrusted text on one line, without anything that a terminal interprets.
@@ -153,13 +155,20 @@ func (d Diagnosis) failing() []FailingCheck {
 	})
 }
 
-// header returns the line that names the stop.
-func header(stop record.Stop) string {
+// header returns the line that names the stop. since says from when its rounds count, or is "".
+func header(stop record.Stop, since string) string {
 	text := "STOPPED: " + oneLine(stop.Reason)
 	if stop.Round > 0 {
-		text += " (" + record.RoundOf(stop.Round, stop.MaxRounds) + ")"
+		text += " (" + record.RoundOf(stop.Round, stop.MaxRounds) + since + ")"
 	}
 	return text
+}
+
+func (d Diagnosis) since() string {
+	if d.resumed {
+		return " since it was resumed"
+	}
+	return ""
 }
 
 // fateOf describes what happened to a request.

@@ -29,7 +29,7 @@ func Footer(run record.Run, place Place) string {
 	d := Of(run, *run.Stop)
 	rule := strings.Repeat("─", min(width, ruleWidth)) + "\n"
 	var b strings.Builder
-	b.WriteString(rule + header(*run.Stop) + "\n\n" + d.checkpoint(run) + "\n\n")
+	b.WriteString(rule + header(*run.Stop, d.since()) + "\n\n" + d.checkpoint(run) + "\n\n")
 	switch {
 	case d.plain():
 		b.WriteString(d.paragraph(width) + "\n")

@@ -190,7 +190,7 @@ func (t *timeline) round(entry *ReportEntry, e record.Event, round record.RoundP
 }
 
 func (t *timeline) stopped(entry *ReportEntry, _ record.Event, stop record.StopPayload) {
-	entry.Kind, entry.By, entry.Stop, entry.Title = entryStopped, "", &stop.Stop, header(stop.Stop)
+	entry.Kind, entry.By, entry.Stop, entry.Title = entryStopped, "", &stop.Stop, header(stop.Stop, "")
 	entry.details = []string{cmp.Or(stop.Detail, record.ReasonOf(stop.Reason).Explanation)}
 	for _, r := range stop.Unmet {
 		entry.details = append(entry.details, "unmet: "+r)

@@ -86,12 +86,12 @@ func Nothing(ctx context.Context, s *store.Store, subject record.Subject) error 
 	case subject.Kind == record.SubjectStaged:
 		none.Why = "nothing is staged"
 	case subject.Kind == record.SubjectWorktree:
-		none.Why = "the working tree is as HEAD has it"
+		none.Why = "the working tree has no changes"
 	case merge:
 		none.Why = subject.Spec + " is a clean merge, which does nothing by itself"
 		none.Try, err = merged(ctx, s, subject)
 	case subject.Kind == record.SubjectRange && subject.Base == subject.Commit:
-		none.Why = fmt.Sprintf("%s has no commit that %s has not", subject.Spec, left)
+		none.Why = fmt.Sprintf("%s contains no commit", subject.Spec)
 		none.Try, err = reversed(ctx, s, left, right, subject.Commit)
 	}
 	if err != nil {

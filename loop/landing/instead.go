@@ -42,7 +42,7 @@ func InsteadOfLand(run record.Run, spec Spec, err error) []string {
 // goOn returns the commands that go on with a run that gave up, or accept what it has.
 func goOn(run record.Run) (lines []string) {
 	if run.HasWork() {
-		lines = append(lines, "git runr resume "+run.ID+" --commit   to accept it with its open findings")
+		lines = append(lines, "git runr resume "+run.ID+" --commit   to accept it as it is")
 	}
 	if run.Allow(record.EventRunResumed.Name) == nil {
 		lines = append(lines, "git runr resume "+run.ID)

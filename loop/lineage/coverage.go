@@ -28,7 +28,7 @@ const (
 	CoverUnshown    CoverState = "unshown"
 	CoverStale      CoverState = "stale"      // a predecessor with other content was looked at
 	CoverPending    CoverState = "pending"    // a review of it is requested
-	CoverUnreviewed CoverState = "unreviewed" // nobody looked at it
+	CoverUnreviewed CoverState = "unreviewed" // no review of it is known here
 )
 
 // Level says how thoroughly a change was looked at. It does not say whether findings stand in the way: see
@@ -50,7 +50,7 @@ type Covered struct {
 	Commit  gitstore.ID `json:"commit"`
 	Title   string      `json:"title"`
 	State   CoverState  `json:"state"`
-	Level   Level       `json:"level,omitempty"`   // "" while nobody looked
+	Level   Level       `json:"level,omitempty"`   // "" without a review
 	Refused bool        `json:"refused,omitempty"` // an unanswered NEEDS_FIX or CRITICAL counts
 	// Before says that the review has no verdict yet, and that what refused the round before it is unsettled.
 	Before  bool           `json:"refused_before,omitempty"`
@@ -100,7 +100,7 @@ func (c Covered) Words() string {
 	case c.Level != "":
 		return string(c.Level)
 	case c.State == CoverUnreviewed:
-		return "not looked at"
+		return "no review"
 	}
 	return string(c.State)
 }
@@ -434,7 +434,8 @@ func reviewCovers(r record.ReviewSummary) []cover {
 // runCovers returns what a run covers: its work as its last review saw it, and the landed commits. These are stale if
 // they make another change.
 func runCovers(r record.RunSummary) []cover {
-	if r.Status != record.RunCompleted || r.Commit == "" || r.Verdict == "" {
+	stopped := r.Status == record.RunStopped || r.Status == record.RunReviewing // its refusal counts, and waits for a person
+	if r.Status != record.RunCompleted && !stopped || r.Commit == "" || r.Verdict == "" {
 		return nil
 	}
 	c := cover{
@@ -446,7 +447,8 @@ func runCovers(r record.RunSummary) []cover {
 		c.Outcome = record.OutcomePassed
 	}
 	c.Level = levelOf(r.Looked, c.Outcome)
-	c.Refused = !c.Passed && c.Verdict == reply.CriticalFail // a person who accepted the run answered what is less
+	// A person who accepted the run answered what is less than CRITICAL.
+	c.Refused = !c.Passed && (stopped || c.Verdict == reply.CriticalFail)
 	covers := []cover{c}
 	if l := r.LandedAs; l != nil && l.Commit != r.Commit {
 		c.From, c.State, c.span = r.Commit, CoverCarried, gitstore.Span{From: l.Onto, To: l.Commit}

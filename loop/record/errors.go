@@ -31,6 +31,9 @@ func (e *StateError) Error() string {
 	if e.Holder != "" {
 		return fmt.Sprintf("%s is claimed by %s", e.What, e.Holder)
 	}
+	if e.Status == e.Cannot {
+		return fmt.Sprintf("%s is %s already", e.What, e.Status)
+	}
 	return fmt.Sprintf("%s is %s and cannot be %s", e.What, e.Status, e.Cannot)
 }
 
@@ -46,6 +49,8 @@ func (e *StateError) Next() string {
 		return "git runr inbox reopen " + review
 	case ok && e.Status == string(ReviewOpen) && e.Cannot == "resolved":
 		return "git runr inbox cancel " + review
+	case ok && e.Status == string(ReviewOpen) && e.Cannot == "claimed": // only people take it, who have an address
+		return "git runr inbox claim " + review + ` --as "NAME <ADDRESS>"`
 	}
 	if run, ok := strings.CutPrefix(e.What, "run "); ok && e.Cannot == CannotAccept {
 		return "git runr resume " + run

@@ -119,7 +119,7 @@ var (
 	stepShow   = NextStep{"git runr show RUN", "read the findings"}
 	stepLog    = NextStep{"git runr log RUN", "see what happened"}
 	stepResume = NextStep{"git runr resume RUN", "let the loop go on, with fresh counters"}
-	StepAccept = NextStep{"git runr resume RUN --commit", "accept the result, with its open findings"}
+	StepAccept = NextStep{"git runr resume RUN --commit", "accept the result as it is"}
 	StepAudit  = NextStep{"git runr audit --run RUN", "see which commits are accounted for"}
 	stepAbort  = NextStep{"git runr abort RUN", "give it up"}
 	stepKept   = NextStep{"git runr undo --list RUN", "see which of its files are kept; git runr undo --to puts them back"}

@@ -27,8 +27,9 @@ type Stop struct {
 	UnmetChecks  []string `json:"unmet_checks,omitempty"`
 	Intervention string   `json:"suggested_intervention,omitempty"`
 	NextSteps    []string `json:"next_steps,omitempty"`
-	// Review is the id of the review that waits for a person, if any.
-	Review string `json:"review_id,omitempty"`
+	// Review is the id of the review that waits for a person, if any. Answered says that it has a verdict by now.
+	Review   string `json:"review_id,omitempty"`
+	Answered bool   `json:"-"`
 	// FailingChecks are the names of the checks that count against the work.
 	FailingChecks []string `json:"failing_checks,omitempty"`
 	// Setting is the configured value that ended the run.
@@ -95,6 +96,11 @@ func (s Stop) Explained() Reason {
 	reason := ReasonOf(s.Reason)
 	if s.Reason == ReasonSpent && s.Setting != nil {
 		reason.Next = append(raise(*s.Setting, s.Reached), reason.Next[0])
+	}
+	if s.Answered {
+		reason.Explanation = "A person has answered, and the run can go on."
+		reason.Intervene, reason.Next = "", []NextStep{stepResume}
+		return reason
 	}
 	if s.Review == "" {
 		return reason

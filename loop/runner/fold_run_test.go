@@ -298,7 +298,7 @@ func TestRunRefuses(t *testing.T) {
 		{"implement; review PASS; complete pass", "resume", "completed and cannot be resumed"},
 		{"implement; review PASS; complete pass", "abort", "completed and cannot be aborted"},
 		{"implement; review PASS; complete pass", "answer skip", "completed and cannot be answered"},
-		{"implement; review PASS; complete pass", "complete pass_with_issues", "completed and cannot be completed"},
+		{"implement; review PASS; complete pass", "complete pass_with_issues", "is completed already"},
 		{"implement; review NEEDS_FIX; loop; answer skip", "resume", "skipped and cannot be resumed"},
 		{"abort", "resume", "aborted and cannot be resumed"},
 		{"abort", "complete pass", "aborted and cannot be completed"},

@@ -131,6 +131,21 @@ func joinSubmissions(subs []record.Submission) reply.Report {
 	return r
 }
 
+// Heard returns run with a stop that says so if the review that it stopped for has a verdict by now.
+func Heard(ctx context.Context, s *store.Store, run record.Run) record.Run {
+	if run.Stop == nil || run.Stop.Review == "" {
+		return run
+	}
+	review, err := s.Review(ctx, run.Stop.Review)
+	if err != nil || len(review.Verdicts()) == 0 { // then the stop is as it was recorded
+		return run
+	}
+	stop := *run.Stop
+	stop.Answered, stop.Detail = true, "review "+review.ID+" was answered since"
+	run.Stop = &stop
+	return run
+}
+
 // Waits returns the review that run has stopped for, if nobody has given a verdict yet. ok is false if the run waits
 // for none.
 func Waits(ctx context.Context, s *store.Store, run record.Run) (review record.Review, ok bool, err error) {

@@ -38,7 +38,7 @@ func (s *Store) inForce(typed string, of []record.Meant) string {
 		}
 	}
 	if len(others) > 0 {
-		s.tell("%s means %s; others of it: %s", typed, chosen.ID, strings.Join(others[:min(len(others), 3)], ", "))
+		s.tell("%s means %s, the newest; also of it: %s", typed, chosen.ID, strings.Join(others[:min(len(others), 3)], ", "))
 	}
 	return chosen.ID
 }

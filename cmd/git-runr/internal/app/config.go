@@ -29,7 +29,7 @@ func (p *program) configCommand() *cli.Command {
 variable that sets it. KEY is a key, a section such as review, or a table such as agents.mine; for a single key, its
 meaning is printed as well. KEY VALUE sets a key in the repository's git config, for this clone. To set it for
 everybody, edit .runr.toml.`,
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "changed", Usage: "only keys that differ from their default"}},
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "changed", Usage: "only keys that are set somewhere"}},
 		Action: p.withConfig(showConfig),
 	}
 }
@@ -113,6 +113,9 @@ func trust(s *session, store *store.Store, conf *config.Config) error {
 		return err
 	}
 	asked := doc.Commands
+	if doc.Status == config.Trusted {
+		asked = conf.Commands()
+	}
 	if doc, _, err = s.trusted(store, conf); err != nil {
 		return err
 	}
@@ -120,7 +123,11 @@ func trust(s *session, store *store.Store, conf *config.Config) error {
 		if s.Bool("show") {
 			render.Lines(w, asked)
 		}
-		safetext.Fprintf(w, "%s: %s\n", config.FileName, doc.Status)
+		what := config.FileName
+		if !conf.Executes() {
+			what = "standard checks of the project"
+		}
+		safetext.Fprintf(w, "%s: %s\n", what, doc.Status)
 		screen.When(w, len(doc.CodeOf) > 0, "checks run on the code of: %s\n", strings.Join(doc.CodeOf, ", "))
 	})
 }
@@ -169,7 +176,7 @@ func writeTrust(w io.Writer, doc trustJSON) {
 	render.Lines(w, doc.Commands)
 	screen.When(w, len(doc.Standard) > 0, "The project has these checks:\n")
 	render.Lines(w, doc.Standard)
-	screen.When(w, len(doc.Commands)+len(doc.Standard) == 0, "Trusted commands would run on code that is new here.\n")
+	screen.When(w, len(doc.Commands)+len(doc.Standard) == 0, "There are no commands to trust; checks would run on code that is new here.\n")
 }
 
 func (p *program) checkCommand() *cli.Command {

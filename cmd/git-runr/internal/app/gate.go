@@ -97,7 +97,7 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 	writeOpaque(s.out, pushed.opaque)
 	warns := conf.Hooks.PrePush == "warn"
 	if warns && len(pushed.private) == 0 {
-		fmt.Fprintln(s.out, "Pushed anyway: hooks.pre_push is warn.")
+		fmt.Fprintln(s.out, "Not stopped: hooks.pre_push is warn.")
 		return nil
 	}
 	if len(pushed.private) > 0 {
@@ -315,7 +315,7 @@ func (p *program) writeHeldUp(w io.Writer, bar lineage.Bar, rules bool, all int,
 	if all == maxPushed {
 		of += " or more"
 	}
-	safetext.Fprintf(w, "git runr: %d of %s pushed commits: %s\n", len(held), of, what)
+	safetext.Fprintf(w, "git runr: %d of %s commits to push: %s\n", len(held), of, what)
 	for _, c := range held[:min(len(held), intake.Named)] {
 		why := ""
 		switch {

@@ -19,6 +19,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/setup"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/hooks"
+	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
@@ -54,6 +55,10 @@ type initJSON struct {
 	DryRun   bool            `json:"dry_run,omitempty"`
 	shown    bool            // git log showed the notes before
 	each     bool            // each commit gets a review request
+	unready  *record.Failure // why the reviewer cannot review now, or nil
+	skip     []string        // texts in a message that leave a commit out
+	refuses  bool            // the gate refuses a push
+	required string          // what the gate requires of a commit
 }
 
 func initialise(s *session, store *store.Store) (err error) {
@@ -98,6 +103,8 @@ func (s *session) initHooks(store *store.Store, doc *initJSON) error {
 		return err
 	}
 	doc.Reviewer, doc.each = conf.Review.Reviewer, conf.Hooks.PostCommit == "review"
+	doc.unready, doc.skip = conf.Ready(doc.Reviewer, agent.Reviewer), conf.Hooks.Skip.Messages
+	doc.refuses, doc.required = conf.Hooks.PrePush == "refuse", conf.Hooks.PrePushRequire
 	gate := conf.Hooks.PrePush != "off"
 	switch {
 	case s.Bool("no-hooks"):
@@ -175,6 +182,35 @@ func writeHooks(w io.Writer, doc initJSON) (calls bool) {
 	return calls
 }
 
+// writeFromNowOn says what a commit does when the hooks are installed.
+func writeFromNowOn(w io.Writer, doc initJSON) {
+	checks := "."
+	if len(doc.Checks) > 0 && (doc.Trusted || doc.DryRun) {
+		checks = ", and the checks run."
+	}
+	switch {
+	case doc.Reviewer == record.Human:
+		safetext.Fprintf(w, "\nFrom now on a review of each commit is requested from a person%s\n", checks)
+	case doc.Reviewer == record.Builtin:
+		safetext.Fprintf(w, "\nFrom now on each commit is checked in the background by builtin%s\n", checks)
+	default:
+		safetext.Fprintf(w, "\nFrom now on each commit is reviewed in the background by %s%s\n", doc.Reviewer, checks)
+	}
+	if doc.unready != nil {
+		safetext.Fprintf(w, "%s cannot review yet: %s\n", doc.Reviewer, doc.unready.Detail)
+	}
+	waits := "No commit and no push waits for it"
+	if doc.refuses {
+		waits = "A push is refused until its commits are " + doc.required
+	}
+	left := ""
+	if len(doc.skip) > 0 {
+		left = fmt.Sprintf("; %s in a message leaves a commit out", doc.skip[0])
+	}
+	safetext.Fprintf(w, "%s%s.\n", waits, left)
+	screen.When(w, doc.Reviewer == record.Builtin, "%s\n", safetext.Block(render.BuiltinIs))
+}
+
 func writeInit(w io.Writer, doc initJSON) {
 	would := map[bool]string{true: "Would write", false: "Wrote"}[doc.DryRun]
 	switch {
@@ -192,24 +228,13 @@ func writeInit(w io.Writer, doc initJSON) {
 	screen.When(w, len(doc.Copy) > 0, "  copied into each worktree: %s   (agents that work there can read them)\n",
 		strings.Join(doc.Copy, ", "))
 	calls := writeHooks(w, doc)
-	shows := map[bool]string{true: "showed", false: "shows"}[doc.shown]
+	shows := map[bool]string{true: "shows the notes already", false: "shows the notes"}[doc.shown]
 	if doc.DryRun && !doc.shown {
-		shows = "would show"
+		shows = "would show the notes"
 	}
-	safetext.Fprintf(w, "git log %s the notes: git config notes.displayRef %s\n", shows, store.NotesRef)
+	safetext.Fprintf(w, "git log %s: git config notes.displayRef %s\n", shows, store.NotesRef)
 	if calls && doc.each {
-		checks := "."
-		if len(doc.Checks) > 0 && (doc.Trusted || doc.DryRun) {
-			checks = ", and the checks run."
-		}
-		verb := "reviewed"
-		if doc.Reviewer == record.Builtin {
-			verb = "checked"
-		}
-		safetext.Fprintf(w,
-			"\nFrom now on each commit is %s in the background by %s%s\n"+
-				"Nothing waits for it; [skip runr] in a message leaves a commit out.\n", verb, doc.Reviewer, checks)
-		screen.When(w, doc.Reviewer == record.Builtin, "%s\n", safetext.Block(render.BuiltinIs))
+		writeFromNowOn(w, doc)
 	}
 	screen.When(w, len(doc.Agents) > 0, "To set up %s, type: git runr init --agents\n", strings.Join(doc.Agents, ", "))
 	if !doc.DryRun {

@@ -60,7 +60,7 @@ func (s *session) follow(store *store.Store, request *record.ReviewRequest) (wai
 	}
 	if !found {
 		if again && !waits {
-			s.say("no review of this branch waits to be continued: this is a first request")
+			s.say("no review of this branch is open, so this starts a new one")
 		}
 		return waits, nil
 	}

@@ -30,6 +30,7 @@ import (
 	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/builtin"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runner"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
@@ -471,12 +472,13 @@ func writeStop(w io.Writer, s *session, store *store.Store, run record.Run) {
 	}
 	screen.Document(w, "\n"+diagnose.Footer(run, s.placeOf(store, run)))
 	if accept := diagnose.Of(run, *run.Stop).Accept; accept != "" {
-		safetext.Fprintf(w, "Or accept the result, with its open findings: %s\n", accept)
+		safetext.Fprintf(w, "Or accept the result as it is: %s\n", accept)
 	}
 }
 
 // offered returns run without the commands of checks that must not be suggested here.
 func (s *session) offered(store *store.Store, run record.Run) (record.Run, error) {
+	run = runner.Heard(s.ctx, store, run)
 	return config.Offered(store.Repo, run, func() (*config.Config, error) { return s.configuration(store) })
 }
 

@@ -185,7 +185,7 @@ func (p *program) uninstallCommand() *cli.Command {
 	return &cli.Command{
 		Name: "uninstall", Usage: "undo what init did in this repository",
 		Description: `Removes the hooks, the notes from git log, what init told agents, this clone's cache and
-settings, and the approval of .runr.toml; also that file, if init wrote it and nobody changed or committed it.
+settings, and the approval of commands and checks; also .runr.toml, if init wrote it and nobody changed or committed it.
 Configuration and hooks are then byte for byte as before. Records, drafts and files of runs stay unless --refs is
 given.
 Exit status: 3 if something was left alone.`,

@@ -268,7 +268,7 @@ func remote(ctx context.Context, store *store.Store, conf *config.Config, offlin
 	case push != nil:
 		return warn("remote", fmt.Sprintf("%s can be read, but accepts no push: %v", remote, push), "git runr sync")
 	}
-	return ok("remote", fmt.Sprintf("%s can be read, and accepted a trial push, without running its hooks; it has %s",
+	return ok("remote", fmt.Sprintf("%s can be read and shows %s; a dry-run push met no objection (no hook there ran)",
 		remote, prose.Count(logs, "log")))
 }
 

@@ -174,6 +174,14 @@ func (c *Config) Trust() (state TrustState, news []string) {
 	return state, trustDiff(approved, c.executables())
 }
 
+// Commands returns a line for each setting of the repository's file that names what it executes.
+func (c *Config) Commands() (lines []string) {
+	for _, line := range trustDiff(nil, c.executables()) {
+		lines = append(lines, strings.TrimPrefix(line, "+ "))
+	}
+	return lines
+}
+
 func (c *Config) trusted() bool {
 	state, _ := c.Trust()
 	return state == Trusted

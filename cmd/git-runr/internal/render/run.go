@@ -107,7 +107,11 @@ func Run(w io.Writer, run record.Run, live bool, tree string) {
 	safetext.Fprintf(w, "%s\n", screen.Strong.Of(run.Plan.Entity.Name()))
 	safetext.Fprintf(w, "workflow %s; implementer %s, reviewer %s\n", run.Plan.Policy,
 		cmp.Or(run.Plan.Implementer, "none"), run.Plan.Reviewer)
-	safetext.Fprintf(w, "base %s, branch %s at %s\n", run.Plan.Base.Short(), run.Plan.Branch, run.Commit.Short())
+	at := "branch " + run.Plan.Branch + " at " + run.Commit.Short()
+	if run.Landed != nil { // landing deletes the branch
+		at = "result " + run.Commit.Short()
+	}
+	safetext.Fprintf(w, "base %s, %s\n", run.Plan.Base.Short(), at)
 	screen.When(w, run.Audience != "", "%s\n", Audience(run.Audience))
 	screen.When(w, tree != "", "worktree: %s\n", tree)
 	writeInterventions(w, run, 0)
@@ -332,8 +336,12 @@ func Completed(w io.Writer, run record.Run) {
 	if result == record.ResultUnreviewed {
 		result = "unreviewed: nobody has looked at the result"
 	}
+	findings, _ := run.Open()
+	if result == record.ResultWithIssues {
+		result = fmt.Sprintf("Accepted by %s, with %s", cmp.Or(run.AnsweredBy, "a person"),
+			prose.Count(len(findings), "open finding"))
+	}
 	if result == record.ResultChecked {
-		findings, _ := run.Open()
 		what := "--worktree"
 		if !run.Plan.InPlace {
 			what = run.Plan.Base.Short() + ".." + run.Head().Short()

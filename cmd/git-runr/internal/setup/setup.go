@@ -232,7 +232,7 @@ func Removals(ctx context.Context, records *store.Store, conf *config.Config,
 	}
 	if conf != nil {
 		if state, _ := conf.Trust(); state != config.Untrusted {
-			r.add("the approval of "+config.FileName, conf.Revoke)
+			r.add("the approval of commands and checks here", conf.Revoke)
 		}
 	}
 	r.file(ctx, repo, was)

@@ -111,7 +111,7 @@ func runKeys(run record.Run, live bool) []key {
 	}
 	if run.Status == record.RunReviewing || run.Status == record.RunStopped {
 		keys = append(keys,
-			key{"c", "c answer", "accept it with its open findings, or skip it", choose("git runr resume "+id,
+			key{"c", "c answer", "accept it as it is, or skip it", choose("git runr resume "+id,
 				key{"c", "c commit it as it is", "", act("resume", id, "--commit")},
 				key{"s", "s skip it", "", act("resume", id, "--skip")})},
 			key{"i", "i intervene", "record what you did by hand, and continue", func(m *model, _ *page) tea.Cmd {

@@ -21,6 +21,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/runner"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/spend"
@@ -139,7 +140,7 @@ func (p *pages) run(w http.ResponseWriter, r *http.Request) error {
 	for _, entry := range v.Report.Timeline {
 		v.Entries = append(v.Entries, entryView{entry, leftBehind(run.ID, entry), p.keptOf(run.ID, entry)})
 	}
-	p.diagnosis(&v)
+	p.diagnosis(ctx, &v)
 	if v.acts, err = p.actsOf(ctx, run); err != nil {
 		return err
 	}
@@ -185,7 +186,7 @@ func leftBehind(run string, entry diagnose.ReportEntry) []leftView {
 
 // diagnosis adds why the run stopped. It offers commands of checks only if this clone wrote the run, or they are
 // trusted here.
-func (p *pages) diagnosis(v *runView) {
+func (p *pages) diagnosis(ctx context.Context, v *runView) {
 	if v.Run.Stop == nil {
 		return
 	}
@@ -199,6 +200,7 @@ func (p *pages) diagnosis(v *runView) {
 			}
 		}
 	}
+	run = runner.Heard(ctx, p.Store, run)
 	d := diagnose.Of(run, *run.Stop)
 	v.Diagnosis = &d
 	if dir := workspace.TreeDir(p.Store, run.ID); isDir(dir) {

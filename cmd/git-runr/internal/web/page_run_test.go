@@ -221,7 +221,7 @@ func TestForeignCommandsAreNotOffered(t *testing.T) {
 	pages := &pages{Server: s.Server}
 	offered := func(checks ...runplan.Check) bool {
 		pages.Checks = checks
-		pages.diagnosis(&v)
+		pages.diagnosis(t.Context(), &v)
 		for _, a := range v.Diagnosis.SuggestedActions {
 			if strings.Contains(a.Command, "go test") {
 				return true
