@@ -23,6 +23,9 @@ const NoEditor = ":"
 // that works, or if the command does not exist.
 func (r *Repo) Editor(ctx context.Context) (string, error) {
 	c := gitdir.Call{Args: []string{"var", "GIT_EDITOR"}}
+	if r.planted(ctx, "core.editor") { // then only the user's own configuration counts
+		c.Bare, c.Unlocated, c.Dir = true, true, "/"
+	}
 	if editor := os.Getenv("GIT_EDITOR"); editor != "" {
 		c.Env = append(c.Env, "GIT_EDITOR="+editor)
 	}

@@ -392,6 +392,11 @@ func (g *Guard) Dropped() (gone []Stashed, byAgent bool) {
 	return gone, traceStash().Match(trace)
 }
 
+// Stowed returns the entries that were added to the stash, oldest first.
+func (g *Guard) Stowed() []Stashed {
+	return slices.DeleteFunc(g.repo.stashed(), func(s Stashed) bool { return slices.Contains(g.Entries, s) })
+}
+
 // Refs returns the refs that moved. It leaves out refs that the agent may move, and a new branch
 // that its own working tree is on. Among the refs of this tool and the branches of other runs, it
 // leaves out moves that are not by the agent.

@@ -131,7 +131,14 @@ func (r *Repo) noted() (all []Alteration, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("read what was changed: %w", err)
 	}
-	return all, nil
+	for i := range all { // the files of a worktree that was removed concern nobody any more
+		all[i].Files = slices.DeleteFunc(all[i].Files, func(c FileChange) bool {
+			dir := filepath.Dir(c.Path)
+			_, err := os.Lstat(dir)
+			return filepath.Dir(dir) == filepath.Join(r.CommonDir, "worktrees") && errors.Is(err, fs.ErrNotExist)
+		})
+	}
+	return slices.DeleteFunc(all, Alteration.Empty), nil
 }
 
 // Altered returns an *AlteredError if a recorded change that git or this tool would run or follow is still in place
@@ -154,6 +161,25 @@ func (r *Repo) Altered(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// planted reports whether a setting still has a value that it got while an agent, a check or a hook ran, and that nobody
+// has accepted.
+func (r *Repo) planted(ctx context.Context, key string) bool {
+	all, err := r.noted()
+	for _, a := range all {
+		for _, c := range a.Files {
+			if c.Kind != KindConfig || !slices.Contains(c.Settings, key) {
+				continue
+			}
+			is, isErr := settingsOf(ctx, c.Is)
+			now, nowErr := settingsOf(ctx, lookAt(c.Path).Data)
+			if errors.Join(isErr, nowErr) != nil || slices.Equal(is[key], now[key]) {
+				return true
+			}
+		}
+	}
+	return err != nil
 }
 
 // AlteredBelow reports whether a file below dir is still as it was changed while an agent, a check or a hook ran,
@@ -274,7 +300,11 @@ func (r *Repo) restore(ctx context.Context, a Alteration, all bool, stay *Altera
 		}
 	}
 	for _, c := range a.Refs {
-		if !all && !c.ByAgent || tell("ref "+c.Ref+r.besideRef(ctx, c), r.restoreRef(ctx, c)) {
+		what := "ref " + c.Ref
+		if c.Old == "" {
+			what = "no ref " + c.Ref
+		}
+		if !all && !c.ByAgent || tell(what+r.besideRef(ctx, c), r.restoreRef(ctx, c)) {
 			stay.Refs = append(stay.Refs, c)
 		}
 	}

@@ -18,11 +18,11 @@ import (
 // case except for a subsection.
 var executingKeys = lazyre.Compile(`^(?s:` +
 	`core\.(sshcommand|askpass|gitproxy|fsmonitor|worktree|bare|attributesfile|alternaterefscommand)` +
-	`|alias\..*|include\.path|includeif\..*|url\..*|hook\..*|protocol\..*|credential\.(?:.*\.)?helper|extensions\.partialclone` +
+	`|pager\.runr|alias\..*|include\.path|includeif\..*|url\..*|hook\..*|protocol\..*|credential\.(?:.*\.)?helper|extensions\.partialclone` +
 	`|filter\..*|diff\.external|diff\..*\.(command|textconv)|merge\..*\.driver|trailer\..*\.(cmd|command)` +
 	`|gpg\.(.*\.)?(program|defaultkeycommand|allowedsignersfile)|init\.templatedir|uploadpack\.packobjectshook` +
 	`|remote\..*\.(uploadpack|receivepack|proxy|vcs|promisor)|http\..*(proxy|sslverify|sslcainfo|extraheader)|ssh\.variant` +
-	`|submodule\..*\.update|lfs\.(customtransfer|extension)\..*|runr\.(agents|checks|program|hooks\.notify)\b.*` +
+	`|submodule\..*\.update|lfs\.(customtransfer|extension)\..*|runr\.(agents|checks|program|worktree|hooks\.notify|loop\.commithooks)\b.*` +
 	`)$`)
 
 // executes reports whether a setting makes git run or follow something. For some keys that depends on the value.
@@ -36,6 +36,8 @@ func (r *Repo) executes(ctx context.Context, key, value string) bool {
 		return strings.Contains(value, "::") || strings.HasPrefix(value, "-")
 	case !executingKeys().MatchString(key):
 		return false
+	case key == "pager.runr":
+		return !slices.Contains([]string{"true", "false", "yes", "no", "on", "off", "1", "0"}, value)
 	case strings.HasPrefix(key, "alias."):
 		return strings.HasPrefix(value, "!") || key == "alias.runr"
 	case strings.HasPrefix(key, "filter.lfs."):
@@ -73,6 +75,10 @@ func (r *Repo) judge(ctx context.Context, c *FileChange) (news bool) {
 func (r *Repo) judgeConfig(ctx context.Context, c *FileChange) bool {
 	was, _ := settingsOf(ctx, c.Was) // an unreadable file set nothing
 	is, err := settingsOf(ctx, c.Is)
+	if c.Is == nil && c.Path == filepath.Join(r.CommonDir, "config") {
+		c.Executes = "it was removed"
+		return true
+	}
 	if err != nil || c.IsLink != c.WasLink {
 		c.Executes = "a configuration that cannot be read, or is a link"
 		return true

@@ -30,6 +30,7 @@ func TestExecutes(t *testing.T) {
 		"maintenance.auto=false":  false,
 		"runr.agents.a.command=x": true, "runr.hooks.notify=x": true, "runr.loop.maxretries=2": false,
 		"runr.program=/bin/git-runr": false, "runr.program=/x": true,
+		"runr.worktree.setup=x": true, "runr.loop.commithooks=true": true, "pager.runr=x": true, "pager.runr=false": false,
 	} {
 		key, value, _ := strings.Cut(setting, "=")
 		if got := repo.executes(context.Background(), key, value); got != want {
@@ -136,6 +137,49 @@ func TestRestoreSettingBySetting(t *testing.T) {
 	}
 	if err := repo.Altered(ctx); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPlantedPager checks that a pager and an editor that an agent may have set do not run before somebody accepts them,
+// and that a removed configuration stops the work.
+func TestPlantedPager(t *testing.T) {
+	repo, ctx := newTestRepo(t), context.Background()
+	t.Setenv("GIT_PAGER", "")
+	os.Unsetenv("GIT_PAGER")
+	t.Setenv("PAGER", "")
+	t.Setenv("EDITOR", "true")
+	os.Unsetenv("GIT_EDITOR")
+	guard, err := repo.Guard(ctx, checkoutOf(t, repo), "one worked")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer guard.Close()
+	testGit(t, repo.WorkTree, "config", "core.pager", "sh -c evil")
+	testGit(t, repo.WorkTree, "config", "core.editor", "sh -c evil")
+	if err := repo.NoteAlteration(ctx, Alteration{While: "one worked", Files: guard.Files(ctx)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, accepted := range []bool{false, true} {
+		now, err := Open(ctx, repo.WorkTree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer now.Close()
+		pager, pagerErr := now.Pager(ctx, "show")
+		editor, editorErr := now.Editor(ctx)
+		if pagerErr != nil || editorErr != nil || strings.Contains(pager, "evil") != accepted ||
+			strings.Contains(editor, "evil") != accepted {
+			t.Errorf("accepted %t: %q, %q; %v, %v", accepted, pager, editor, pagerErr, editorErr)
+		}
+		if err := repo.AcceptAlterations(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(filepath.Join(repo.CommonDir, "config")); err != nil {
+		t.Fatal(err)
+	}
+	if files := guard.Files(ctx); len(files) != 1 || files[0].Executes != "it was removed" {
+		t.Errorf("%+v", files)
 	}
 }
 

@@ -15,14 +15,14 @@ import (
 
 // Pager returns the shell command with which this user reads the output of command, such as
 // "diff": GIT_PAGER, pager.runr, pager.COMMAND, core.pager, PAGER, or git's built-in default. It
-// returns "" for no pager.
+// returns "" for no pager, and ignores a setting that an agent may have planted.
 func (r *Repo) Pager(ctx context.Context, command string) (string, error) {
 	pager, decided := os.LookupEnv("GIT_PAGER")
 	for _, key := range []string{"pager.runr", "pager." + command, "core.pager"} {
 		_, is := r.Config[key]
 		set := r.Config.Get(key)
 		switch {
-		case !is:
+		case !is || r.planted(ctx, key):
 		case key != "core.pager" && slices.Contains([]string{"false", "no", "off", "0"}, set):
 			return "", nil
 		case !decided && !slices.Contains([]string{"true", "yes", "on", "1"}, set):
@@ -30,8 +30,8 @@ func (r *Repo) Pager(ctx context.Context, command string) (string, error) {
 		}
 	}
 	if !decided {
-		// ask git itself, without the fixed options, one of which disables the pager
-		out, err := r.dir.Call(ctx, gitdir.Call{Args: []string{"var", "GIT_PAGER"}, Bare: true, Unlocated: true})
+		// ask git itself, outside of the repository and without the fixed options, one of which disables the pager
+		out, err := r.dir.Call(ctx, gitdir.Call{Args: []string{"var", "GIT_PAGER"}, Bare: true, Unlocated: true, Dir: "/"})
 		if err != nil && !errors.As(err, new(*GitError)) {
 			return "", err
 		}

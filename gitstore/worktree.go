@@ -247,12 +247,15 @@ func (w *Worktree) Untouched(ctx context.Context, commit ID) bool {
 	return err == nil && len(changed) == 0
 }
 
-// MendHead points HEAD to the branch ref again if a killed git left HEAD empty, with the null id, or
-// missing. Without a HEAD git does not recognise the worktree.
+// MendHead points HEAD to the branch ref again if HEAD is missing or names neither a ref nor a
+// commit, as a killed git or an agent may leave it. Without a HEAD git does not recognise the
+// worktree.
 func (w *Worktree) MendHead(ref string) error {
 	path := filepath.Join(w.GitDir, "HEAD")
 	text, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) || strings.Trim(string(text), "0\n") != "" {
+	says := strings.TrimSpace(string(text))
+	named := strings.HasPrefix(says, "ref: refs/") || strings.Trim(says, "0") != "" && w.repo.objects.ValidID(ID(says))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) || named {
 		return err
 	}
 	return safefile.WriteFile(path, []byte("ref: "+ref+"\n"), 0o666)

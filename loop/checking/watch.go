@@ -55,7 +55,20 @@ func (w Watch) During(ctx context.Context, use func(context.Context) error) (*re
 	}
 	failure := w.tell(ctx, found, own)
 	w.nameLoose(guard.LooseFiles(after, failure == nil))
+	w.nameStowed(guard.Stowed())
 	return failure, err
+}
+
+// nameStowed prints and records what was put on the stash, which all worktrees share.
+func (w Watch) nameStowed(entries []gitstore.Stashed) {
+	if w.Meanwhile == nil {
+		return
+	}
+	for _, s := range entries {
+		line := fmt.Sprintf("%s was put on the stash (%s)", s.ID.Short(), safetext.Line(s.Message))
+		*w.Meanwhile = append(*w.Meanwhile, line)
+		w.Progress.Say(fmt.Sprintf("while %s, %s", w.While, line))
+	}
 }
 
 // nameLoose prints and records which files of the user's checkout changed. Whether the user changed them is unknown.

@@ -41,6 +41,9 @@ func InsteadOfLand(run record.Run, spec Spec, err error) []string {
 
 // goOn returns the commands that go on with a run that gave up, or accept what it has.
 func goOn(run record.Run) (lines []string) {
+	if run.Stop != nil {
+		lines = append(lines, run.Stop.Undo...)
+	}
 	if run.HasWork() {
 		lines = append(lines, "git runr resume "+run.ID+" --commit   to accept it as it is")
 	}

@@ -77,10 +77,16 @@ func (r Run) Allow(eventType string) error {
 	if eventType == EventRunLanded.Name && r.Landed != nil {
 		return &StateError{What: "run " + r.ID, Status: "landed as " + r.Landed.Commit.Short(), Cannot: "landed again"}
 	}
+	if eventType == EventRunAborted.Name && r.Status == RunCompleted && r.Landed == nil {
+		return nil // nobody wants its result
+	}
 	if move := runMoves[eventType]; !slices.Contains(move.from, r.Status) {
 		status := r.Status
 		if status == RunReviewing { // to people it is stopped
 			status = RunStopped
+		}
+		if r.Landed != nil {
+			status = "landed"
 		}
 		return &StateError{What: "run " + r.ID, Status: string(status), Cannot: move.cannot}
 	}

@@ -336,6 +336,11 @@ func (t *execution) finish(a record.Attempt, before gitstore.Snapshot, answer ro
 
 // takeStock finds out what the attempt changed, and commits it if the attempt succeeded.
 func (t *execution) takeStock(a *record.Attempt, before gitstore.Snapshot, answer role.ImplementAnswer) error {
+	if t.tree.Own {
+		if err := t.tree.MendHead(t.run.Plan.BranchRef()); err != nil {
+			return err
+		}
+	}
 	after, err := t.stateAfter(*a, before)
 	if err != nil {
 		return err

@@ -187,6 +187,7 @@ type Left struct {
 	Ignored  bool        // the snapshot has nothing but ignored files
 	Gone     string      // what could not be kept, or ""
 	Stays    string      // the worktree, if it stays because of the repositories in it
+	Unknown  string      // the worktree, if it stays because git does not know it any more
 }
 
 // Lines says what is kept, with the command that restores it, and what is gone.
@@ -196,6 +197,9 @@ func (l Left) Lines(restore string) (lines []string) {
 	}
 	if l.Stays != "" {
 		lines = append(lines, "its worktree stays, because nothing else has the repositories in it: "+l.Stays)
+	}
+	if l.Unknown != "" {
+		lines = append(lines, "its worktree stays, because git has no record of it any more: "+l.Unknown)
 	}
 	if l.Gone != "" {
 		lines = append(lines, "removed with its worktree and not kept: "+l.Gone)
@@ -221,7 +225,13 @@ func removeTree(ctx context.Context, s *store.Store, run record.Run, byHand bool
 	if err == nil {
 		left, err = keepLeft(ctx, s, run, tree, byHand || run.StoppedAlike() > 0)
 	}
-	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
+	if errors.Is(err, gitstore.ErrNotFound) { // git has no record of it, and cannot tell what is in it
+		if entries, readErr := os.ReadDir(dir); readErr == nil && len(entries) > 0 {
+			return Left{Unknown: dir}, nil
+		}
+		err = nil
+	}
+	if err != nil {
 		return left, fmt.Errorf("the worktree of run %s stays: %w", run.ID, err)
 	}
 	return left, s.Repo.RemoveWorktree(ctx, dir)

@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -61,7 +62,7 @@ func guard(s *session, store *store.Store) error {
 func (s *session) writeGuard(w io.Writer, repo *gitstore.Repo, doc guardJSON) {
 	if len(doc.Alterations) == 0 {
 		fmt.Fprintln(w, "Nothing to accept or restore: no change to settings, hooks, refs or an operation of git is "+
-			"recorded here.\nNew branches, unstaged changes and files are not recorded: see git branch and git status.")
+			"recorded here.\nFiles of your checkout, and what was unstaged, are never recorded: see git status.")
 		return
 	}
 	for _, a := range doc.Alterations {
@@ -72,7 +73,12 @@ func (s *session) writeGuard(w io.Writer, repo *gitstore.Repo, doc guardJSON) {
 			screen.Each(w, "    %s\n", a.Diffs[c.Path])
 		}
 	}
-	fmt.Fprintln(w, "\nTo put back what stopped the work (everything with --all):\n  git runr guard restore")
+	if slices.ContainsFunc(doc.Alterations, func(a alterationJSON) bool { return !a.WithoutPeople().Empty() }) {
+		fmt.Fprintln(w, "\nTo put back what stopped the work (everything with --all):\n  git runr guard restore")
+	} else {
+		fmt.Fprintln(w, "\nNothing of this stopped the work, and a person may have made it. To put it back:\n"+
+			"  git runr guard restore --all")
+	}
 	fmt.Fprintln(w, "To keep the changes:\n  git runr guard accept")
 }
 

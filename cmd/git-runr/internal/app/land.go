@@ -76,7 +76,13 @@ func land(s *session, store *store.Store, conf *config.Config, run record.Run) e
 	if done.Operation.Name != "" {
 		doc.Undo = "git runr undo"
 	}
-	return s.print(doc, func(w io.Writer) { writeLanded(w, doc) })
+	more, err := store.Repo.Ref(s.ctx, run.Plan.BranchRef())
+	return s.print(doc, func(w io.Writer) {
+		writeLanded(w, doc)
+		if err == nil && more != "" {
+			safetext.Fprintf(w, "%s stays: it has commits that are not the run's and did not land.\n", run.Plan.Branch)
+		}
+	})
 }
 
 // newestDied returns an error if no run is named and the newest one died. It lists the runs that can land.
@@ -94,6 +100,11 @@ func (s *session) newestDied(records *store.Store, died record.Run) error {
 }
 
 func writeLanded(w io.Writer, doc landedJSON) {
+	if len(doc.Files) == 0 && doc.Undo == "" {
+		safetext.Fprintf(w, "Nothing was changed: %s has nothing to take from the run, which counts as landed as %s.\n",
+			cmp.Or(doc.Branch, "HEAD"), doc.Commit.Short())
+		return
+	}
 	safetext.Fprintf(w, "Landed %s on %s: %s", doc.Commit.Short(), cmp.Or(doc.Branch, "a detached HEAD"),
 		prose.Count(len(doc.Files), "file"))
 	if len(doc.Deleted) > 0 {
