@@ -248,8 +248,11 @@ func coverState(c lineage.Covered) string {
 	if c.Review == "" {
 		of = "run " + c.Run
 	}
+	if c.Before && c.From != "" {
+		return of + " asked for changes of it as " + c.From.Short() + ", and that is not settled"
+	}
 	if c.Before {
-		return of + " has no verdict yet, and what refused the round before it is not settled"
+		return of + " has no verdict, and what refused the round before it is not settled"
 	}
 	said := cmp.Or(string(c.Verdict), strings.ReplaceAll(string(c.Outcome), "_", " "))
 	if c.Level == lineage.LevelChecked && c.Verdict.Passed() && c.Outcome == record.OutcomePassed {

@@ -353,14 +353,16 @@ func BranchCommits(ctx context.Context, s *store.Store) (commits []gitstore.Logg
 // coversOf returns the covers of the reviews and runs that name one of ids. Of reviews that say the same about the same
 // change it reads only the newest, since standing needs no other.
 func coversOf(ctx context.Context, s *store.Store, ids map[string]bool) ([]cover, error) {
-	counts := func(status string) bool { return status != string(record.ReviewCancelled) }
-	reviews, _, err := s.Reviews(ctx, store.Filter{Mention: ids, Status: counts, Newest: true, Carried: true})
+	reviews, _, err := s.Reviews(ctx, store.Filter{Mention: ids, Newest: true, Carried: true})
 	if err != nil {
 		return nil, err
 	}
 	var covers []cover
 	for _, r := range reviews {
-		covers = append(covers, reviewCovers(r)...)
+		// Whoever asked for a round may cancel it, but not what people refused in the round before.
+		if r.Status != record.ReviewCancelled || r.Outcome == "" && r.Blocked > 0 {
+			covers = append(covers, reviewCovers(r)...)
+		}
 	}
 	runs, _, err := s.Runs(ctx, store.Filter{Mention: ids})
 	for _, r := range runs {
@@ -421,8 +423,12 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		case m.State == record.MoveCarried && c.State == CoverReviewed:
 			at.State = CoverCarried
 		case m.State == record.MoveStale:
+			refuses := c.Refused && len(c.refusers) > 0 // people did, and they have not settled it
 			at.State, at.Level, at.Passed, at.change, at.ranged = CoverStale, "", false, "", false
-			at.Refused, at.Before = false, false
+			at.Refused, at.Before = refuses, refuses
+			if refuses {
+				at.State = CoverReviewed
+			}
 		}
 		if m.To != "" && m.To != r.Commit {
 			covers = append(covers, at)
@@ -506,49 +512,61 @@ func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedComm
 // maxCovered is how many commits of a range are looked at.
 const maxCovered = 10_000
 
-// addSameChanges adds to by the covers of the same change in other commits, for commits without a review of their
-// own.
+// addSameChanges adds to by the covers of the same change in other commits: all of them for commits without a review of
+// their own, and for others what people refuse.
 func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
 	by map[gitstore.ID][]cover) error {
 	var open []gitstore.LoggedCommit
+	changeOf := map[gitstore.ID]string{}
 	for _, c := range commits {
-		if !slices.ContainsFunc(by[c.ID], func(c cover) bool {
+		own, reviewed := each.First(by[c.ID], func(c cover) bool {
 			return !c.part && (c.State == CoverReviewed || c.State == CoverCarried)
-		}) {
+		})
+		if !reviewed {
 			open = append(open, c)
+		} else if !own.ranged {
+			changeOf[c.ID] = own.change
 		}
-	}
-	if len(open) == 0 {
-		return nil
 	}
 	changes, err := changesOf(ctx, s, open)
 	if err != nil {
 		return err
 	}
+	for i, c := range open {
+		changeOf[c.ID] = changes[i]
+	}
 	ids, known := map[string]bool{}, map[string][]cover{}
-	for _, change := range changes {
+	for _, change := range changeOf {
 		if change != "" && change != gitstore.NoChange {
 			ids[change] = true
 		}
 	}
-	covers, err := coversOf(ctx, s, ids)
-	if err != nil {
-		return err
-	}
-	for _, c := range covers {
-		if c.change != "" && c.State != CoverPending && !c.part {
-			known[c.change] = append(known[c.change], c)
+	if len(ids) > 0 {
+		covers, err := coversOf(ctx, s, ids)
+		if err != nil {
+			return err
+		}
+		for _, c := range covers {
+			if c.change != "" && c.State != CoverPending && !c.part {
+				known[c.change] = append(known[c.change], c)
+			}
 		}
 	}
-	for i, c := range open {
-		if changes[i] == gitstore.NoChange {
-			by[c.ID] = append(by[c.ID], cover{Covered: Covered{State: CoverNothing, Passed: true}})
+	without := each.SetOf(open, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
+	for id, change := range changeOf {
+		if change == gitstore.NoChange && without[id] {
+			by[id] = append(by[id], cover{Covered: Covered{State: CoverNothing, Passed: true}})
 		}
-		for _, same := range known[changes[i]] {
+		had := by[id]
+		for _, same := range known[change] {
+			if !without[id] && (len(same.refusers) == 0 ||
+				slices.ContainsFunc(had, func(c cover) bool { return c.Review == same.Review })) {
+				continue
+			}
 			if same.State == CoverReviewed {
 				same.From, same.State = same.span.To, CoverCarried
 			}
-			by[c.ID] = append(by[c.ID], same)
+			by[id] = append(by[id], same)
 		}
 	}
 	return nil
@@ -691,7 +709,7 @@ func (c cover) replaces(earlier cover) bool {
 		return people && c.hears(earlier) && (c.after(&earlier) || !earlier.part && c.continues(earlier))
 	}
 	onItself := c.speaksFor(earlier.reviewer) && !c.at.Before(earlier.at) && !earlier.speaksFor(earlier.reviewer)
-	again := len(earlier.refusers) > 0 && c.word() == earlier.word() && c.after(&earlier)
+	again := len(earlier.refusers) > 0 && !c.Before && c.word() == earlier.word() && c.after(&earlier)
 	return c.hears(earlier) && (onItself && !earlier.continues(c) || again || c.continues(earlier))
 }
 
@@ -732,7 +750,7 @@ func (c *cover) newer(than *cover) *cover {
 // speaksFor reports whether c is reviewer's verdict on this very commit as a whole. It replaces the same reviewer's
 // earlier verdicts that include the commit.
 func (c *cover) speaksFor(reviewer string) bool {
-	return c.State == CoverReviewed && !c.ranged && !c.part && c.reviewer == reviewer
+	return c.State == CoverReviewed && !c.Before && !c.ranged && !c.part && c.reviewer == reviewer
 }
 
 // continues reports whether c is the same reviewer's verdict in the round after earlier.

@@ -25,8 +25,9 @@ type Thread struct {
 	by      []Speaker // who reported it and refuses
 }
 
-// Carried returns the threads of earlier rounds that are carried into round at: those that are open or claimed fixed.
-// The objector settles a thread by a later verdict: a person by approving, an agent by reviewing again. A secret in the
+// Carried returns the threads of earlier rounds that are carried into round at: those that are open or claimed fixed,
+// and those that somebody else refuted or deferred while a person who asked for changes has not agreed. The objector
+// settles a thread by a later verdict: a person by approving, an agent by reviewing again. A secret in the
 // message of a commit is not carried to another commit, whose own message is searched.
 func (c Conversation) Carried(at int) (carried []Thread) {
 	for n, r := range c[:at] {
@@ -39,8 +40,8 @@ func (c Conversation) Carried(at int) (carried []Thread) {
 			if accusesMessage(j.Finding) && r.At() != c[at].At() {
 				continue
 			}
-			if (r.IsOpen(j.Finding) || answer.Claimed()) && !later.settle(r, j) {
-				by := r.refuse(j)
+			by := r.refuse(j)
+			if (r.IsOpen(j.Finding) || answer.Claimed() || r.objects(j, answer)) && !later.settle(r, j) {
 				carried = append(carried, Thread{n + 1, r.ID, j, len(by) > 0, by})
 			}
 		}
@@ -101,6 +102,14 @@ func (r Review) refuse(j Joined) (by []Speaker) {
 		}
 	}
 	return by
+}
+
+// objects reports whether a person who reported the finding asked for changes and has not agreed with an answer that
+// refutes or defers it.
+func (r Review) objects(j Joined, a Answer) bool {
+	return r.awaitsObjector(a) && slices.ContainsFunc(r.Standing(), func(s Submission) bool {
+		return s.Decision == RequestChanges && slices.Contains(j.SaidBy, s.Reviewer)
+	})
 }
 
 // settle reports whether the rounds of c report the finding of an earlier round again, or all who reported it have

@@ -53,7 +53,12 @@ func (p Person) Submission(review Review) Submission {
 	if p.Agent {
 		sub.Report.Format = reply.FormatRemarks
 	}
-	switch p.Decision {
+	critical := func(c Comment) bool { return c.Severity == reply.Critical }
+	isCritical := !p.Agent && p.Decision != Approve && slices.ContainsFunc(sub.Comments, critical)
+	if isCritical {
+		sub.Decision = RequestChanges // whoever calls something critical has to agree that it is settled
+	}
+	switch sub.Decision {
 	case Approve:
 		sub.Outcome, sub.Report.Verdict, sub.Report.Approved = OutcomePassed, reply.Pass, true
 	case RequestChanges:
@@ -62,6 +67,9 @@ func (p Person) Submission(review Review) Submission {
 		sub.Decision, sub.Outcome, sub.Report.Verdict = CommentOnly, OutcomeCommented, reply.PassWithNotes
 	}
 	sub.Report.Effective = sub.Report.Verdict
+	if isCritical {
+		sub.Report.Effective = reply.CriticalFail
+	}
 	if p.Decision == Approve && len(p.Comments) > 0 {
 		sub.Report.Effective = reply.PassWithNotes
 	}

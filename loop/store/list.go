@@ -234,7 +234,11 @@ func (f Filter) fitting() func(*row) bool {
 	closedSince, closedBefore := millis(f.ClosedSince, math.MinInt64), millis(roundUp(f.ClosedBefore), math.MaxInt64)
 	createdSince, updatedSince := millis(f.CreatedSince, math.MinInt64), millis(f.UpdatedSince, math.MinInt64)
 	onlyClosed := !f.ClosedBefore.IsZero()
-	topics := map[uint64]bool{}
+	type topic struct {
+		change    uint64
+		cancelled bool // it says nothing, so it takes no other's place
+	}
+	topics := map[topic]bool{}
 	return func(r *row) bool {
 		switch {
 		case f.Waiting && !r.waits, f.Spent && !r.spent:
@@ -253,8 +257,9 @@ func (f Filter) fitting() func(*row) bool {
 		if !f.Newest || r.kind != kindReview {
 			return true
 		}
-		known := topics[r.topic]
-		topics[r.topic] = true
+		of := topic{r.topic, r.status == string(record.ReviewCancelled)}
+		known := topics[of]
+		topics[of] = true
 		return !known
 	}
 }

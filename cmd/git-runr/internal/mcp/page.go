@@ -169,7 +169,11 @@ func (c call) carried(ctx context.Context, r record.Review, doc *gotten, facts *
 	}
 	earlier, err := shown.EarlierThan(ctx, c.Store, rounds, at)
 	for _, m := range earlier.Carried {
-		entries = append(entries, fromRound(m, "answer it here", true))
+		what := "answer it here"
+		if !m.Open {
+			what = "answered; who reported it has not agreed"
+		}
+		entries = append(entries, fromRound(m, what, m.Open))
 	}
 	for _, m := range earlier.Left {
 		entries = append(entries, fromRound(m, "answered, but not settled", false))

@@ -204,7 +204,7 @@ func writeCarried(w io.Writer, doc ReviewDocument) {
 	for _, c := range doc.Carried {
 		safetext.Fprintf(w, "\n%s\n", c.head())
 		safetext.Fprintf(w, "%s\n", Indented(c.Issue))
-		screen.When(w, c.Refuses, "  blocks: the review cannot pass while this is open or only claimed fixed\n")
+		screen.When(w, c.Refuses, "  blocks the review until who reported it agrees, or a check or verify confirms the fix\n")
 		if c.Answer != nil {
 			safetext.Fprintf(w, "  %s\n", AnswerLine(*c.Answer))
 		}

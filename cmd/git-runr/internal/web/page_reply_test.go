@@ -68,13 +68,19 @@ func TestEarlierRounds(t *testing.T) {
 	for _, want := range []string{
 		"; since round 1 the author changed 1 file (&#43;1 -0).", "Carried from earlier rounds:",
 		`<a href="/review/` + first + "#" + ids["later"] + `"><code>b.txt:3</code>`,
-		"Answered in earlier rounds, but not settled:",
 		`<a href="/review/` + first + "#" + ids["settled"] + `"><code>a.txt:1</code>`,
 		"refuted, says Ada", "deferred, says Ada",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
+	}
+	s.api("POST", "/api/review/submissions/"+second.ID+"/submit", `{"reviewer":"Bob","decision":"approve"}`).want(200)
+	page = s.page("/review/" + second.ID)
+	checkHTML(t, page)
+	if !strings.Contains(page, "Answered in earlier rounds, but not settled:") ||
+		!strings.Contains(page, "deferred, says Ada") || strings.Contains(page, "refuted, says Ada") {
+		t.Errorf("after the approval:\n%s", page)
 	}
 }
 
