@@ -268,6 +268,9 @@ func coverState(c lineage.Covered) string {
 		of += ", every finding is answered, and who asked for changes has not confirmed " +
 			prose.Count(c.Unconfirmed, "answer")
 	}
+	if c.MadeAgain {
+		of += ", and the commit makes the change again after what settled it"
+	}
 	if c.Elsewhere {
 		of += ", and what settled it is in another line of history"
 	}

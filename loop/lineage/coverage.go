@@ -66,6 +66,7 @@ type Covered struct {
 	LeftOut     int      `json:"left_out_files,omitempty"`    // files that the reviewer was not shown
 	RedOnBase   []string `json:"red_on_base,omitempty"`       // checks that also fail without the change
 	Elsewhere   bool     `json:"settled_elsewhere,omitempty"` // the fix is on another line of history
+	MadeAgain   bool     `json:"made_again,omitempty"`        // the commit makes the change again after the fix
 	InItself    string   `json:"in_itself,omitempty"`         // a secret in the commit's own message or header
 	// NotShownBy is the review that passed a range and showed no line of the commit: a later one takes back what it
 	// adds, or it has no lines.
@@ -229,15 +230,24 @@ func addCheckedHere(s *store.Store, commits []gitstore.LoggedCommit, by map[gits
 }
 
 // refuseElsewhere makes a review refuse again if what settled it is on another line of history than the newest of
-// commits, and a file with a finding is unchanged there: a fix on another branch does not fix this one.
+// commits, and a file with a finding is unchanged there: a fix on another branch does not fix this one. Nor does a fix
+// settle what a later commit makes again.
 func refuseElsewhere(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
 	by map[gitstore.ID][]cover) error {
-	inView := each.SetOf(commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
+	inView, age := map[gitstore.ID]bool{}, map[gitstore.ID]int{}
+	for i, c := range commits { // newest first
+		inView[c.ID], age[c.ID] = true, i
+	}
 	var settled []gitstore.ID
 	var answered []*cover
-	for _, covers := range by {
+	for id, covers := range by {
 		for i := range covers {
 			c := &covers[i]
+			if c.State == CoverCarried && c.Outcome == record.OutcomeFailed && c.Passed &&
+				slices.ContainsFunc(c.settled, func(fix gitstore.ID) bool { return inView[fix] && age[fix] > age[id] }) {
+				c.Passed, c.Refused, c.MadeAgain = false, true, true
+				continue
+			}
 			if c.Outcome != record.OutcomeFailed || !c.Passed || c.State != CoverReviewed && c.State != CoverCarried {
 				continue
 			}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -134,15 +135,23 @@ func (r Review) peopleAnswered() bool {
 // people who have answered, or were not named, approve only what the author does about it.
 func (r Review) refused() bool { return len(r.refusers()) > 0 && len(r.Open()) > 0 }
 
-// silent reports whether a person has submitted nothing. What an author of the change recorded in that name is nothing.
+// silent reports whether a person has submitted nothing. What an author of the change recorded in that name is nothing,
+// and so is what somebody recorded there who had spoken before, in the own or in another name.
 func (r Review) silent(person string) bool {
-	return !slices.ContainsFunc(r.Submissions, func(s Submission) bool {
-		return s.byPerson() && SameActor(s.Reviewer, person) && !(s.byAnother(person) && hasPerson(r.authors(), s.Recorder))
-	})
+	for i, s := range r.Submissions {
+		spokeBefore := func(other Submission) bool {
+			return SameActor(cmp.Or(other.Recorder, other.Reviewer), s.Recorder) && !SameActor(other.Reviewer, person)
+		}
+		if s.byPerson() && SameActor(s.Reviewer, person) && !(s.byAnother(person) &&
+			(hasPerson(r.authors(), s.Recorder) || slices.ContainsFunc(r.Submissions[:i], spokeBefore))) {
+			return false
+		}
+	}
+	return true
 }
 
 // StillAsked returns the people who can still act while the review waits for a person: those of the request who have
-// not answered and, once no finding is open, those whose approval is missing. Once somebody has answered, these include
+// given no verdict and, once no finding is open, those whose approval is missing. Once somebody has answered, these include
 // owners whose approval is required, also if others were asked by name.
 func (r Review) StillAsked() []string {
 	if r.peopleAnswered() {
@@ -160,7 +169,10 @@ func (r Review) StillAsked() []string {
 	everybody := r.Request.Each || !answered
 	approving, settled := r.approving(), len(r.Open()) == 0
 	return slices.DeleteFunc(asked, func(p string) bool {
+		newest, _ := r.Newest(p)
 		switch silent := r.silent(p); {
+		case !silent && newest.Decision == CommentOnly && hasPerson(r.Request.People, p): // it has no verdict
+			return false
 		case !silent && (!settled || hasPerson(approving, p)):
 			return true
 		case silent && everybody && hasPerson(r.Request.People, p):

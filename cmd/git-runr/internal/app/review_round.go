@@ -131,7 +131,8 @@ func (s *session) requestRound(records *store.Store, request record.ReviewReques
 	made = round{review: last, number: len(rounds)}
 	if !lineage.AskedAgain(last) || asked.Subject.Commit != request.Subject.Commit ||
 		asked.Subject.Base != request.Subject.Base ||
-		!slices.Equal(asked.Reviewers(), request.Reviewers()) || request.Message != "" {
+		!slices.Equal(asked.Reviewers(), request.Reviewers()) || request.Message != "" ||
+		s.IsSet("reviewer") && !slices.Equal(asked.People, request.People) {
 		request.Follows = last.ID
 		if made.review, err = records.RequestReview(s.ctx, request, "cli"); err != nil {
 			return made, err

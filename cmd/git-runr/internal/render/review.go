@@ -596,6 +596,9 @@ func writePanel(w io.Writer, r record.Review) {
 		if o.Stated != "" {
 			line += fmt.Sprintf(" (%s before the judge)", o.Stated)
 		}
+		if sub, _ := r.Newest(o.Reviewer); sub.Recorder != "" && record.ByAnother(sub.Reviewer, sub.Recorder) {
+			line += fmt.Sprintf(" (recorded by %s)", sub.Recorder)
+		}
 		safetext.Fprintf(w, "  %s\n", line)
 	}
 	screen.Each(w, "  %s: did not answer\n", absent)
