@@ -42,6 +42,9 @@ type Audit struct {
 	Reviews  lineage.CoverCounts `json:"reviews"`
 	Shallow  bool                `json:"shallow,omitempty"` // commits before the oldest are not in this clone
 	Failed   bool                `json:"failed"`            // coverage is below --fail-under or --require
+
+	// Unsynced is the remote that reviews come from, if nothing has been fetched from it.
+	Unsynced string `json:"nothing_fetched,omitempty"`
 }
 
 // AuditedCommit is one commit and the reason for its class.
@@ -428,6 +431,9 @@ func (a Audit) Text() string {
 	safetext.Fprintf(&b, "Reviews: %s.\n", CoverLine(a.Reviews))
 	if a.Shallow {
 		b.WriteString("This clone is shallow: earlier commits are not here and not counted (git fetch --unshallow).\n")
+	}
+	if a.Unsynced != "" {
+		safetext.Fprintf(&b, "If %s has reviews, they are not here and not counted: git runr sync\n", a.Unsynced)
 	}
 	return b.String()
 }

@@ -45,6 +45,9 @@ func submissionNote(e Event, sub Submission) (gitstore.ID, string) {
 	by := prose.OneLine(sub.By(sub.Reviewer))
 	head := "review " + e.Review + " " + Says(by, sub.Said(), len(sub.Report.Findings)) + afterComma(sub.Census.NotRun())
 	if sub.Decision != "" {
+		if ByAnother(sub.Reviewer, e.Actor) {
+			by += " (recorded by " + prose.OneLine(e.Actor) + ")"
+		}
 		head = fmt.Sprintf("review %s by %s: %s%s", e.Review, by, sub.Decision.Words(), afterColon(sub.Report.Summary))
 	}
 	findings := sub.Findings()

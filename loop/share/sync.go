@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -84,7 +83,8 @@ func Sync(ctx context.Context, s *store.Store, remote string, notes bool) (Synce
 	return x.done, err
 }
 
-// metPath returns the file that holds why the last sync with the remote was incomplete. It is absent if all was done.
+// metPath returns the file that holds why the last sync with the remote was incomplete. It is empty if all was done, and
+// absent before the first sync.
 func metPath(s *store.Store, remote string) string {
 	return filepath.Join(s.Repo.StateDir(), "sync-met-"+url.PathEscape(remote))
 }
@@ -96,10 +96,16 @@ func noteMet(s *store.Store, remote string, err error, refused *gitstore.Refused
 	if errors.Is(err, gitstore.ErrRemote) {
 		return safefile.WriteFile(metPath(s, remote), []byte(err.Error()), 0o666)
 	}
-	if err := os.Remove(metPath(s, remote)); !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if info, statErr := os.Stat(metPath(s, remote)); err != nil || statErr == nil && info.Size() == 0 {
+		return nil
 	}
-	return nil
+	return safefile.WriteFile(metPath(s, remote), nil, 0o666)
+}
+
+// Complete reports whether the last sync of this clone with a remote was complete.
+func Complete(s *store.Store, remote string) bool {
+	info, err := os.Stat(metPath(s, remote))
+	return err == nil && info.Size() == 0
 }
 
 // Met returns why the last sync with a remote was incomplete, or "".

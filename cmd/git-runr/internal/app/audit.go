@@ -95,6 +95,13 @@ func audit(s *session, store *store.Store) error {
 	for i := range doc.Commits {
 		doc.Commits[i].Subject = s.redact(doc.Commits[i].Subject)
 	}
+	remote := ""
+	if conf, err := s.configuration(store); err == nil {
+		remote = conf.Sync.Remote
+	}
+	if doc.Unsynced, err = neverSynced(s, store, remote); err != nil {
+		return err
+	}
 	below := s.missed(doc, bar)
 	doc.Failed = len(below) > 0
 	if err := s.print(doc, func(w io.Writer) { screen.Document(w, doc.Text()) }); err != nil || !doc.Failed {

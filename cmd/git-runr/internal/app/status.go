@@ -13,6 +13,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/share"
 	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
@@ -79,6 +80,9 @@ func neverSynced(s *session, store *store.Store, configured string) (string, err
 	remote, err := store.Repo.ElectRemote(configured)
 	if err != nil {
 		return "", nil // without a remote, or with several of which none is elected, there is nothing to suggest
+	}
+	if share.Complete(store, remote) { // and there was nothing
+		return "", nil
 	}
 	fetched, err := store.Repo.Refs(s.ctx, "refs/runr-remotes/")
 	if err != nil || len(fetched) > 0 {

@@ -154,7 +154,11 @@ const unreadableShown = 5
 
 func writeSynced(w io.Writer, done share.Synced) {
 	screen.Each(w, "recovered: %s\n", done.Recovered)
-	safetext.Fprintf(w, "Synced with %s: %s from %s; %s of ours pushed.\n", done.Remote,
+	did := "Synced with"
+	if done.Refused != nil {
+		did = "Fetched from"
+	}
+	safetext.Fprintf(w, "%s %s: %s from %s; %s of ours pushed.\n", did, done.Remote,
 		prose.Count(done.Taken, "new event"), prose.Count(len(done.Writers), "writer"), prose.Count(done.Pushed, "event"))
 	screen.When(w, done.Retired > 0, "%s of inactive writers moved to the archive, with all their events.\n",
 		prose.Count(done.Retired, "log"))

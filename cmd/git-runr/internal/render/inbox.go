@@ -9,6 +9,7 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/gitstore/each"
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
@@ -191,6 +192,10 @@ func Event(w io.Writer, e record.Event, style EventStyle) error {
 	at, about := e.Timestamp.UTC().Format(time.DateTime), cmp.Or(e.Run, e.Review)
 	age := duration.Age(style.Now.Sub(e.Timestamp))
 	title := screen.Plain.Of(e.Title)
+	if email := gitstore.ParseIdentity(e.Actor).Email; strings.Contains(e.Title, "@") &&
+		!strings.Contains(strings.ToLower(e.Title), "<"+strings.ToLower(email)+">") {
+		title.Text += " (recorded by " + e.Actor + ")" // it speaks of somebody else
+	}
 	switch e.Type {
 	case record.EventRunStopped.Name, record.EventReviewLoopDetected.Name:
 		title.Meaning = screen.Critical
