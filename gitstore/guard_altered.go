@@ -163,8 +163,8 @@ func (r *Repo) Altered(ctx context.Context) error {
 	return nil
 }
 
-// planted reports whether a setting still has a value that it got while an agent, a check or a hook ran, and that nobody
-// has accepted.
+// planted reports whether a setting still has a value that it got while an agent, a check or a hook ran, and that
+// nobody has accepted.
 func (r *Repo) planted(ctx context.Context, key string) bool {
 	all, err := r.noted()
 	for _, a := range all {

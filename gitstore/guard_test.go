@@ -140,8 +140,8 @@ func TestRestoreSettingBySetting(t *testing.T) {
 	}
 }
 
-// TestPlantedPager checks that a pager and an editor that an agent may have set do not run before somebody accepts them,
-// and that a removed configuration stops the work.
+// TestPlantedPager checks that a pager and an editor that an agent may have set do not run before somebody accepts
+// them, and that a removed configuration stops the work.
 func TestPlantedPager(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	t.Setenv("GIT_PAGER", "")

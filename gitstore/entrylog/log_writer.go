@@ -176,8 +176,8 @@ func (s *Store) newWriter(ctx context.Context, a Audience) (string, error) {
 }
 
 // SignCommit stores a signed commit; git signs it as it signs the user's own commits. It returns ErrSign if git fails.
-// Where git cannot be run safely, because an agent changed what configures it, the commit is stored unsigned: a run must
-// be able to record that it stopped.
+// Where git cannot be run safely, because an agent changed what configures it, the commit is stored unsigned: a run
+// must be able to record that it stopped.
 func (s *Store) SignCommit(ctx context.Context, c odb.Commit) (odb.ID, error) {
 	args := []string{"commit-tree", "-S", "-F", "-"}
 	for _, parent := range c.Parents {

@@ -313,8 +313,8 @@ func afterLanding(ctx context.Context, s *store.Store, run record.Run) error {
 	return dropBranch(ctx, s, run)
 }
 
-// dropBranch removes the run's branch; its commits stay, for diff and undo. A branch with commits that are not the run's
-// stays, because nothing else may have them.
+// dropBranch removes the run's branch; its commits stay, for diff and undo. A branch with commits that are not the
+// run's stays, because nothing else may have them.
 func dropBranch(ctx context.Context, s *store.Store, run record.Run) error {
 	head, err := s.Repo.Ref(ctx, run.Plan.BranchRef())
 	if err != nil || head == "" {

@@ -450,7 +450,7 @@ func reviewCovers(r record.ReviewSummary) []cover {
 // runCovers returns what a run covers: its work as its last review saw it, and the landed commits. These are stale if
 // they make another change.
 func runCovers(r record.RunSummary) []cover {
-	stopped := r.Status == record.RunStopped || r.Status == record.RunReviewing // its refusal counts, and waits for a person
+	stopped := r.Status == record.RunStopped || r.Status == record.RunReviewing // what refused it waits for a person
 	if r.Status != record.RunCompleted && !stopped || r.Commit == "" || r.Verdict == "" {
 		return nil
 	}

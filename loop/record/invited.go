@@ -151,8 +151,8 @@ func (r Review) silent(person string) bool {
 }
 
 // StillAsked returns the people who can still act while the review waits for a person: those of the request who have
-// given no verdict and, once no finding is open, those whose approval is missing. Once somebody has answered, these include
-// owners whose approval is required, also if others were asked by name.
+// given no verdict and, once no finding is open, those whose approval is missing. Once somebody has answered, these
+// include owners whose approval is required, also if others were asked by name.
 func (r Review) StillAsked() []string {
 	if r.peopleAnswered() {
 		return nil

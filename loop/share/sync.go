@@ -83,8 +83,8 @@ func Sync(ctx context.Context, s *store.Store, remote string, notes bool) (Synce
 	return x.done, err
 }
 
-// metPath returns the file that holds why the last sync with the remote was incomplete. It is empty if all was done, and
-// absent before the first sync.
+// metPath returns the file that holds why the last sync with the remote was incomplete. It is empty if all was done,
+// and absent before the first sync.
 func metPath(s *store.Store, remote string) string {
 	return filepath.Join(s.Repo.StateDir(), "sync-met-"+url.PathEscape(remote))
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/git-runr/git-runr/gitstore/safefile"
 	"github.com/git-runr/git-runr/loop/comment"
@@ -160,6 +161,36 @@ func (s *Store) KeptDrafts(review record.Review, me string) ([]KeptDraft, error)
 		kept = append(kept, KeptDraft{d.Actor, len(d.Comments), line})
 	}
 	return kept, err
+}
+
+// draftRemembered is how long a draft of a closed review is listed.
+const draftRemembered = 14 * 24 * time.Hour
+
+// Stranded returns a line for each draft of me for a review that was closed before it was submitted.
+func (s *Store) Stranded(ctx context.Context, me string) (lines []string, err error) {
+	files, err := filepath.Glob(filepath.Join(s.Repo.StateDir(), "drafts", "*", "*.json"))
+	seen := ""
+	for _, file := range files {
+		id := filepath.Base(filepath.Dir(file))
+		info, infoErr := os.Lstat(file)
+		if id == seen || infoErr != nil || s.Now().Sub(info.ModTime()) > draftRemembered {
+			continue
+		}
+		seen = id
+		review, reviewErr := s.Review(ctx, id)
+		if reviewErr != nil { // it was dropped, or never synced
+			continue
+		}
+		kept, keptErr := s.KeptDrafts(review, me)
+		err = errors.Join(err, keptErr)
+		for _, d := range kept {
+			if record.SameActor(d.Actor, me) {
+				lines = append(lines, fmt.Sprintf("%s not submitted, because review %s was %s: %s",
+					prose.Count(d.Comments, "comment"), review.ID, review.Status, d.List))
+			}
+		}
+	}
+	return lines, err
 }
 
 // EditDraft changes actor's draft of a review that still accepts comments.

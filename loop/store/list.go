@@ -45,7 +45,8 @@ type Filter struct {
 func (s *Store) Reviews(ctx context.Context, f Filter) ([]record.ReviewSummary, int, error) {
 	var carriedErr error
 	carry := func(line record.ReviewSummary) record.ReviewSummary {
-		if !f.Carried || line.Follows == "" {
+		replaced := line.Status == record.ReviewCancelled && line.ResolvedBy == record.Itself // its successor carries
+		if !f.Carried || line.Follows == "" || replaced {
 			return line
 		}
 		review, err := s.Review(ctx, line.ID)

@@ -176,7 +176,8 @@ func writeTrust(w io.Writer, doc trustJSON) {
 	render.Lines(w, doc.Commands)
 	screen.When(w, len(doc.Standard) > 0, "The project has these checks:\n")
 	render.Lines(w, doc.Standard)
-	screen.When(w, len(doc.Commands)+len(doc.Standard) == 0, "There are no commands to trust; checks would run on code that is new here.\n")
+	screen.When(w, len(doc.Commands)+len(doc.Standard) == 0,
+		"There are no commands to trust; checks would run on code that is new here.\n")
 }
 
 func (p *program) checkCommand() *cli.Command {

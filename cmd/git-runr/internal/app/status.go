@@ -57,6 +57,7 @@ func (s *session) showStatus(store *store.Store) error {
 
 func (s *session) overviewGiven(store *store.Store) overview.Given {
 	given := overview.Given{Remote: s.electedRemote(store), Say: s.say, Secret: s.secrets.OfMessage}
+	given.Actor, _ = s.person(store) // without an identity there are no drafts
 	conf, err := s.configuration(store)
 	if err != nil {
 		given.Config = err.Error()

@@ -56,6 +56,7 @@ type Overview struct {
 	Critical string                 `json:"critical,omitempty"`        // critical findings on this branch, in one line
 	Cut      []string               `json:"cut_short"`                 // unfinished operations, such as "land RUN: on main"
 	Unsynced string                 `json:"nothing_fetched,omitempty"` // remote of which no reviews are here
+	Stranded []string               `json:"drafts_of_closed,omitempty"` // drafts of closed reviews, a line each
 	Next     []string               `json:"next"`
 }
 
@@ -69,6 +70,7 @@ type Given struct {
 	Secret func(ctx context.Context, repo *gitstore.Repo, commit gitstore.ID) (string, error)
 	Config string // why the configuration cannot be read
 	Remote string // remote for leases, "" for none
+	Actor  string // whose drafts are listed
 	// Unsynced is the remote that git runr sync would use, if no log of others is here.
 	Unsynced string
 	Say      func(format string, args ...any) // prints errors that do not stop the overview
@@ -103,6 +105,9 @@ func Of(ctx context.Context, records *store.Store, given Given) (Overview, error
 	}
 	if doc.Reviews, doc.Inbox, err = records.Reviews(ctx,
 		store.Filter{Status: waiting, Limit: reviewsShown, ByNeed: true, Carried: true}); err != nil {
+		return doc, err
+	}
+	if doc.Stranded, err = records.Stranded(ctx, given.Actor); err != nil {
 		return doc, err
 	}
 	doc.Critical = Critical(ctx, records) // Reviews has just updated the cache
@@ -220,6 +225,7 @@ func (d Overview) Write(w io.Writer, live func(string) bool, style render.ListSt
 		safetext.Fprintf(w, "\n%s\n", screen.Strong.Of(fmt.Sprintf("Inbox (%d):", d.Inbox)))
 		render.Inbox(w, d.Reviews, d.Inbox, style)
 	}
+	screen.Each(w, "\n%s\n", d.Stranded)
 	d.writeQueue(w)
 	safetext.Fprintf(w, "\n%s\n", screen.Strong.Of("Next:"))
 	render.Lines(w, d.Next)

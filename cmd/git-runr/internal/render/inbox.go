@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
-	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"

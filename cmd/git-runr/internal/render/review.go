@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/locate"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
@@ -403,6 +404,10 @@ func writeDecision(w io.Writer, sub record.Submission, unsigned bool) {
 	screen.When(w, sub.Report.Summary != "", "%s\n", Indented(sub.Report.Summary))
 }
 
+// poses matches a line of a comment that could be taken for one that this program printed.
+var poses = lazyre.Compile(`(?m)^(Verdict|Together|Judged|Review \d{14}|requested by|asked:|resolved by|waiting for|` +
+	`back to|checked by|checks not run|Carried from|c-[0-9a-f]{10} |\s+\S.*: (PASS|CHECKED|NEEDS_FIX|CRITICAL)\b)`)
+
 // writeComments prints the comments of people as one message, and then the id, the current place and the answer of
 // each.
 func writeComments(w io.Writer, doc ReviewDocument) {
@@ -411,7 +416,7 @@ func writeComments(w io.Writer, doc ReviewDocument) {
 		return
 	}
 	said := safetext.Block(doc.Markdown) // byte for byte, for agents
-	if tty, ok := w.(*screen.Writer); ok && tty.Columns > 0 {
+	if tty, ok := w.(*screen.Writer); ok && tty.Columns > 0 || poses().MatchString(doc.Markdown) {
 		said = Indented(doc.Markdown)
 	}
 	safetext.Fprintf(w, "\n%s\n\n", said)
