@@ -225,7 +225,8 @@ func (a *auditor) classify(c gitstore.LoggedCommit, covered lineage.Covered) Aud
 		return AuditedCommit{Class: AuditAttributed, Review: covered.Review, Why: coverText(covered)}
 	}
 	audited := a.infer(c)
-	if audited.Class == AuditGap && (covered.State != lineage.CoverUnreviewed || covered.NotShownBy+covered.PartOf != "") {
+	if audited.Class == AuditGap &&
+		(covered.State != lineage.CoverUnreviewed || covered.Refused || covered.NotShownBy+covered.PartOf != "") {
 		audited.Why = coverText(covered)
 	}
 	return audited
@@ -236,7 +237,7 @@ func coverText(c lineage.Covered) string {
 	text := coverState(c)
 	switch {
 	case c.NotShownBy != "":
-		text += ": review " + c.NotShownBy + " passed a range that shows no line of it"
+		text += ": review " + c.NotShownBy + " passed a range that does not show all of it"
 	case c.PartOf != "" && c.State == lineage.CoverUnreviewed:
 		return "not reviewed alone: review " + c.PartOf + " passed a range that goes on after it"
 	}
@@ -304,6 +305,9 @@ func coverState(c lineage.Covered) string {
 		}
 		return of + ", carried from " + c.From.Short()
 	case lineage.CoverUnreviewed:
+		if c.Refused {
+			return of + " of a part of it"
+		}
 		return "no review of it is here"
 	}
 	return of

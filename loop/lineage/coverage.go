@@ -89,7 +89,9 @@ func (c Covered) Meets(level Level) bool {
 }
 
 // AwaitsPerson reports whether a person was asked and has not answered.
-func (c Covered) AwaitsPerson() bool { return c.State == CoverPending && c.reviewer == record.Human }
+func (c Covered) AwaitsPerson() bool {
+	return (c.State == CoverPending || c.State == CoverStale && c.Review != "") && c.reviewer == record.Human
+}
 
 // Words describes the state in one to three words.
 func (c Covered) Words() string {
@@ -701,7 +703,7 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 	case nothing != nil:
 		return nothing.Covered
 	case stale != nil && pending != nil:
-		return Covered{State: CoverStale, Review: pending.Review, From: stale.From}
+		return Covered{State: CoverStale, Review: pending.Review, From: stale.From, reviewer: pending.reviewer}
 	case stale != nil:
 		return stale.Covered
 	case pending != nil:

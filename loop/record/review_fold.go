@@ -150,6 +150,10 @@ func (r Review) contradicts(by ActorPayload) bool {
 // closedAsPassed reports whether git-runr itself closed the review because it passed.
 func (r Review) closedAsPassed() bool { return r.Status == ReviewResolved && r.closing().settlesPass() }
 
+// ClosedTooEarly reports whether git-runr closed the review as passed and it does not pass: what refuses it arrived
+// later.
+func (r Review) ClosedTooEarly() bool { return r.closedAsPassed() && r.Outcome() == OutcomeFailed }
+
 // closing returns who resolved the review, and why.
 func (r Review) closing() ActorPayload { return ActorPayload{Actor: r.ResolvedBy, Note: r.Note} }
 

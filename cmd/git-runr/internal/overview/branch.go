@@ -54,6 +54,7 @@ func reviewsOfBranch(ctx context.Context, store *store.Store, given Given) (*Bra
 	for i, c := range covered {
 		if c.Refused {
 			r.Refused = append(r.Refused, c)
+			continue
 		}
 		if c.State != lineage.CoverUnreviewed && c.State != lineage.CoverStale {
 			continue
@@ -70,7 +71,9 @@ func reviewsOfBranch(ctx context.Context, store *store.Store, given Given) (*Bra
 
 // unseen reports whether nobody has looked at the commit as it is, nor was asked to.
 func (r *Branch) unseen(commit gitstore.ID) bool {
-	return r == nil || slices.ContainsFunc(r.Unreviewed, func(c lineage.Covered) bool { return c.Commit == commit })
+	return r == nil || slices.ContainsFunc(r.Unreviewed, func(c lineage.Covered) bool {
+		return c.Commit == commit && !c.AwaitsPerson()
+	})
 }
 
 // refusedBy returns the review that refuses the newest refused commit, or "". It may be closed, and then no list of

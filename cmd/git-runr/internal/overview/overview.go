@@ -51,11 +51,11 @@ type Overview struct {
 	Inbox    int                    `json:"inbox"` // number of open, submitted and claimed reviews
 	Reviews  []record.ReviewSummary `json:"reviews"`
 	Runs     []record.RunSummary    `json:"runs"`
-	Queue    []queue.Entry          `json:"queue"`                     // agents for which reviews of this clone wait
-	Working  bool                   `json:"worker_at_work"`            // a worker of this clone is running
-	Critical string                 `json:"critical,omitempty"`        // critical findings on this branch, in one line
-	Cut      []string               `json:"cut_short"`                 // unfinished operations, such as "land RUN: on main"
-	Unsynced string                 `json:"nothing_fetched,omitempty"` // remote of which no reviews are here
+	Queue    []queue.Entry          `json:"queue"`                      // agents for which reviews of this clone wait
+	Working  bool                   `json:"worker_at_work"`             // a worker of this clone is running
+	Critical string                 `json:"critical,omitempty"`         // critical findings on this branch, in one line
+	Cut      []string               `json:"cut_short"`                  // unfinished operations, such as "land RUN: on main"
+	Unsynced string                 `json:"nothing_fetched,omitempty"`  // remote of which no reviews are here
 	Stranded []string               `json:"drafts_of_closed,omitempty"` // drafts of closed reviews, a line each
 	Next     []string               `json:"next"`
 }

@@ -357,7 +357,11 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 		safetext.Fprintf(w, "claimed by %s%s\n", doc.Claim.By, Until(doc.Claim))
 	}
 	screen.When(w, doc.ResolvedBy != "", "resolved by %s on %s\n", doc.ResolvedBy, screen.Time(doc.ResolvedAt))
-	screen.When(w, doc.Note != "", "%s\n", Indented(doc.Note))
+	note := doc.Note
+	if doc.ClosedTooEarly() {
+		note += ", before a refusal was known there: the review is refused"
+	}
+	screen.When(w, note != "", "%s\n", Indented(note))
 	if run := doc.Request.Run; run != "" {
 		safetext.Fprintf(w, "round %d of run %s\n", doc.Request.Round, run)
 	}
