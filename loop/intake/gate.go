@@ -118,6 +118,8 @@ func ToType(held []Gated, level lineage.Level, rules bool, most int) []string {
 			line = "git runr review --reviewer human " + c.Commit.Short()
 		}
 		switch {
+		case c.Stuck():
+			continue
 		case c.Review == "" && c.Finding != "":
 			line = "git rebase -i " + c.Commit.Short() + "~1"
 		case c.Refused && c.Review != "":

@@ -71,6 +71,7 @@ type OwnerGroup struct {
 	owners.Group
 	Have    int      `json:"have"`
 	Unknown []string `json:"unknown,omitempty"` // owners that [teams] does not define
+	Wrote   bool     `json:"wrote,omitempty"`   // all of them are authors of the commit, who do not approve it
 }
 
 // met reports whether enough people and enough owners approved.
@@ -79,6 +80,13 @@ func (a *Approvals) met() bool {
 }
 
 func (g OwnerGroup) lacking() bool { return g.Have < g.Need }
+
+// Stuck reports whether nobody can give an approval that the commit lacks, because all its owners wrote it.
+func (c Covered) Stuck() bool {
+	return c.Approvals != nil && slices.ContainsFunc(c.Approvals.Owners, func(g OwnerGroup) bool {
+		return g.Wrote && g.lacking()
+	})
+}
 
 // ApprovalWords describes which approvals a commit has and lacks, or returns "" if nothing is worth a remark.
 func (c Covered) ApprovalWords() string {
@@ -137,6 +145,9 @@ func (g OwnerGroup) words() string {
 	text := fmt.Sprintf("%d of %d approvals of %s", g.Have, g.Need, strings.Join(g.Group.Owners, " "))
 	if g.Section != "" {
 		text += " [" + g.Section + "]"
+	}
+	if g.Wrote {
+		text += " (who wrote it and cannot approve it: CODEOWNERS has to name somebody else as well)"
 	}
 	if len(g.Unknown) > 0 {
 		text += " ([teams] does not say who is " + strings.Join(g.Unknown, ", ") + ")"
@@ -342,7 +353,7 @@ func (a approvals) of(said []cover, commit gitstore.LoggedCommit) *Approvals {
 	result.Have = len(counted)
 	for _, group := range a.groups[commit.ID] {
 		if group.Need > 0 {
-			result.Owners = append(result.Owners, a.owned(group, counted))
+			result.Owners = append(result.Owners, a.owned(group, counted, commit))
 		}
 	}
 	return result
@@ -426,7 +437,7 @@ func Unsigned(ctx context.Context, s *store.Store, review record.Review, bar Bar
 
 // owned returns how many of a group's owners are among the people whose approvals count. Only [teams] defines who has a
 // forge's user name: a person with the same name in the history does not become an owner.
-func (a approvals) owned(group owners.Group, counted []Approval) OwnerGroup {
+func (a approvals) owned(group owners.Group, counted []Approval, commit gitstore.LoggedCommit) OwnerGroup {
 	result, directory := OwnerGroup{Group: group}, people.Directory{Teams: a.bar.Teams}
 	var known []people.Person
 	for _, owner := range group.Owners {
@@ -441,6 +452,10 @@ func (a approvals) owned(group owners.Group, counted []Approval) OwnerGroup {
 			result.Have++
 		}
 	}
+	wrote := func(p people.Person) bool {
+		return slices.ContainsFunc(authors(commit), func(author string) bool { return people.Same(a.person(author), p) })
+	}
+	result.Wrote = len(known) > 0 && !slices.ContainsFunc(known, func(p people.Person) bool { return !wrote(p) })
 	return result
 }
 

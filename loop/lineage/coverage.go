@@ -78,6 +78,7 @@ type Covered struct {
 	Approvals *Approvals `json:"approvals,omitempty"` // the approvals that count; nil if there are none
 	reviewer  string
 	Passed    bool `json:"passed"` // no finding is in the way
+	askedOn   string // the branch on which a request of it waits for a person, or ""
 }
 
 // Seen reports whether rules or somebody looked at the commit's change, or there is no change to look at.
@@ -92,6 +93,10 @@ func (c Covered) Meets(level Level) bool {
 func (c Covered) AwaitsPerson() bool {
 	return (c.State == CoverPending || c.State == CoverStale && c.Review != "") && c.reviewer == record.Human
 }
+
+// AskedOn returns the branch on which a request of the commit waits for a person, whatever others have said of it, or
+// "".
+func (c Covered) AskedOn() string { return c.askedOn }
 
 // Words describes the state in one to three words.
 func (c Covered) Words() string {
@@ -165,6 +170,7 @@ type cover struct {
 	cut       bool             // it refuses a range whose newest commit is not among those asked about
 	part      bool             // it covers only a part of the change, so its pass does not make the change reviewed
 	kind      string           // the kind of fault looked for; "" for all
+	branch    string           // on which it was requested, if it waits for a person; else ""
 	change    string           // named by gitstore.ChangeIDs; "" if unknown
 	follows   string           // the earlier round, whose open threads count in this one
 	approvers []record.Speaker // as in ReviewSummary
@@ -210,6 +216,8 @@ func CoverageBy(ctx context.Context, s *store.Store, commits []gitstore.LoggedCo
 		covered[i] = standing(by[c.ID], c, approvals)
 		covered[i].Commit, covered[i].Title = c.ID, c.Subject
 		covered[i].NotShownBy, covered[i].PartOf = passed.notShown[c.ID], passed.partOf[c.ID]
+		waits, _ := each.First(by[c.ID], func(c cover) bool { return c.branch != "" })
+		covered[i].askedOn = waits.branch
 	}
 	return covered, nil
 }
@@ -400,6 +408,9 @@ func reviewCovers(r record.ReviewSummary) []cover {
 	}
 	if !c.ranged {
 		c.author = r.Author
+	}
+	if r.Status == record.ReviewOpen && r.Reviewer == record.Human {
+		c.branch = r.Branch
 	}
 	c.Level = levelOf(r.Looked, r.Outcome)
 	c.Passed = r.Outcome == record.OutcomePassed ||

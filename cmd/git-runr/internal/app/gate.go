@@ -67,7 +67,11 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 	if err != nil {
 		return err
 	}
-	commits, err := s.gated(store.Repo, remote, pushed)
+	trunks, err := store.Repo.Trunks(s.ctx, remote)
+	if err != nil {
+		return err
+	}
+	commits, err := s.gated(store.Repo, remote, pushed, trunks)
 	if err != nil {
 		return err
 	}
@@ -87,6 +91,7 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 		return err
 	}
 	bar, held, err := s.held(store, conf, pushed.code, commits)
+	held = s.letSee(bar, held, pushed.code, trunks)
 	if err != nil || len(held)+len(tags)+len(pushed.private)+len(pushed.opaque) == 0 {
 		return err
 	}
@@ -111,15 +116,27 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 	return exit.With(exit.NotPassed)
 }
 
+// letSee lets commits through that lack only a person's answer, if the push is to the branch on which the person was
+// asked, and that is no trunk: whoever is to answer needs to fetch them. It says how many.
+func (s *session) letSee(bar lineage.Bar, held []intake.Gated, code []hooks.Push, trunks []string) []intake.Gated {
+	if bar.Level == lineage.LevelChecked || len(code) != 1 || slices.Contains(trunks, code[0].Remote) {
+		return held
+	}
+	rest := slices.DeleteFunc(slices.Clone(held), func(c intake.Gated) bool {
+		return (!c.Refused || c.Before) && c.AskedOn() != "" && code[0].Remote == "refs/heads/"+c.AskedOn()
+	})
+	if n := len(held) - len(rest); n > 0 {
+		safetext.Fprintf(s.out, "git runr: %s not %s yet; let through, because a person was asked and has to fetch them\n",
+			prose.Count(n, "commit"), bar)
+	}
+	return rest
+}
+
 // gated returns the pushed commits that the gate examines: all that are new on a trunk of the remote, and those for
 // other refs that no branch of the remote has. A commit that is refused on a topic branch of the remote is new on
 // the trunk.
-func (s *session) gated(repo *gitstore.Repo, remote string, pushed pushedRefs) ([]gitstore.LoggedCommit, error) {
-	trunks, err := repo.Trunks(s.ctx, remote)
-	if err != nil {
-		return nil, err
-	}
-	var commits []gitstore.LoggedCommit
+func (s *session) gated(repo *gitstore.Repo, remote string, pushed pushedRefs,
+	trunks []string) (commits []gitstore.LoggedCommit, err error) {
 	var others []gitstore.ID
 	for _, ref := range pushed.code {
 		known := false

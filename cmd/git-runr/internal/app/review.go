@@ -283,6 +283,9 @@ func requestedLines(asked round, url, hint string) []string {
 	lines := []string{first, "review_id: " + made.ID, "url: " + url}
 	if len(made.Request.People) > 0 {
 		lines = append(lines, "asked: "+strings.Join(made.Request.People, ", "))
+		if kind := made.Request.Subject.Kind; kind == record.SubjectWorktree || kind == record.SubjectStaged {
+			lines = append(lines, "Nobody can fetch what is not committed: another clone shows this request without the code.")
+		}
 	}
 	if made.Audience == "private" && slices.Contains(made.Request.Reviewers(), record.Human) {
 		lines = append(lines, "Nobody else sees it until you type: git runr inbox share "+made.ID)
