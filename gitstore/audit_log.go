@@ -13,13 +13,14 @@ import (
 
 // LoggedCommit is one commit in a list.
 type LoggedCommit struct {
-	ID      ID
-	Parents []ID
-	When    time.Time // the committer's time, UTC
-	Author  string    // name, address and author time in seconds, which a rewrite keeps: "Ada <ada@x> 1767323045"
-	Subject string    // the first paragraph of the message in one line
-	Message string    // whole, in UTF-8
-	Files   []string  // changed files, sorted, a rename under both names; empty for a merge, and from Commits
+	ID        ID
+	Parents   []ID
+	When      time.Time // the committer's time, UTC
+	Author    string    // name, address and author time in seconds, which a rewrite keeps: "Ada <ada@x> 1767323045"
+	Committer string    // name and address
+	Subject   string    // the first paragraph of the message in one line
+	Message   string    // whole, in UTF-8
+	Files     []string  // changed files, sorted, a rename under both names; empty for a merge, and from Commits
 }
 
 // LogMessages lists the commits of to that are not in from, newest first, with their files. If
@@ -71,8 +72,8 @@ func (r *Repo) commitsHere(ctx context.Context, ids []ID) []ID {
 	})
 }
 
-// loggedFormat prints six fields, each after a NUL, and one more NUL.
-const loggedFormat = "--format=tformat:%x00%H%x00%P%x00%ct%x00%an <%ae> %at%x00%s%x00%B%x00"
+// loggedFormat prints seven fields, each after a NUL, and one more NUL.
+const loggedFormat = "--format=tformat:%x00%H%x00%P%x00%ct%x00%an <%ae> %at%x00%cn <%ce>%x00%s%x00%B%x00"
 
 func (r *Repo) logMessages(ctx context.Context, revs []ID, choice, files string) ([]LoggedCommit, error) {
 	var stdin strings.Builder
@@ -91,21 +92,21 @@ func (r *Repo) logMessages(ctx context.Context, revs []ID, choice, files string)
 	return r.parseLogged(string(out))
 }
 
-// parseLogged parses the output of git log -z with loggedFormat: an empty field, the six fields,
+// parseLogged parses the output of git log -z with loggedFormat: an empty field, the seven fields,
 // an empty field that ends the format, and the files, the first one after a newline.
 // No file name is empty, so the next empty field starts the next commit.
 func (r *Repo) parseLogged(out string) ([]LoggedCommit, error) {
 	var commits []LoggedCommit
 	for fields := strings.Split(out, "\x00"); len(fields) > 1; {
-		if len(fields) < 8 || fields[0] != "" || !r.objects.ValidID(ID(fields[1])) {
+		if len(fields) < 9 || fields[0] != "" || !r.objects.ValidID(ID(fields[1])) {
 			return nil, fmt.Errorf("read git log: unexpected %.60q", strings.Join(fields[:min(len(fields), 3)], "\x00"))
 		}
-		commit := LoggedCommit{ID: ID(fields[1]), When: odb.ParseWhen(fields[3:4]), Author: fields[4], Subject: fields[5],
-			Message: fields[6]}
+		commit := LoggedCommit{ID: ID(fields[1]), When: odb.ParseWhen(fields[3:4]), Author: fields[4], Committer: fields[5],
+			Subject: fields[6], Message: fields[7]}
 		for _, parent := range strings.Fields(fields[2]) {
 			commit.Parents = append(commit.Parents, ID(parent))
 		}
-		fields = fields[8:]
+		fields = fields[9:]
 		for i := 0; len(fields) > 0 && fields[0] != ""; i++ {
 			name := fields[0]
 			if i == 0 {

@@ -250,7 +250,7 @@ func TestCommits(t *testing.T) {
 		t.Fatalf("got %+v, %v", got, err)
 	}
 	want := LoggedCommit{ID: third, Parents: []ID{second}, When: got[0].When, Author: "Jo É <jo@example.com> 1767323045",
-		Subject: "subject: über and on", Message: "subject: über\nand on\n\nbody\n"}
+		Committer: got[1].Committer, Subject: "subject: über and on", Message: "subject: über\nand on\n\nbody\n"}
 	if !reflect.DeepEqual(got[0], want) || got[0].When.Unix() != 1767323045 {
 		t.Errorf("got %+v, want %+v", got[0], want)
 	}

@@ -70,7 +70,7 @@ func Ask(ctx context.Context, s *store.Store, request record.ReviewRequest, skip
 		return false, err
 	}
 	logged := gitstore.LoggedCommit{ID: subject.Commit, Parents: commit.Parents, Author: commit.Author.String(),
-		Message: commit.Message}
+		Committer: commit.Committer.String(), Message: commit.Message}
 	if why, err := skip.Why(ctx, s, logged, subject.Branch); err != nil || why != "" {
 		return false, err
 	}

@@ -54,6 +54,7 @@ type Approval struct {
 	// "" if signatures are not verified; good means signed by the approver
 	Signature gitstore.SignatureState `json:"signature,omitempty"`
 	Why       string                  `json:"not_counted,omitempty"` // why it does not count
+	Committed bool                    `json:"committed_it,omitempty"`
 	who       people.Person
 	recorder  people.Person
 }
@@ -125,10 +126,14 @@ func (c Covered) ApprovalWords() string {
 
 // said names the approver and, if that is not plain, who recorded it.
 func (a Approval) said() string {
-	if a.Recorder == "" && a.LogOf == "" {
-		return a.Person
+	who := a.Person
+	if a.Committed {
+		who += ", who committed it"
 	}
-	return a.Of(a.Person)
+	if a.Recorder == "" && a.LogOf == "" {
+		return who
+	}
+	return a.Of(who)
 }
 
 // marked reports whether an approval is not signed by its address, or was recorded by somebody else or in somebody
@@ -378,6 +383,7 @@ func (a approvals) weigh(at record.Speaker, commit gitstore.LoggedCommit) Approv
 		one.Recorder = ""
 	}
 	one.Signature = a.signature(at.Event, who)
+	one.Committed = people.Same(who, a.person(commit.Committer)) || people.Same(one.recorder, a.person(commit.Committer))
 	if at.LogOf != "" && (one.Signature == gitstore.SignatureGood || people.Same(who, a.person(at.LogOf))) {
 		one.LogOf = ""
 	}
