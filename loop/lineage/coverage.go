@@ -77,7 +77,7 @@ type Covered struct {
 	ByAuthor  bool       `json:"approved_by_author_only,omitempty"`
 	Approvals *Approvals `json:"approvals,omitempty"` // the approvals that count; nil if there are none
 	reviewer  string
-	Passed    bool `json:"passed"` // no finding is in the way
+	Passed    bool   `json:"passed"` // no finding is in the way
 	askedOn   string // the branch on which a request of it waits for a person, or ""
 }
 
@@ -373,16 +373,14 @@ func BranchCommits(ctx context.Context, s *store.Store) (commits []gitstore.Logg
 // coversOf returns the covers of the reviews and runs that name one of ids. Of reviews that say the same about the same
 // change it reads only the newest, since standing needs no other.
 func coversOf(ctx context.Context, s *store.Store, ids map[string]bool) ([]cover, error) {
-	reviews, _, err := s.Reviews(ctx, store.Filter{Mention: ids, Newest: true, Carried: true})
+	counts := func(status string) bool { return status != string(record.ReviewCancelled) }
+	reviews, _, err := s.Reviews(ctx, store.Filter{Mention: ids, Status: counts, Newest: true, Carried: true})
 	if err != nil {
 		return nil, err
 	}
 	var covers []cover
 	for _, r := range reviews {
-		// Whoever asked for a round may cancel it, but not what people refused in the round before.
-		if r.Status != record.ReviewCancelled || r.Outcome == "" && r.Blocked > 0 {
-			covers = append(covers, reviewCovers(r)...)
-		}
+		covers = append(covers, reviewCovers(r)...)
 	}
 	runs, _, err := s.Runs(ctx, store.Filter{Mention: ids})
 	for _, r := range runs {
@@ -450,7 +448,7 @@ func reviewCovers(r record.ReviewSummary) []cover {
 			at.State, at.Level, at.Passed, at.change, at.ranged = CoverStale, "", false, "", false
 			at.Refused, at.Before = refuses, refuses
 			if refuses {
-				at.State = CoverReviewed
+				at.State, at.From = CoverReviewed, r.Commit
 			}
 		}
 		if m.To != "" && m.To != r.Commit {

@@ -41,6 +41,7 @@ type pair struct {
 // follower is one pass of Follow.
 type follower struct {
 	store   *store.Store
+	tips    []gitstore.ID                          // of the branches when the pass began
 	reviews []record.ReviewSummary                 // newest first
 	places  map[gitstore.ID][]record.ReviewSummary // by the commits with their code
 	told    map[gitstore.ID]gitstore.ID
@@ -84,7 +85,7 @@ func Follow(ctx context.Context, s *store.Store) (Followed, error) {
 		}
 		return Followed{}, writeSeen(s, now)
 	}
-	f := &follower{store: s, spared: map[string]bool{}}
+	f := &follower{store: s, spared: map[string]bool{}, tips: tips}
 	if err := f.readRebases(ctx, noted); err != nil {
 		return Followed{}, err
 	}
@@ -194,6 +195,9 @@ func (f *follower) load(ctx context.Context) error {
 	all, _, err := f.store.Reviews(ctx, store.Filter{Limit: maxFollowed, Status: func(string) bool { return true }})
 	f.places, f.dropped = map[gitstore.ID][]record.ReviewSummary{}, map[gitstore.ID]record.ReviewSummary{}
 	for _, r := range all {
+		if r, err = f.revived(ctx, r); err != nil {
+			return err
+		}
 		switch {
 		case r.Commit == "" || r.Run != "": // a run records this itself
 			continue
@@ -208,7 +212,24 @@ func (f *follower) load(ctx context.Context) error {
 			f.places[id] = append(f.places[id], r)
 		}
 	}
+	f.placeRefused()
 	return err
+}
+
+// placeRefused adds to places the commits that replaced what people refuse, if no later round is open or answered there:
+// whoever cancels that round does not end the refusal.
+func (f *follower) placeRefused() {
+	for _, r := range f.reviews {
+		if r.Outcome != record.OutcomeFailed || len(r.Refusers) == 0 {
+			continue
+		}
+		for _, m := range r.Moves {
+			later := func(other record.ReviewSummary) bool { return other.ID == r.ID || other.Follows == r.ID }
+			if m.State == record.MoveStale && m.To != "" && !slices.ContainsFunc(f.places[m.To], later) {
+				f.places[m.To] = append(f.places[m.To], r)
+			}
+		}
+	}
 }
 
 // withTold adds the replacements that git reported to the fresh commits.

@@ -69,6 +69,9 @@ func (f *follower) settleOrphans(ctx context.Context) error {
 		switch {
 		case !f.store.Repo.Owns(r.Writer):
 		case here == "" && !gone:
+			if _, tips, tipErr := f.store.Repo.NewCommits(ctx, f.tips, 1); tipErr != nil || !slices.Equal(tips, f.tips) {
+				return tipErr // a branch moved meanwhile: the next pass knows what replaced the commit
+			}
 			err = f.letGo(ctx, r, r.At())
 		case here != "" && gone:
 			err = f.back(ctx, r, gitstore.ID(here))
@@ -106,6 +109,23 @@ func (f *follower) letGo(ctx context.Context, r record.ReviewSummary, at gitstor
 		return err
 	}
 	return nil
+}
+
+// revived reopens a review that letGo closed in the moment between a rewrite and git's report of it.
+func (f *follower) revived(ctx context.Context, r record.ReviewSummary) (record.ReviewSummary, error) {
+	if !isGone(r) || !f.store.Repo.Owns(r.Writer) || f.told[r.Moves[len(r.Moves)-1].From] == "" {
+		return r, nil
+	}
+	review, err := f.store.Review(ctx, r.ID)
+	if err != nil || review.ClosedAt.IsZero() || !strings.HasPrefix(review.Note, goneNote) {
+		return r, err
+	}
+	if review, err = f.store.ReopenReview(ctx, r.ID, record.Itself); err != nil {
+		return r, err
+	}
+	now := review.Summary()
+	now.Moves = now.Moves[:len(now.Moves)-1] // it is not gone
+	return now, nil
 }
 
 // back undoes letGo when the commit is on a branch again.

@@ -296,7 +296,7 @@ func TestRunRefuses(t *testing.T) {
 		{"implement; stop no_change", "land", "stopped and cannot be landed"},
 		{"implement; review NEEDS_FIX; loop", "review PASS", "stopped and cannot be continued"},
 		{"implement; review PASS; complete pass", "resume", "completed and cannot be resumed"},
-		{"implement; review PASS; complete pass", "abort", "completed and cannot be aborted"},
+		{"implement; review PASS; complete pass; land", "abort", "landed and cannot be aborted"},
 		{"implement; review PASS; complete pass", "answer skip", "completed and cannot be answered"},
 		{"implement; review PASS; complete pass", "complete pass_with_issues", "is completed already"},
 		{"implement; review NEEDS_FIX; loop; answer skip", "resume", "skipped and cannot be resumed"},

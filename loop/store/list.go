@@ -45,8 +45,7 @@ type Filter struct {
 func (s *Store) Reviews(ctx context.Context, f Filter) ([]record.ReviewSummary, int, error) {
 	var carriedErr error
 	carry := func(line record.ReviewSummary) record.ReviewSummary {
-		replaced := line.Status == record.ReviewCancelled && line.ResolvedBy == record.Itself // its successor carries
-		if !f.Carried || line.Follows == "" || replaced {
+		if !f.Carried || line.Follows == "" {
 			return line
 		}
 		review, err := s.Review(ctx, line.ID)
@@ -235,11 +234,7 @@ func (f Filter) fitting() func(*row) bool {
 	closedSince, closedBefore := millis(f.ClosedSince, math.MinInt64), millis(roundUp(f.ClosedBefore), math.MaxInt64)
 	createdSince, updatedSince := millis(f.CreatedSince, math.MinInt64), millis(f.UpdatedSince, math.MinInt64)
 	onlyClosed := !f.ClosedBefore.IsZero()
-	type topic struct {
-		change    uint64
-		cancelled bool // it says nothing, so it takes no other's place
-	}
-	topics := map[topic]bool{}
+	topics := map[uint64]bool{}
 	return func(r *row) bool {
 		switch {
 		case f.Waiting && !r.waits, f.Spent && !r.spent:
@@ -258,9 +253,8 @@ func (f Filter) fitting() func(*row) bool {
 		if !f.Newest || r.kind != kindReview {
 			return true
 		}
-		of := topic{r.topic, r.status == string(record.ReviewCancelled)}
-		known := topics[of]
-		topics[of] = true
+		known := topics[r.topic]
+		topics[r.topic] = true
 		return !known
 	}
 }
