@@ -216,8 +216,8 @@ func (f *follower) load(ctx context.Context) error {
 	return err
 }
 
-// placeRefused adds to places the commits that replaced what people refuse, if no later round is open or answered there:
-// whoever cancels that round does not end the refusal.
+// placeRefused adds to places the commits that replaced what people refuse, if no later round is open or answered
+// there: whoever cancels that round does not end the refusal.
 func (f *follower) placeRefused() {
 	for _, r := range f.reviews {
 		if r.Outcome != record.OutcomeFailed || len(r.Refusers) == 0 {
