@@ -243,8 +243,8 @@ func (t *timeline) intervened(entry *ReportEntry, e record.Event, iv record.Inte
 	if len(iv.Commits) > 0 {
 		entry.details = append(entry.details, prose.Count(len(iv.Commits), "commit")+" in the checkout")
 	}
-	if len(iv.Files) > 0 {
-		entry.details = append(entry.details, "changed: "+shortList(iv.Files))
+	if theirs := iv.Theirs(); len(theirs) > 0 {
+		entry.details = append(entry.details, "changed: "+shortList(theirs))
 	}
 	entry.addChecks(iv.Commands)
 	entry.At = e.Timestamp.Add(-time.Duration(entry.Duration))

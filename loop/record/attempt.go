@@ -49,9 +49,11 @@ type Attempt struct {
 	// what of Ignored, Modes and the staged changes is attributed to the attempt and reverted with it
 	Beside []string `json:"beside,omitempty"`
 	// in place: files that changed while it worked and are in no snapshot
-	NotKept   []string  `json:"not_kept,omitempty"`
-	Moved     *HeadMove `json:"head_moved,omitempty"` // in place: how HEAD moved while it worked
-	Unchanged []string  `json:"unchanged,omitempty"`  // reported but not changed
+	NotKept []string `json:"not_kept,omitempty"`
+	// AllCounted says that an implementer in the user's checkout did not say which files it changed.
+	AllCounted bool      `json:"all_counted,omitempty"`
+	Moved      *HeadMove `json:"head_moved,omitempty"` // in place: how HEAD moved while it worked
+	Unchanged  []string  `json:"unchanged,omitempty"`  // reported but not changed
 	// for an attempt kept after the run stopped as tampered: what changed, and what became known since
 	Tampered string `json:"tampered,omitempty"`
 	// changes to the repository by an unknown hand, with the commands that undo them

@@ -24,8 +24,8 @@ func (iv Intervention) words() []string {
 			lines = append(lines, "> "+line)
 		}
 	}
-	if len(iv.Files) > 0 {
-		lines = append(lines, "they changed: "+prose.Names(iv.Files))
+	if theirs := iv.Theirs(); len(theirs) > 0 {
+		lines = append(lines, "they changed: "+prose.Names(theirs))
 	}
 	for _, c := range iv.Commands {
 		lines = append(lines, fmt.Sprintf("they ran %q: %s", c.Command, c.State()))
@@ -106,6 +106,8 @@ type Intervention struct {
 	Branch   string        `json:"branch,omitempty"` // of the checkout in which the commits were made
 	Commits  []gitstore.ID `json:"commits_in_range"` // the commits in the range made by people, newest first
 	Files    []string      `json:"files_changed"`    // in those commits and in the run's working tree
+	// LeftByAttempt lists those of Files that are as a failed attempt left them: no person changed them.
+	LeftByAttempt []string `json:"left_by_attempt,omitempty"`
 	// the commit on the run's branch of what a person did in the run's working tree
 	Commit gitstore.ID `json:"checkpoint,omitempty"`
 	Tree   gitstore.ID `json:"tree,omitempty"` // of Commit
@@ -113,4 +115,9 @@ type Intervention struct {
 	Commands []CheckResult `json:"commands"`
 	Evidence []Evidence    `json:"evidence,omitempty"` // output of checks that the person left
 	At       time.Time     `json:"at,omitzero"`
+}
+
+// Theirs returns the files that people changed.
+func (iv Intervention) Theirs() []string {
+	return slices.DeleteFunc(slices.Clone(iv.Files), func(f string) bool { return slices.Contains(iv.LeftByAttempt, f) })
 }

@@ -447,6 +447,7 @@ func (t *execution) leaveUnclaimed(a *record.Attempt) {
 	if tells && len(a.Claimed)+len(a.Edited) == 0 {
 		a.Unclaimed = a.Files
 	}
+	a.AllCounted = !tells && len(a.Claimed)+len(a.Edited) == 0 && len(a.Files) > 0
 	a.Files = slices.DeleteFunc(slices.Clone(a.Files), among(a.Unclaimed))
 	if said := slices.Concat(a.Claimed, a.Edited); tells || len(said) > 0 {
 		a.Beside = slices.DeleteFunc(a.Beside, func(path string) bool { return !coveredBy(said, path) })

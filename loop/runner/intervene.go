@@ -119,11 +119,12 @@ func (t *execution) unrelated(iv *record.Intervention, since gitstore.ID, err er
 
 // takeWork commits the person's changes in the run's working tree on the run's branch.
 func (t *execution) takeWork(iv *record.Intervention, spec InterventionSpec) error {
-	theirs, err := t.changedByPeople(spec)
+	theirs, left, err := t.changedByPeople(spec)
 	if err != nil || !theirs {
 		return err
 	}
 	from := t.run.Head()
+	iv.LeftByAttempt = left
 	work := gitstore.CommitSpec{Parent: from, Message: t.interventionMessage(*iv, spec.Message)}
 	at, tree, err := t.commitOn(work, func() (gitstore.ID, error) { return t.tree.NormalTree(t.ctx) })
 	if err != nil || at == from {
@@ -135,21 +136,29 @@ func (t *execution) takeWork(iv *record.Intervention, spec InterventionSpec) err
 
 // changedByPeople reports whether the working tree holds more than a failed attempt left there. Nobody knows
 // what a killed attempt left, so the person takes responsibility for all changes since before it, unless spec is a
-// proof. A commit message also claims the work for the person.
-func (t *execution) changedByPeople(spec InterventionSpec) (bool, error) {
+// proof. A commit message also claims the work for the person. untouched are the files that the attempt changed and
+// that are as it left them.
+func (t *execution) changedByPeople(spec InterventionSpec) (theirs bool, untouched []string, err error) {
 	a := t.run.LastAttempt()
 	if spec.Message != "" || a == nil || !a.Failed() || t.run.ByPeople(len(t.run.Attempts)) != "" {
-		return true, nil
+		return true, nil, nil
 	}
 	if a.After == "" && spec.Proof {
-		return false, nil
+		return false, nil, nil
 	}
 	left, err := t.Store.Repo.ReadSnapshot(t.ctx, cmp.Or(a.After, a.Before))
 	if err != nil {
-		return false, fmt.Errorf("read what attempt %d left: %w", a.Number, err)
+		return false, nil, fmt.Errorf("read what attempt %d left: %w", a.Number, err)
 	}
 	now, err := t.snapshot(a.Number, "intervention")
-	return err == nil && now.Tree != left.Tree, err
+	if err != nil {
+		return false, nil, err
+	}
+	changed, err := t.changedOnDisk(left.Tree, now.Tree)
+	if a.After != "" {
+		untouched = slices.DeleteFunc(slices.Clone(a.Files), among(changed))
+	}
+	return now.Tree != left.Tree, untouched, err
 }
 
 func (t *execution) interventionMessage(iv record.Intervention, message string) string {
@@ -157,8 +166,11 @@ func (t *execution) interventionMessage(iv record.Intervention, message string) 
 		first, _, _ := strings.Cut(strings.TrimSpace(iv.Note), "\n")
 		message = prose.OneLine(cmp.Or(first, "Intervention in run "+t.run.ID))
 	}
-	return fmt.Sprintf("%s\n\nRunr-Run: %s\nRunr-Intervention: true\nRunr-Reason: %s\n", strings.TrimSpace(message),
-		t.run.ID, iv.Reason)
+	message = strings.TrimSpace(message)
+	if len(iv.LeftByAttempt) > 0 {
+		message += fmt.Sprintf("\n\nAs attempt %d left it: %s", len(t.run.Attempts), strings.Join(iv.LeftByAttempt, ", "))
+	}
+	return fmt.Sprintf("%s\n\nRunr-Run: %s\nRunr-Intervention: true\nRunr-Reason: %s\n", message, t.run.ID, iv.Reason)
 }
 
 // runCommands runs each command and returns its exit code, duration and output.

@@ -182,7 +182,10 @@ func (s *session) takeUp(conf *config.Config, store *store.Store, run record.Run
 		return run, err
 	}
 	if iv.Commit != "" {
-		s.say("your work in the run's working tree: %s", strings.Join(iv.Files, ", "))
+		s.say("your work in the run's working tree: %s", strings.Join(iv.Theirs(), ", "))
+		if len(iv.LeftByAttempt) > 0 {
+			s.say("committed with it, as the attempt left it: %s", strings.Join(iv.LeftByAttempt, ", "))
+		}
 	}
 	for _, e := range iv.Evidence {
 		s.say("%s: %s", e.File, e.State())

@@ -279,7 +279,7 @@ func locks(repo *gitstore.Repo) (all []Result) {
 			remove))
 	}
 	if len(all) == 0 {
-		all = append(all, ok("locks", "none is left"))
+		all = append(all, ok("locks", "none is older than 10 seconds"))
 	}
 	return all
 }

@@ -174,6 +174,7 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 	}
 	screen.When(w, a.Tampered != "", "  before the stop, %s\n", a.Tampered)
 	screen.Each(w, "  meanwhile: %s\n", a.Meanwhile)
+	screen.When(w, a.AllCounted, "  the agent did not say what it changes: everything that changed here meanwhile counts\n")
 	screen.When(w, len(a.Unchanged) > 0, "  reported as changed, but unchanged: %s\n", strings.Join(a.Unchanged, ", "))
 	screen.When(w, len(a.Unclaimed) > 0, "  changed, but not reported: %s\n", strings.Join(a.Unclaimed, ", "))
 	screen.Each(w, "  %s\n", a.NotCarried)
@@ -275,7 +276,8 @@ func Intervention(w io.Writer, run record.Run, iv record.Intervention) {
 	if n := len(iv.Commits); n > 0 {
 		safetext.Fprintf(w, "  %s since %s\n", prose.Count(n, "commit"), iv.Since.Short())
 	}
-	screen.Each(w, "  changed  %s\n", iv.Files)
+	screen.Each(w, "  changed  %s\n", iv.Theirs())
+	screen.Each(w, "  as the attempt left it  %s\n", iv.LeftByAttempt)
 	for _, c := range iv.Commands {
 		screen.When(w, !c.OK() && c.Output != "", "%s\n", safetext.Block(c.Output))
 		safetext.Fprintf(w, "  %s: %s\n", c.Command, c.State())
