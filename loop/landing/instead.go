@@ -92,7 +92,7 @@ func InsteadOfUndo(ctx context.Context, s *store.Store, op gitstore.Recorded, ru
 	branch := strings.TrimPrefix(after.HeadRef, "refs/heads/")
 	switch {
 	case op.Branch == "" && here != branch:
-		return "git switch " + switchTo(branch, after.Head) + ", then: " + strings.TrimSpace("git runr undo "+run), nil
+		return "git switch " + switchTo(branch, after.Head) + "   then undo it there", nil
 	case op.Back && here == branch:
 		return "git runr land " + op.Run + "   lands it on what is there now", nil
 	case op.Back:

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -195,8 +197,11 @@ func check(s *session, store *store.Store, conf *config.Config) error {
 	}
 	run, not := conf.Checks()
 	if len(run)+len(not) == 0 {
-		return exit.Problemf(exit.NotFound, "no checks are configured").
-			WithHint("git runr init   writes the checks that this project seems to have")
+		missing := exit.Problemf(exit.NotFound, "no checks are configured")
+		if _, err := os.Lstat(filepath.Join(store.Repo.WorkTree, config.FileName)); err == nil { // init keeps it
+			return missing.WithHint("git runr help config   says how to add [checks.NAME] to " + config.FileName)
+		}
+		return missing.WithHint("git runr init   writes the checks that this project seems to have")
 	}
 	if len(not) > 0 {
 		return config.NotTrusted(not[0])

@@ -97,7 +97,7 @@ func inboxRedact(s *session, store *store.Store) error {
 		newest := review.Redactions[len(review.Redactions)-1]
 		safetext.Fprintf(w, "Redacted: %s of %s, and what was attached to it.\n",
 			prose.Count(len(newest.Texts), "text"), review.ID)
-		if !store.Repo.Audience(review.Writer).Private {
+		if !store.Repo.Audience(review.Writer).Private && len(store.Repo.Remotes()) > 0 {
 			fmt.Fprintln(w, "Other clones show it no more once they have synced: git runr sync")
 		}
 		fmt.Fprintln(w, "The log still has it: git runr help security")

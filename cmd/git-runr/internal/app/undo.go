@@ -120,7 +120,11 @@ func (c *console) printFinished(finished []gitstore.Reverted) error {
 
 func writeUndone(ctx context.Context, store *store.Store, w io.Writer, undone landing.Undone, doc undoneJSON,
 	again string) {
-	safetext.Fprintf(w, "Undone: %s\n", doc.Took.What)
+	what := "Undone: " + doc.Took.What
+	if again, twice := strings.CutPrefix(doc.Took.What, "undo "); twice { // the second undo does it again
+		what = "Done again: " + again
+	}
+	safetext.Fprintf(w, "%s\n", what)
 	if moved := undone.Moved(ctx, store); moved != "" {
 		safetext.Fprintf(w, "  %s\n", moved)
 	}

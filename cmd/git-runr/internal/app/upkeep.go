@@ -90,6 +90,10 @@ func writeGarbage(w io.Writer, doc gcJSON, now time.Time) {
 	}
 	screen.When(w, len(doc.Checkouts) > 0, "%s of killed processes %sremoved.\n",
 		prose.Count(len(doc.Checkouts), "checkout"), would)
+	if len(doc.Reviews)+len(doc.Runs) == 0 {
+		screen.When(w, len(doc.Checkouts)+len(doc.Undo)+len(doc.Typed)+len(doc.Lost) == 0, "There is nothing to remove.\n")
+		return
+	}
 	safetext.Fprintf(w, "%s %sdropped from the lists, and what %s left here.\n", prose.Count(len(doc.Reviews), "review"),
 		would, prose.Count(len(doc.Runs), "run"))
 }

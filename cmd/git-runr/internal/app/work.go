@@ -168,8 +168,8 @@ func (s *session) duty() (*worker.Duty, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Int("jobs") < 0 || s.Duration("timeout") < 0 {
-		return nil, exit.Problemf(exit.Usage, "--jobs and --timeout must not be negative")
+	if s.Int("jobs") < 0 || s.IsSet("jobs") && s.Int("jobs") == 0 || s.Duration("timeout") < 0 {
+		return nil, exit.Problemf(exit.Usage, "--jobs must be at least 1, and --timeout not negative")
 	}
 	store, conf, err := s.configured()
 	if err != nil {

@@ -203,7 +203,7 @@ func agents(ctx context.Context, conf *config.Config) (all []Result) {
 	for _, a := range conf.Agents(ctx) {
 		known[a.Name] = a
 		if a.Path != "" {
-			here = append(here, a.Name+" "+a.Version)
+			here = append(here, strings.TrimSpace(a.Name+" "+a.Version))
 		}
 	}
 	asked := append(strings.Split(conf.Review.Reviewer, ","), conf.Loop.Implementer, conf.Loop.Reviewer, conf.Review.Judge)
@@ -234,7 +234,8 @@ func asksOf(name, base string, a config.Agent, known bool) Result {
 	case a.SignedIn == agent.SignedInNo:
 		return warn(name, "not signed in", "git runr agents --check "+base)
 	}
-	return ok(name, a.Version+", signed in: "+string(a.SignedIn))
+	said := strings.TrimPrefix(a.Version+", signed in: "+string(a.SignedIn), ", ")
+	return ok(name, said)
 }
 
 func remote(ctx context.Context, store *store.Store, conf *config.Config, offline bool) Result {
