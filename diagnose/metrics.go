@@ -59,7 +59,7 @@ var metricGroups = []struct {
 	limit int
 }{
 	{name: metricRuns, rows: []string{
-		"completed", "landed", "reviewing", "stopped", "skipped", "aborted", "running",
+		"completed", "landed", "stopped", "skipped", "aborted", "running",
 	}},
 	{name: metricRounds, rows: []string{"1 round", "2 rounds", "3 rounds", "4 rounds", "5 rounds or more"}},
 	{name: metricStops},
@@ -69,7 +69,7 @@ var metricGroups = []struct {
 	{name: metricFiles, limit: 5},
 	{name: metricPeople},
 	{name: metricReviews, rows: []string{
-		"requested", "submitted", "passed", "did not pass", "saw nothing", "resolved", "open", "cancelled", "failed",
+		"requested", "submitted", "passed", "by rules alone", "did not pass", "saw nothing", "resolved", "open", "cancelled", "failed",
 	}},
 }
 
@@ -136,7 +136,11 @@ func (c *counter) addIf(is bool, group, row string) {
 
 func (c *counter) run(run record.Run, events []record.Event) {
 	c.spending.Join(run.Spending)
-	c.add(metricRuns, string(run.Status), 0)
+	status := run.Status
+	if status == record.RunReviewing { // to people it is stopped
+		status = record.RunStopped
+	}
+	c.add(metricRuns, string(status), 0)
 	c.addIf(run.Landed != nil, metricRuns, "landed")
 	if n := answeredRounds(run); run.Status == record.RunCompleted && run.Result == record.ResultPass && n > 0 {
 		rounds := metricGroups[1].rows
@@ -224,6 +228,7 @@ func (c *counter) review(r record.Review) {
 	switch r.Outcome() {
 	case record.OutcomePassed:
 		c.add(metricReviews, "passed", 0)
+		c.addIf(r.Looked() == record.LookedRules, metricReviews, "by rules alone")
 	case record.OutcomeFailed, record.OutcomePartial:
 		c.add(metricReviews, "did not pass", 0)
 	case record.OutcomeNothing:
