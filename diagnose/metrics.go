@@ -69,7 +69,8 @@ var metricGroups = []struct {
 	{name: metricFiles, limit: 5},
 	{name: metricPeople},
 	{name: metricReviews, rows: []string{
-		"requested", "submitted", "passed", "by rules alone", "did not pass", "saw nothing", "resolved", "open", "cancelled", "failed",
+		"requested", "submitted", "passed", "by rules alone", "did not pass",
+		"saw nothing", "resolved", "open", "cancelled", "failed",
 	}},
 }
 

@@ -174,7 +174,8 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 	}
 	screen.When(w, a.Tampered != "", "  before the stop, %s\n", a.Tampered)
 	screen.Each(w, "  meanwhile: %s\n", a.Meanwhile)
-	screen.When(w, a.AllCounted, "  the agent did not say what it changes: everything that changed here meanwhile counts\n")
+	screen.When(w, a.AllCounted,
+		"  the agent did not say what it changes: everything that changed here meanwhile counts\n")
 	screen.When(w, len(a.Unchanged) > 0, "  reported as changed, but unchanged: %s\n", strings.Join(a.Unchanged, ", "))
 	screen.When(w, len(a.Unclaimed) > 0, "  changed, but not reported: %s\n", strings.Join(a.Unclaimed, ", "))
 	screen.Each(w, "  %s\n", a.NotCarried)
