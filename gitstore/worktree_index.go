@@ -292,6 +292,12 @@ func (w *Worktree) IndexTree(ctx context.Context) (ID, error) {
 	return w.stagedTree(ctx, nil)
 }
 
+// HasIndex reports whether the worktree has an index. Without one git takes every file of HEAD for deleted.
+func (w *Worktree) HasIndex() bool {
+	_, err := os.Lstat(w.indexPath())
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // NormalTree returns the tree that `git add -A` would stage: tracked and untracked
 // files, without ignored ones, with the configured filters. It does not change the
 // index. It leaves out a nested repository without a commit.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/landing"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
@@ -66,6 +68,10 @@ func land(s *session, store *store.Store, conf *config.Config, run record.Run) e
 	}
 	vouch := conf.Vouch(s.ctx, run)
 	run, done, err := landing.Land(s.ctx, store, run, how)
+	if tree, treeErr := store.Repo.Checkout(); errors.Is(err, gitstore.ErrDirty) && treeErr == nil && !tree.HasIndex() {
+		return exit.Problemf(exit.Conflict, "the index of this checkout is gone, so that git takes every file for deleted").
+			WithHint("git reset   makes it anew from HEAD; files stay as they are")
+	}
 	if err != nil {
 		return exit.Classify(err).WithHint(landing.InsteadOfLand(run, how, err)...)
 	}

@@ -349,6 +349,9 @@ func Completed(w io.Writer, run record.Run) {
 		if !run.Plan.InPlace {
 			what = run.Plan.Base.Short() + ".." + run.Head().Short()
 		}
+		if moved := run.HeadMoved(); moved != nil && moved.From != "" { // perhaps the agent committed
+			what = moved.From.Short() + ".." + moved.To.Short()
+		}
 		result = record.Says(record.Builtin, string(reply.Checked), len(findings))
 		safetext.Fprintf(w,
 			"\n%s\nAsk a person to read it, or an agent by its name:\n  git runr review --reviewer human %s\n", result, what)
