@@ -332,5 +332,6 @@ func turnWords(t queue.Entry) string {
 	if t.State == queue.StateLater && !t.Wants() {
 		return fmt.Sprintf("waits until %s: %s", at(t.Until), why)
 	}
-	return fmt.Sprintf("left alone: %s; type: %s", why, strings.Join(t.Failure.Next().Commands, ", then "))
+	next := t.Failure.Next()
+	return fmt.Sprintf("left alone: %s; %s %s", why, next.What, strings.Join(next.Commands, ", then "))
 }
