@@ -296,7 +296,13 @@ func (s *Store) Keep(ctx context.Context, ref string, id odb.ID) error {
 	if err != nil || have == id {
 		return err
 	}
-	return s.SwapAny(ctx, ref, id, have)
+	err = s.SwapAny(ctx, ref, id, have)
+	if errors.Is(err, gitdir.ErrLostRace) { // perhaps to another process with the same object
+		if now, nowErr := s.Ref(ctx, ref); nowErr == nil && now == id {
+			return nil
+		}
+	}
+	return err
 }
 
 // DropRefs deletes refs of this tool. It ignores missing ones.

@@ -291,14 +291,15 @@ func asksNoMore(old, newer record.Review) bool {
 func fixedBy(run record.Run) string { return "fixed by run " + run.ID }
 
 // CloseFixed closes the review that a run addressed and fixed, once the run has landed. The run's answers then name the
-// landed commit. A run of a part of the review closes it only if nobody is needed for the rest.
+// landed commit. A run of a part of the review closes it only if nobody is needed for the rest, and a review in which a
+// person asked for changes waits for that person.
 func CloseFixed(ctx context.Context, s *store.Store, run record.Run) error {
 	review, err := reviewOf(ctx, s, run)
 	if err != nil || review.ID == "" || !review.ClosedAt.IsZero() {
 		return err
 	}
 	if review, err = moveAnswers(ctx, s, review, run.Commit, run.Landed.Commit); err != nil ||
-		!record.NothingInTheWay(run.Result) || run.Plan.Part && whyDone(review) == "" {
+		!record.NothingInTheWay(run.Result) || run.Plan.Part && whyDone(review) == "" || review.Summary().Unconfirmed > 0 {
 		return err
 	}
 	_, err = end(ctx, s, review, record.Hold{Actor: record.Itself}, fixedBy(run)+", landed as "+run.Landed.Commit.Short())

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
@@ -113,6 +114,15 @@ func undoNewest(ctx context.Context, s *store.Store, tree *gitstore.Worktree, ru
 	}
 	if op == nil {
 		return Undone{}, nothingToUndo(ctx, s, run)
+	}
+	if op.Back && op.Run != "" { // it would land again
+		run, err := s.Run(ctx, op.Run)
+		if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
+			return Undone{}, err
+		}
+		if err == nil && run.Status == record.RunAborted {
+			return Undone{}, &record.StateError{What: "run " + run.ID, Status: "aborted", Cannot: "landed again"}
+		}
 	}
 	done, err := undoOne(ctx, s, repo, tree, *op)
 	undone := Undone{Took: *op, Done: done}

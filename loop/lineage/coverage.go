@@ -307,7 +307,8 @@ func stillThere(ctx context.Context, s *store.Store, c cover, apart []gitstore.I
 		}
 		was, err := s.Repo.File(ctx, c.span.To, f.File)
 		now, nowErr := s.Repo.File(ctx, tip, f.File)
-		if err == nil && nowErr == nil && was.ID == now.ID {
+		fixed, fixErr := s.Repo.File(ctx, answer.Commit, f.File)
+		if err == nil && nowErr == nil && was.ID == now.ID && !(fixErr == nil && fixed.ID == now.ID) { // a squash has the fix
 			n++
 		}
 	}
@@ -727,11 +728,19 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 func (c cover) replaces(earlier cover) bool {
 	if earlier.part || earlier.cut {
 		people := len(earlier.refusers) > 0 && c.reviewer == earlier.reviewer
-		return people && c.hears(earlier) && (c.after(&earlier) || !earlier.part && c.continues(earlier))
+		return c.takesBack(earlier) || people && c.hears(earlier) && (c.after(&earlier) || !earlier.part && c.continues(earlier))
 	}
 	onItself := c.speaksFor(earlier.reviewer) && !c.at.Before(earlier.at) && !earlier.speaksFor(earlier.reviewer)
 	again := len(earlier.refusers) > 0 && !c.Before && c.word() == earlier.word() && c.after(&earlier)
-	return c.hears(earlier) && (onItself && !earlier.continues(c) || again || c.continues(earlier))
+	return c.hears(earlier) && (onItself && !earlier.continues(c) || again || c.continues(earlier) || c.takesBack(earlier))
+}
+
+// takesBack reports whether all who refuse earlier approved later, in c's review, a change that includes the commit.
+func (c cover) takesBack(earlier cover) bool {
+	return len(earlier.refusers) > 0 && c.Passed && c.after(&earlier) &&
+		!slices.ContainsFunc(earlier.refusers, func(refused record.Speaker) bool {
+			return !slices.ContainsFunc(c.approvers, func(by record.Speaker) bool { return by.TakesBack(refused) })
+		})
 }
 
 // word is what a later verdict of the same kind replaces. A person's refusal is replaced by that person alone.

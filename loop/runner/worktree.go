@@ -225,6 +225,9 @@ func removeTree(ctx context.Context, s *store.Store, run record.Run, byHand bool
 	if err == nil {
 		left, err = keepLeft(ctx, s, run, tree, byHand || run.StoppedAlike() > 0)
 	}
+	if err == nil && left.Stays != "" {
+		return left, nil
+	}
 	if errors.Is(err, gitstore.ErrNotFound) { // git has no record of it, and cannot tell what is in it
 		if entries, readErr := os.ReadDir(dir); readErr == nil && len(entries) > 0 {
 			return Left{Unknown: dir}, nil
@@ -235,6 +238,12 @@ func removeTree(ctx context.Context, s *store.Store, run record.Run, byHand bool
 		return left, fmt.Errorf("the worktree of run %s stays: %w", run.ID, err)
 	}
 	return left, s.Repo.RemoveWorktree(ctx, dir)
+}
+
+// holdsGit reports whether a gap is a repository that has its git directory in it. That of a submodule lies elsewhere.
+func holdsGit(dir string, g gitstore.Gap) bool {
+	info, err := os.Lstat(filepath.Join(dir, g.Path, ".git"))
+	return g.Kind == gitstore.GapNested && err == nil && info.IsDir()
 }
 
 // holdsRepository reports whether a repository that an attempt made is still in the worktree.
@@ -269,7 +278,12 @@ func keepLeft(ctx context.Context, s *store.Store, run record.Run, tree *gitstor
 	}
 	left := Left{Ignored: committed}
 	if ignored {
-		left.Gone = gapsLine(snap.NotKept())
+		gaps := snap.NotKept()
+		if err == nil && slices.ContainsFunc(gaps, func(g gitstore.Gap) bool { return holdsGit(tree.Dir, g) }) {
+			left.Stays = tree.Dir
+			return left, nil
+		}
+		left.Gone = gapsLine(gaps)
 	}
 	if err != nil || committed && snap.KeptIgnored() == 0 {
 		return left, err
