@@ -123,6 +123,10 @@ func (t *execution) takeWork(iv *record.Intervention, spec InterventionSpec) err
 	if err != nil || !theirs {
 		return err
 	}
+	// The commit has the files. The snapshot also has what the person staged and changed again since.
+	if _, err := t.snapshot(max(len(t.run.Attempts), 1), "intervention"); err != nil {
+		return err
+	}
 	from := t.run.Head()
 	iv.LeftByAttempt = left
 	work := gitstore.CommitSpec{Parent: from, Message: t.interventionMessage(*iv, spec.Message)}
