@@ -728,11 +728,13 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 func (c cover) replaces(earlier cover) bool {
 	if earlier.part || earlier.cut {
 		people := len(earlier.refusers) > 0 && c.reviewer == earlier.reviewer
-		return c.takesBack(earlier) || people && c.hears(earlier) && (c.after(&earlier) || !earlier.part && c.continues(earlier))
+		return c.takesBack(earlier) ||
+			people && c.hears(earlier) && (c.after(&earlier) || !earlier.part && c.continues(earlier))
 	}
 	onItself := c.speaksFor(earlier.reviewer) && !c.at.Before(earlier.at) && !earlier.speaksFor(earlier.reviewer)
 	again := len(earlier.refusers) > 0 && !c.Before && c.word() == earlier.word() && c.after(&earlier)
-	return c.hears(earlier) && (onItself && !earlier.continues(c) || again || c.continues(earlier) || c.takesBack(earlier))
+	return c.hears(earlier) &&
+		(onItself && !earlier.continues(c) || again || c.continues(earlier) || c.takesBack(earlier))
 }
 
 // takesBack reports whether all who refuse earlier approved later, in c's review, a change that includes the commit.

@@ -9,7 +9,8 @@ import (
 )
 
 // confirms reports whether the answer's actor can confirm that the finding is fixed or gone: an objector, a verifier,
-// or this program, which does not confirm to a person that code is gone. See Voice.takesBack for who may speak as the objector.
+// or this program, which does not confirm to a person that code is gone. See Voice.takesBack for who may speak as the
+// objector.
 func (r Review) confirms(a Answer) bool {
 	ids := r.sameIDs(a.Finding)
 	said := func(s Submission) bool {
