@@ -52,6 +52,10 @@ func (t *execution) attempt(step Step) error {
 	}
 	started := time.Now()
 	t.meanwhile = nil
+	if len(t.changed) > 0 {
+		t.meanwhile = []string{"changed before this attempt, since the last one ended: " + strings.Join(t.changed, ", ")}
+		t.changed = nil
+	}
 	answer, err := t.implement(name, step, a, &before)
 	if err != nil && t.ctx.Err() == nil {
 		return fmt.Errorf("attempt %d: %w", a.Number, err)

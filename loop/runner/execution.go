@@ -53,6 +53,7 @@ type execution struct {
 	quiet    map[string]bool               // agents that do not report cost or tokens, about which the user was warned
 
 	meanwhile []string // what watch noticed during the attempt
+	changed   []string // what changed in the worktree between two tries of an attempt
 }
 
 // stopLeft stops processes that a killed process left running for run, in the run's working tree and in checkouts of

@@ -179,8 +179,8 @@ func (t *execution) takeUp() error {
 	if a.After == "" {
 		return t.takeUpKilled(*a)
 	}
-	if t.Keep {
-		return nil
+	if err := t.findChanged(*a); err != nil || t.Keep {
+		return err
 	}
 	done, err := t.takeBack(t.tree, *a, a.Before, a.After, "resume", "which is made again")
 	if files, _ := t.inTheWay(*a, done); err == nil && t.run.Plan.InPlace && len(files) > 0 {
@@ -190,6 +190,26 @@ func (t *execution) takeUp() error {
 		return fmt.Errorf("take up attempt %d: %w", a.Number, err)
 	}
 	return nil
+}
+
+// findChanged finds which files of the run's own working tree changed since a failed attempt ended. They go into the
+// commit of the next one, which names them.
+func (t *execution) findChanged(a record.Attempt) error {
+	if t.run.Plan.InPlace || t.asMade {
+		return nil
+	}
+	left, err := t.Store.Repo.ReadSnapshot(t.ctx, a.After)
+	if err != nil {
+		return fmt.Errorf("take up attempt %d: %w", a.Number, err)
+	}
+	now, err := t.snapshot(a.Number, "found", gitstore.Since(left))
+	if err != nil {
+		return err
+	}
+	if t.changed, err = t.changedOnDisk(left.Tree, now.Tree); len(t.changed) > 0 {
+		t.Progress.Say("changed since the attempt ended: " + strings.Join(t.changed, ", "))
+	}
+	return err
 }
 
 func (t *execution) takeUpKilled(a record.Attempt) error {
@@ -213,10 +233,10 @@ func (t *execution) takeUpKilled(a record.Attempt) error {
 	if t.run.Plan.InPlace && !t.Keep {
 		return &LeftError{Run: t.run.ID, Attempt: a.Number, Before: a.Before, Paths: paths, Killed: true, Unseen: a.Unseen()}
 	}
-	why := fmt.Sprintf("attempt %d was killed", a.Number)
+	why := fmt.Sprintf("attempt %d did not end", a.Number)
 	if a.Unseen() {
 		why = fmt.Sprintf("nobody looked at what attempt %d changed", a.Number)
 	}
-	t.Progress.Say(fmt.Sprintf("%s; what it left stays as it is: %s", why, strings.Join(paths, ", ")))
+	t.Progress.Say(fmt.Sprintf("%s; what changed since it began stays as it is: %s", why, strings.Join(paths, ", ")))
 	return nil
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -399,7 +400,8 @@ func (p *program) abortCommand() *cli.Command {
 				record.RunSummary
 				Left string `json:"restore,omitempty"`
 				Gone string `json:"not_kept,omitempty"`
-			}{run.Summary(), restoreLine(run.ID, left.Snapshot), left.Gone}
+				Stay string `json:"worktree_stays,omitempty"`
+			}{run.Summary(), restoreLine(run.ID, left.Snapshot), left.Gone, cmp.Or(left.Stays, left.Unknown)}
 			branch, err := store.Repo.Ref(s.ctx, run.Plan.BranchRef())
 			if err != nil {
 				return err
