@@ -39,8 +39,10 @@ export async function axe(browser, open) {
     const stranger = await (await browser.newContext(options)).newPage();
     const page = await open(context, server.url);
     const clean = async (on, what) => {
+      // A colour that fades in has poor contrast on its way. What moves without end has no last moment to wait for.
+      await on.evaluate(() => Promise.allSettled(document.getAnimations().filter((a) => a.effect.getComputedTiming().endTime < Infinity).map((a) => a.finished)));
       await on.evaluate(source);
-      const found = await on.evaluate(async () => (await window.axe.run(document, { resultTypes: ["violations"] })).violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" | ")}`));
+      const found = await on.evaluate(async () => (await window.axe.run(document, { resultTypes: ["violations"] })).violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => `${n.html.slice(0, 160)} ${n.any[0]?.message ?? ""}`).join(" | ")}`));
       check(found.length === 0, `${what} is clean for axe-core (${face}): ${found.join("\n")}`);
     };
     const look = async (path, before) => {
