@@ -258,6 +258,32 @@ func coverState(c lineage.Covered) string {
 	if c.Before {
 		return of + " has no verdict, and what refused the round before it is not settled"
 	}
+	of += standingText(c)
+	switch c.State {
+	case lineage.CoverNothing:
+		return "there is nothing in it to review"
+	case lineage.CoverUnshown:
+		return "nothing of it was shown, " + of
+	case lineage.CoverPending:
+		return "not answered yet, " + of
+	case lineage.CoverStale:
+		return fmt.Sprintf("stale, what was looked at as %s is another change, %s", c.From.Short(), of)
+	case lineage.CoverCarried:
+		if c.From == "" {
+			return of + ", before it was committed"
+		}
+		return of + ", carried from " + c.From.Short()
+	case lineage.CoverUnreviewed:
+		if c.Refused {
+			return of + " of a part of it"
+		}
+		return "no review of it is here"
+	}
+	return of
+}
+
+// standingText says what a review or a run of a commit said, and what of that is settled. It goes on from their name.
+func standingText(c lineage.Covered) (of string) {
 	said := cmp.Or(string(c.Verdict), strings.ReplaceAll(string(c.Outcome), "_", " "))
 	if c.Level == lineage.LevelChecked && c.Verdict.Passed() && c.Outcome == record.OutcomePassed {
 		said = "checked by rules, nobody has read the code"
@@ -289,26 +315,6 @@ func coverState(c lineage.Covered) string {
 	}
 	if c.Outcome == record.OutcomePartial {
 		of += ", a part was not looked at"
-	}
-	switch c.State {
-	case lineage.CoverNothing:
-		return "there is nothing in it to review"
-	case lineage.CoverUnshown:
-		return "nothing of it was shown, " + of
-	case lineage.CoverPending:
-		return "not answered yet, " + of
-	case lineage.CoverStale:
-		return fmt.Sprintf("stale, what was looked at as %s is another change, %s", c.From.Short(), of)
-	case lineage.CoverCarried:
-		if c.From == "" {
-			return of + ", before it was committed"
-		}
-		return of + ", carried from " + c.From.Short()
-	case lineage.CoverUnreviewed:
-		if c.Refused {
-			return of + " of a part of it"
-		}
-		return "no review of it is here"
 	}
 	return of
 }

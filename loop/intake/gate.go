@@ -29,8 +29,8 @@ const Named = 10
 type SecretIn func(ctx context.Context, repo *gitstore.Repo, commit gitstore.ID) (string, error)
 
 // Covered returns the state of each commit as lineage.CoverageBy does. It also refuses commits with a secret in the
-// message or header if no review has seen these: commits to which a review was carried, and empty ones. Titles are
-// redacted as in the record.
+// message or header if no review has seen these: commits to which a review was carried, empty ones, and those about
+// which a person was asked, because the gate may let these through. Titles are redacted as in the record.
 func Covered(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar lineage.Bar,
 	secretIn SecretIn) ([]lineage.Covered, error) {
 	covered, err := lineage.CoverageBy(ctx, s, commits, bar)
@@ -39,11 +39,12 @@ func Covered(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommi
 		if s.Redact != nil {
 			c.Title = s.Redact(c.Title)
 		}
-		if err != nil || c.State != lineage.CoverCarried && c.State != lineage.CoverNothing {
+		unseen := c.State == lineage.CoverCarried || c.State == lineage.CoverNothing || c.AwaitsPerson() || c.Before
+		if err != nil || !unseen {
 			continue
 		}
 		if c.InItself, err = secretIn(ctx, s.Repo, c.Commit); c.InItself != "" {
-			c.Refused, c.Passed, c.Verdict, c.Review, c.Run = true, false, reply.CriticalFail, "", ""
+			c.Refused, c.Before, c.Passed, c.Verdict, c.Review, c.Run = true, false, false, reply.CriticalFail, "", ""
 		}
 	}
 	return covered, err

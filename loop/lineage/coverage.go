@@ -437,8 +437,15 @@ func reviewCovers(r record.ReviewSummary) []cover {
 	if r.Critical > 0 && (c.Passed || r.Outcome == record.OutcomeCommented) { // a remark that is critical
 		c.State, c.Passed, c.Refused, c.Verdict = CoverReviewed, false, true, reply.CriticalFail
 	}
-	covers := []cover{c}
+	return append([]cover{c}, movedCovers(r, c)...)
+}
+
+// movedCovers returns what a review covers where its change moved to; c is what it covers at first.
+func movedCovers(r record.ReviewSummary, c cover) (covers []cover) {
 	for _, m := range r.Moves {
+		if m.To == "" || m.To == r.Commit {
+			continue
+		}
 		at := c
 		at.From, at.span, at.unseen = m.From, gitstore.Span{From: m.Base, To: m.To}, m.Unseen
 		switch {
@@ -452,9 +459,7 @@ func reviewCovers(r record.ReviewSummary) []cover {
 				at.State, at.From = CoverReviewed, r.Commit
 			}
 		}
-		if m.To != "" && m.To != r.Commit {
-			covers = append(covers, at)
-		}
+		covers = append(covers, at)
 	}
 	return covers
 }

@@ -198,11 +198,7 @@ func (t *execution) findChanged(a record.Attempt) error {
 	if t.run.Plan.InPlace || t.asMade {
 		return nil
 	}
-	left, err := t.Store.Repo.ReadSnapshot(t.ctx, a.After)
-	if err != nil {
-		return fmt.Errorf("take up attempt %d: %w", a.Number, err)
-	}
-	now, err := t.snapshot(a.Number, "found", gitstore.Since(left))
+	left, now, err := t.compareNow(a, a.After)
 	if err != nil {
 		return err
 	}
@@ -212,12 +208,17 @@ func (t *execution) findChanged(a record.Attempt) error {
 	return err
 }
 
-func (t *execution) takeUpKilled(a record.Attempt) error {
-	before, err := t.Store.Repo.ReadSnapshot(t.ctx, a.Before)
-	if err != nil {
-		return fmt.Errorf("take up attempt %d: %w", a.Number, err)
+// compareNow reads a snapshot of an attempt, and takes one of the working tree as it is now.
+func (t *execution) compareNow(a record.Attempt, then gitstore.ID) (was, now gitstore.Snapshot, err error) {
+	if was, err = t.Store.Repo.ReadSnapshot(t.ctx, then); err != nil {
+		return was, now, fmt.Errorf("take up attempt %d: %w", a.Number, err)
 	}
-	now, err := t.snapshot(a.Number, "found", gitstore.Since(before))
+	now, err = t.snapshot(a.Number, "found", gitstore.Since(was))
+	return was, now, err
+}
+
+func (t *execution) takeUpKilled(a record.Attempt) error {
+	before, now, err := t.compareNow(a, a.Before)
 	if err != nil {
 		return err
 	}

@@ -91,9 +91,12 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 		return err
 	}
 	bar, held, err := s.held(store, conf, pushed.code, commits)
-	held = s.letSee(bar, held, pushed.code, trunks)
-	if err != nil || len(held)+len(tags)+len(pushed.private)+len(pushed.opaque) == 0 {
+	if err != nil {
 		return err
+	}
+	held = s.letSee(bar, held, pushed.code, trunks)
+	if len(held)+len(tags)+len(pushed.private)+len(pushed.opaque) == 0 {
+		return nil
 	}
 	if len(held) > 0 {
 		s.writeHeldUp(s.out, bar, conf.Review.Reviewer == role.Builtin, len(commits), held)
