@@ -503,11 +503,24 @@ func (r *Repo) restoreHead(ctx context.Context, h HeadChange) error {
 }
 
 func (r *Repo) restoreStash(ctx context.Context, s Stashed) error {
-	if slices.ContainsFunc(r.stashed(), func(other Stashed) bool { return other.ID == s.ID }) {
+	listed := func() bool {
+		return slices.ContainsFunc(r.stashed(), func(other Stashed) bool { return other.ID == s.ID })
+	}
+	if listed() {
 		return nil
 	}
-	_, err := r.dir.Call(ctx, gitdir.Call{GitDir: r.CommonDir,
+	newest, err := r.Ref(ctx, "refs/stash")
+	if err == nil && newest == s.ID { // its log was deleted, and git logs no move to the same commit
+		err = r.refs.SwapAny(ctx, "refs/stash", "", newest)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = r.dir.Call(ctx, gitdir.Call{GitDir: r.CommonDir,
 		Args: []string{"stash", "store", "-m", s.Message, string(s.ID)}})
+	if err == nil && !listed() {
+		return errors.New("git stash list does not show it")
+	}
 	return err
 }
 
