@@ -181,8 +181,9 @@ type cover struct {
 }
 
 // Coverage returns the state of each commit, in the order given. A review counts for the commit that it was of, and for
-// a commit that makes exactly the same change to the same content, and for no other. Coverage reads the index, and the
-// trees of commits that no review names. A commit is approved if a person who is not among its authors approved it.
+// a commit that makes exactly the same change to the same content, and for no other. What people refuse counts for each
+// commit with the same patch as well. Coverage reads the index, and the trees of commits that no review names. A commit
+// is approved if a person who is not among its authors approved it.
 func Coverage(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit) ([]Covered, error) {
 	return CoverageBy(ctx, s, commits, Bar{})
 }
@@ -202,6 +203,9 @@ func CoverageBy(ctx context.Context, s *store.Store, commits []gitstore.LoggedCo
 		return nil, err
 	}
 	if err := addSameChanges(ctx, s, commits, by); err != nil {
+		return nil, err
+	}
+	if err := addRefusedPatches(ctx, s, commits, by); err != nil {
 		return nil, err
 	}
 	if err := refuseElsewhere(ctx, s, commits, by); err != nil {
