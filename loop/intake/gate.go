@@ -39,7 +39,8 @@ func Covered(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommi
 		if s.Redact != nil {
 			c.Title = s.Redact(c.Title)
 		}
-		unseen := c.State == lineage.CoverCarried || c.State == lineage.CoverNothing || c.AwaitsPerson() || c.Before
+		asked, _ := c.Asked()
+		unseen := c.State == lineage.CoverCarried || c.State == lineage.CoverNothing || asked != ""
 		if err != nil || !unseen {
 			continue
 		}
@@ -118,6 +119,7 @@ func ToType(held []Gated, level lineage.Level, rules bool, most int) []string {
 		if level == lineage.LevelApproved || level == lineage.LevelReviewed && rules { // rules review and approve nothing
 			line = "git runr review --reviewer human " + c.Commit.Short()
 		}
+		asked, _ := c.Asked()
 		switch {
 		case c.Stuck():
 			continue
@@ -125,6 +127,10 @@ func ToType(held []Gated, level lineage.Level, rules bool, most int) []string {
 			line = "git rebase -i " + c.Commit.Short() + "~1"
 		case c.Refused && c.Review != "":
 			line = "git runr show " + c.Review
+		case asked != "" && !c.Seen(): // rules have to look before it may go to the branch where that person is asked
+			line = "git runr review --wait " + c.Commit.Short()
+		case asked != "":
+			line = "git runr show " + asked
 		case c.AwaitsPerson():
 			line = "git runr show " + c.Review
 		case c.State == lineage.CoverPending || c.State == lineage.CoverStale && c.Review != "":

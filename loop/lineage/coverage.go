@@ -78,7 +78,7 @@ type Covered struct {
 	Approvals *Approvals `json:"approvals,omitempty"` // the approvals that count; nil if there are none
 	reviewer  string
 	Passed    bool   `json:"passed"` // no finding is in the way
-	askedOn   string // the branch on which a request of it waits for a person, or ""
+	asked     *cover // the newest request of it that waits for a person on a branch, or nil
 }
 
 // Seen reports whether rules or somebody looked at the commit's change, or there is no change to look at.
@@ -94,9 +94,14 @@ func (c Covered) AwaitsPerson() bool {
 	return (c.State == CoverPending || c.State == CoverStale && c.Review != "") && c.reviewer == record.Human
 }
 
-// AskedOn returns the branch on which a request of the commit waits for a person, whatever others have said of it, or
-// "".
-func (c Covered) AskedOn() string { return c.askedOn }
+// Asked returns the newest review of the commit that waits for a person, and the branch on which it was requested,
+// whatever others have said of the commit. They are "" if there is none.
+func (c Covered) Asked() (review, branch string) {
+	if c.asked == nil {
+		return "", ""
+	}
+	return c.asked.Review, c.asked.branch
+}
 
 // Words describes the state in one to three words.
 func (c Covered) Words() string {
@@ -220,8 +225,11 @@ func CoverageBy(ctx context.Context, s *store.Store, commits []gitstore.LoggedCo
 		covered[i] = standing(by[c.ID], c, approvals)
 		covered[i].Commit, covered[i].Title = c.ID, c.Subject
 		covered[i].NotShownBy, covered[i].PartOf = passed.notShown[c.ID], passed.partOf[c.ID]
-		waits, _ := each.First(by[c.ID], func(c cover) bool { return c.branch != "" })
-		covered[i].askedOn = waits.branch
+		for at, said := range by[c.ID] {
+			if said.branch != "" {
+				covered[i].asked = by[c.ID][at].newer(covered[i].asked)
+			}
+		}
 	}
 	return covered, nil
 }

@@ -40,12 +40,8 @@ func TestRequestIsKept(t *testing.T) {
 		bad := commit("b.txt", "marker")
 		first := ask(bad)
 		fix := commit("b.txt", "clean")
-		report := record.EmptyReport()
-		report.Verdict, report.Effective = reply.CriticalFail, reply.CriticalFail
-		finding := reply.Finding{Severity: reply.Critical, File: "b.txt", Line: 1, Issue: "a marker", Rule: "marker"}
-		finding.ID = reply.FindingID(finding)
-		report.Findings = []reply.Finding{finding}
-		answer := record.Answer{Finding: finding.ID, Kind: kind, Actor: record.Itself, Reason: "looked at"}
+		report := failing()
+		answer := record.Answer{Finding: report.Findings[0].ID, Kind: kind, Actor: record.Itself, Reason: "looked at"}
 		if kind == record.AnswerFixed {
 			answer.Commit = fix
 		}
@@ -76,5 +72,58 @@ func TestRequestIsKept(t *testing.T) {
 		if open := second.Status == record.ReviewOpen; open != (kind == record.AnswerFixed) {
 			t.Errorf("%s: the request is %s (%s)", kind, second.Status, second.Note)
 		}
+	}
+}
+
+// failing returns the report of a review that found one fault.
+func failing() reply.Report {
+	report := record.EmptyReport()
+	report.Verdict, report.Effective = reply.CriticalFail, reply.CriticalFail
+	finding := reply.Finding{Severity: reply.Critical, File: "b.txt", Line: 1, Issue: "a marker", Rule: "marker"}
+	finding.ID = reply.FindingID(finding)
+	report.Findings = []reply.Finding{finding}
+	return report
+}
+
+// TestReplacedOnce: a commit of the same author and second as an amended one, on another branch, is not taken for the
+// replacement of the amended commit, because an earlier pass found its replacement.
+func TestReplacedOnce(t *testing.T) {
+	s := runtest.NewStore(t)
+	dir := s.Repo.WorkTree
+	commit := func(content string, args ...string) gitstore.ID {
+		testrepo.WriteFile(t, dir, "a.txt", content+"\n")
+		testrepo.Git(t, dir, "add", ".")
+		testrepo.Git(t, dir, append([]string{"commit", "-q", "--date=2026-01-01T00:00:00Z", "-m", content}, args...)...)
+		return gitstore.ID(testrepo.Git(t, dir, "rev-parse", "HEAD"))
+	}
+	base := commit("base")
+	was := commit("first")
+	subject := record.Subject{Kind: record.SubjectCommit, Commit: was, Tree: was, Base: base}
+	review, err := s.RequestReview(t.Context(), record.ReviewRequest{Subject: subject, Reviewer: record.Builtin}, "cli")
+	if err == nil {
+		_, err = s.SubmitReview(t.Context(), review.ID, record.Submission{Reviewer: record.Builtin,
+			Outcome: record.OutcomeFailed, Commit: was, Tree: was, Report: failing()}, "")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	follow := func() {
+		t.Helper()
+		if _, err := lineage.Follow(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	follow()
+	amended := commit("second", "--amend")
+	follow()
+	testrepo.Git(t, dir, "checkout", "-q", "-b", "other", string(base))
+	commit("third")
+	follow()
+	review, err = s.Review(t.Context(), review.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if moves := review.Moves; len(moves) != 1 || moves[0].To != amended {
+		t.Errorf("the review moved %+v", moves)
 	}
 }

@@ -232,12 +232,22 @@ func (f *follower) lookalikes(ctx context.Context, found []pair, fresh []gitstor
 	return pairs, err
 }
 
-// lost returns the orphans and what left its branch, without those that a pair in found replaces.
+// lost returns the orphans and what left its branch, without those whose replacement is known: a pair in found has
+// it, or an earlier pass recorded it.
 func (f *follower) lost(ctx context.Context, found []pair) ([]gitstore.LoggedCommit, error) {
 	lost := slices.AppendSeq(slices.Collect(maps.Keys(f.orphans)), maps.Keys(f.left))
+	replaced := map[gitstore.ID]bool{}
 	for _, p := range found {
-		lost = slices.DeleteFunc(lost, func(id gitstore.ID) bool { return slices.Contains(p.from, id) })
+		for _, id := range p.from {
+			replaced[id] = true
+		}
 	}
+	for _, r := range f.reviews {
+		for _, m := range r.Moves {
+			replaced[m.From] = replaced[m.From] || m.To != "" && m.To != m.From
+		}
+	}
+	lost = slices.DeleteFunc(lost, func(id gitstore.ID) bool { return replaced[id] })
 	if len(lost) == 0 {
 		return nil, nil
 	}

@@ -94,8 +94,9 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 	if err != nil {
 		return err
 	}
-	held = s.letSee(bar, held, pushed.code, trunks)
+	held, toSee := sortToSee(held, pushed.code, trunks)
 	if len(held)+len(tags)+len(pushed.private)+len(pushed.opaque) == 0 {
+		s.writeToSee(bar, toSee)
 		return nil
 	}
 	if len(held) > 0 {
@@ -119,20 +120,36 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 	return exit.With(exit.NotPassed)
 }
 
-// letSee lets commits through that lack only a person's answer, if the push is to the branch on which the person was
-// asked, and that is no trunk: whoever is to answer needs to fetch them. It says how many.
-func (s *session) letSee(bar lineage.Bar, held []intake.Gated, code []hooks.Push, trunks []string) []intake.Gated {
-	if bar.Level == lineage.LevelChecked || len(code) != 1 || slices.Contains(trunks, code[0].Remote) {
-		return held
+// sortToSee takes out of held the commits that lack only a person's answer, if the push is to the branch on which the
+// person was asked, and that is no trunk: whoever is to answer needs to fetch them. Rules, or somebody, must have looked
+// at them: a secret would leave this machine.
+func sortToSee(held []intake.Gated, code []hooks.Push, trunks []string) (rest, toSee []intake.Gated) {
+	if len(code) != 1 || slices.Contains(trunks, code[0].Remote) {
+		return held, nil
 	}
-	rest := slices.DeleteFunc(slices.Clone(held), func(c intake.Gated) bool {
-		return (!c.Refused || c.Before) && c.AskedOn() != "" && code[0].Remote == "refs/heads/"+c.AskedOn()
-	})
-	if n := len(held) - len(rest); n > 0 {
-		safetext.Fprintf(s.out, "git runr: %s not %s yet; let through, because a person was asked and has to fetch them\n",
-			prose.Count(n, "commit"), bar)
+	for _, c := range held {
+		_, branch := c.Asked()
+		lacksAnswer := c.Level != "" && (c.Before || !c.Refused)
+		if lacksAnswer && branch != "" && code[0].Remote == "refs/heads/"+branch {
+			toSee = append(toSee, c)
+		} else {
+			rest = append(rest, c)
+		}
 	}
-	return rest
+	return rest, toSee
+}
+
+// writeToSee says which commits pass only because a person has to fetch them.
+func (s *session) writeToSee(bar lineage.Bar, commits []intake.Gated) {
+	if len(commits) == 0 {
+		return
+	}
+	lacks := "not " + bar.String() + " yet"
+	if !slices.ContainsFunc(commits, func(c intake.Gated) bool { return !c.Before }) {
+		lacks = "still refused"
+	}
+	safetext.Fprintf(s.out, "git runr: %s %s; let through, because a person was asked and has to fetch them\n",
+		prose.Count(len(commits), "commit"), lacks)
 }
 
 // gated returns the pushed commits that the gate examines: all that are new on a trunk of the remote, and those for
