@@ -9,6 +9,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/lineage"
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/store"
@@ -98,7 +99,11 @@ func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, 
 func worstOf(review record.Review, elsewhere bool) string {
 	open := slices.DeleteFunc(review.Findings(), review.SettledFinding)
 	if asked := review.Summary().Asked; len(open) == 0 {
-		return cmp.Or(asked, map[bool]string{true: "what settled it is in another line of history"}[elsewhere])
+		unconfirmed := ""
+		if people, answers := review.Awaited(); answers > 0 {
+			unconfirmed = prose.Count(answers, "answer") + " not confirmed by " + strings.Join(people, ", ")
+		}
+		return cmp.Or(asked, unconfirmed, map[bool]string{true: "what settled it is in another line of history"}[elsewhere])
 	}
 	worst := slices.MinFunc(open, func(a, b reply.Finding) int {
 		return reply.SeverityRank(a.Severity) - reply.SeverityRank(b.Severity)

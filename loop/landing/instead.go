@@ -14,8 +14,8 @@ import (
 )
 
 // InsteadOfLand returns lines with commands to use when landing a run as in spec failed with err, or none if no command
-// helps.
-func InsteadOfLand(run record.Run, spec Spec, err error) []string {
+// helps. acceptable is the result of CanAccept.
+func InsteadOfLand(run record.Run, spec Spec, err, acceptable error) []string {
 	state, elsewhere := new(record.StateError), new(gitstore.CheckedOutError)
 	switch {
 	case errors.As(err, &elsewhere):
@@ -34,17 +34,40 @@ func InsteadOfLand(run record.Run, spec Spec, err error) []string {
 	case errors.Is(err, gitstore.ErrConflict):
 		return []string{"merge it by hand: " + onBranch(spec.Onto, "git merge "+run.Commit.Short())}
 	case errors.As(err, &state) && (run.Status == record.RunStopped || run.Status == record.RunReviewing):
-		return goOn(run)
+		return goOn(run, acceptable == nil)
 	}
 	return nil
 }
 
-// goOn returns the commands that go on with a run that gave up, or accept what it has.
-func goOn(run record.Run) (lines []string) {
+// CanAccept returns a *record.StateError if the run has no commit to accept, or if its branch has commits that no
+// attempt made: accepting the run would leave them out.
+func CanAccept(ctx context.Context, s *store.Store, run record.Run) error {
+	refused := &record.StateError{What: "run " + run.ID, Cannot: record.CannotAccept}
+	if !run.HasWork() {
+		refused.Status = "without a commit"
+		return refused
+	}
+	if run.Plan.InPlace {
+		return nil
+	}
+	tip, err := s.Repo.Ref(ctx, run.Plan.BranchRef())
+	if err != nil || tip == "" || tip == run.Head() {
+		return err
+	}
+	more, err := s.Repo.IsAncestor(ctx, run.Head(), tip)
+	if err != nil || !more {
+		return err
+	}
+	refused.Status = "behind its branch, which has commits that no attempt made,"
+	return refused
+}
+
+// goOn returns the commands that go on with a run that gave up, or accept what it has if that is acceptable.
+func goOn(run record.Run, acceptable bool) (lines []string) {
 	if run.Stop != nil {
 		lines = append(lines, run.Stop.Undo...)
 	}
-	if run.HasWork() {
+	if acceptable {
 		lines = append(lines, "git runr resume "+run.ID+" --commit   to accept it as it is")
 	}
 	if run.Allow(record.EventRunResumed.Name) == nil {

@@ -197,7 +197,7 @@ func TestLandRefuses(t *testing.T) {
 			if !errors.Is(err, c.want) && !c.state || c.state && !errors.As(err, new(*record.StateError)) {
 				t.Errorf("the error is %v", err)
 			}
-			lines := strings.Join(InsteadOfLand(run, c.spec, err), "\n")
+			lines := strings.Join(InsteadOfLand(run, c.spec, err, nil), "\n")
 			if !strings.Contains(lines, c.line) || c.line == "" && lines != "" {
 				t.Errorf("lines: %q, want %q", lines, c.line)
 			}

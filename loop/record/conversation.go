@@ -160,11 +160,11 @@ func (r Review) BackTo() (people []string, answered int) {
 	if r.Status == ReviewOpen || !r.ClosedAt.IsZero() {
 		return nil, 0
 	}
-	return r.awaited()
+	return r.Awaited()
 }
 
-// awaited is BackTo, whether the review is closed or not.
-func (r Review) awaited() (people []string, answered int) {
+// Awaited is BackTo, whether the review is closed or not: an answer without that agreement settles nothing.
+func (r Review) Awaited() (people []string, answered int) {
 	for _, j := range r.Joined() {
 		answer, _ := r.AnswerTo(j.ID)
 		if !answer.Claimed() && r.IsOpen(j.Finding) {

@@ -124,7 +124,7 @@ func (r Review) Summary() ReviewSummary {
 	s.count(r.Open())
 	s.Claimed, s.Follows = len(r.Claimed()), r.Request.Follows
 	s.BackTo, s.Back = r.BackTo()
-	_, s.Unconfirmed = r.awaited()
+	_, s.Unconfirmed = r.Awaited()
 	s.commits(r)
 	s.Base, s.Paths = r.Request.Subject.Base, len(r.Request.Subject.Paths) > 0
 	for _, m := range r.Moves {

@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/closing"
 	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/landing"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reviewing"
 	"github.com/git-runr/git-runr/loop/role"
@@ -307,7 +308,11 @@ func AnswerRun(ctx context.Context, s *store.Store, run record.Run,
 		return after, left, err
 	}
 	if run.Status != record.RunReviewing && run.Status != record.RunStopped {
-		return run, left, &record.StateError{What: "run " + run.ID, Status: string(run.Status), Cannot: "answered"}
+		refused := &record.StateError{What: "run " + run.ID, Status: string(run.Status), Cannot: "answered"}
+		if run.Status == record.RunRunning && !workspace.Live(s, run.ID) {
+			refused.Status = record.StatusDied
+		}
+		return run, left, refused
 	}
 	if choice == runplan.ChoiceStop {
 		return run, left, nil
@@ -319,7 +324,7 @@ func AnswerRun(ctx context.Context, s *store.Store, run record.Run,
 	defer unlock()
 	t := &execution{Runner: &Runner{Store: s, Progress: checking.Quiet{}}, ctx: ctx, run: run}
 	if choice == runplan.ChoiceCommit {
-		if err := t.canAccept(); err != nil {
+		if err := landing.CanAccept(ctx, s, run); err != nil {
 			return run, left, err
 		}
 	}
@@ -330,29 +335,6 @@ func AnswerRun(ctx context.Context, s *store.Store, run record.Run,
 		err = closing.SettleAsked(ctx, s, t.run, "run "+run.ID+" was skipped")
 	}
 	return t.run, left, err
-}
-
-// canAccept returns a *record.StateError if the run has no commit to accept, or if its branch has commits that no
-// attempt made: accepting the run would leave them out.
-func (t *execution) canAccept() error {
-	refused := &record.StateError{What: "run " + t.run.ID, Cannot: record.CannotAccept}
-	if !t.run.HasWork() {
-		refused.Status = "without a commit"
-		return refused
-	}
-	if t.run.Plan.InPlace {
-		return nil
-	}
-	tip, err := t.Store.Repo.Ref(t.ctx, t.run.Plan.BranchRef())
-	if err != nil || tip == "" || tip == t.run.Head() {
-		return err
-	}
-	more, err := t.Store.Repo.IsAncestor(t.ctx, t.run.Head(), tip)
-	if err != nil || !more {
-		return err
-	}
-	refused.Status = "behind its branch, which has commits that no attempt made,"
-	return refused
 }
 
 // Resume resumes a stopped run; its retry limits count from zero again.

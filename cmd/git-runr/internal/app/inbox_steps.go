@@ -121,8 +121,12 @@ Exit status: the worst of all.`,
 				} else {
 					safetext.Fprintf(w, "Resolved %s.\n", done.ID)
 				}
-				screen.When(w, done.Open > 0, "%s still open: audit and the gate go on refusing the change.\n"+
-					"  git runr inbox reopen %s\n", prose.Count(done.Open, "finding"), done.ID)
+				lacks := prose.Count(done.Open, "finding") + " still open"
+				if done.Open == 0 {
+					lacks = prose.Count(done.Unconfirmed, "answer") + " not confirmed by " + strings.Join(done.Awaited, ", ")
+				}
+				screen.When(w, done.Open+done.Unconfirmed > 0, "%s: audit and the gate go on refusing the change.\n"+
+					"  git runr inbox reopen %s\n", lacks, done.ID)
 			}),
 	}
 }
@@ -186,6 +190,7 @@ func (s *session) showAct(store *store.Store, review record.Review, actor string
 func (s *session) acted(store *store.Store, review record.Review, actor string) actorDone {
 	done := actorDone{ID: review.ID, Status: review.Status, Actor: actor, Claim: review.Claim,
 		ClosedBy: review.ResolvedBy, Open: len(review.Unanswered())}
+	done.Awaited, done.Unconfirmed = review.Awaited()
 	if review.Status == record.ReviewClaimed && record.SameActor(review.Claim.By, actor) {
 		done.Resolve, _ = safetext.CommandLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim",
 			fmt.Sprintf("%.12s", review.Claim.ID))
@@ -238,12 +243,15 @@ type actorDone struct {
 	Status record.ReviewStatus `json:"status"`
 	Actor  string              `json:"actor"`
 	// ClosedBy resolved the review, which may be somebody before.
-	ClosedBy string            `json:"resolved_by,omitempty"`
-	Claim    *record.Claim     `json:"claim,omitempty"`
-	Resolve  string            `json:"resolve_with,omitempty"` // the command that resolves the claimed review
-	Answer   *record.Answer    `json:"answer,omitempty"`
-	Open     int               `json:"unanswered"`       // findings and comments without an answer
-	Drafts   []store.KeptDraft `json:"drafts,omitempty"` // unsubmitted drafts of a closed review
+	ClosedBy string         `json:"resolved_by,omitempty"`
+	Claim    *record.Claim  `json:"claim,omitempty"`
+	Resolve  string         `json:"resolve_with,omitempty"` // the command that resolves the claimed review
+	Answer   *record.Answer `json:"answer,omitempty"`
+	Open     int            `json:"unanswered"` // findings and comments without an answer
+	// Unconfirmed is the number of answers that the people in Awaited have not confirmed.
+	Unconfirmed int               `json:"unconfirmed,omitempty"`
+	Awaited     []string          `json:"awaited,omitempty"`
+	Drafts      []store.KeptDraft `json:"drafts,omitempty"` // unsubmitted drafts of a closed review
 }
 
 // inboxStep is a step that can be taken on several reviews at once.

@@ -73,7 +73,7 @@ func land(s *session, store *store.Store, conf *config.Config, run record.Run) e
 			WithHint("git reset   makes it anew from HEAD; files stay as they are")
 	}
 	if err != nil {
-		return exit.Classify(err).WithHint(landing.InsteadOfLand(run, how, err)...)
+		return exit.Classify(err).WithHint(landing.InsteadOfLand(run, how, err, landing.CanAccept(s.ctx, store, run))...)
 	}
 	vouch(done)
 	s.project(s.ctx, store)

@@ -92,7 +92,7 @@ func RunState(r record.RunSummary, live bool) screen.Text {
 	case r.Landed:
 		return screen.Good.Of("landed")
 	case r.Status == record.RunRunning && !live:
-		return screen.Critical.Of("died") // its process has ended: git runr resume continues it
+		return screen.Critical.Of(record.StatusDied) // its process has ended: git runr resume continues it
 	case r.Reason != "" && (r.Status == record.RunReviewing || r.Status == record.RunStopped):
 		return meaning.Of("stopped: " + r.Reason)
 	case r.Reason != "":
