@@ -302,7 +302,7 @@ func standingText(c lineage.Covered) (of string) {
 		of += ", and the commit makes the change again after what settled it"
 	}
 	if c.Elsewhere {
-		of += ", and what settled it is in another line of history"
+		of += ", and what settled it is not in this history"
 	}
 	if c.Claimed > 0 {
 		of += fmt.Sprintf(", %d claimed fixed", c.Claimed)

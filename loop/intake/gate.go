@@ -103,7 +103,7 @@ func worstOf(review record.Review, elsewhere bool) string {
 		if people, answers := review.Awaited(); answers > 0 {
 			unconfirmed = prose.Count(answers, "answer") + " not confirmed by " + strings.Join(people, ", ")
 		}
-		return cmp.Or(asked, unconfirmed, map[bool]string{true: "what settled it is in another line of history"}[elsewhere])
+		return cmp.Or(asked, unconfirmed, map[bool]string{true: "what settled it is not in this history"}[elsewhere])
 	}
 	worst := slices.MinFunc(open, func(a, b reply.Finding) int {
 		return reply.SeverityRank(a.Severity) - reply.SeverityRank(b.Severity)

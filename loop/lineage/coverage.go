@@ -303,7 +303,8 @@ func refuseElsewhere(ctx context.Context, s *store.Store, commits []gitstore.Log
 	return nil
 }
 
-// stillThere counts the findings settled only by commits in apart whose files are the same in tip as in c's commit.
+// stillThere counts the findings settled only by commits in apart whose files are the same in tip as in c's commit. The
+// files of a finding that names none are those that its fix changes, or c's commit if the fix is not here.
 func stillThere(ctx context.Context, s *store.Store, c cover, apart []gitstore.ID, tip gitstore.ID) (n int, err error) {
 	if !slices.ContainsFunc(c.settled, func(id gitstore.ID) bool { return slices.Contains(apart, id) }) {
 		return 0, nil
@@ -312,19 +313,43 @@ func stillThere(ctx context.Context, s *store.Store, c cover, apart []gitstore.I
 	if err != nil {
 		return 0, err
 	}
+	blobIn := func(commit gitstore.ID, path string) gitstore.ID {
+		file, _ := s.Repo.File(ctx, commit, path) // the zero entry if the commit does not have it
+		return file.ID
+	}
 	for _, f := range review.Findings() {
 		answer, _ := review.AnswerTo(f.ID)
-		if f.File == "" || !slices.Contains(apart, answer.Commit) {
+		if !slices.Contains(apart, answer.Commit) {
 			continue
 		}
-		was, err := s.Repo.File(ctx, c.span.To, f.File)
-		now, nowErr := s.Repo.File(ctx, tip, f.File)
-		fixed, fixErr := s.Repo.File(ctx, answer.Commit, f.File)
-		if err == nil && nowErr == nil && was.ID == now.ID && !(fixErr == nil && fixed.ID == now.ID) { // a squash has the fix
+		files := []string{f.File}
+		if f.File == "" {
+			if files, err = changedIn(ctx, s, answer.Commit, c.span.To); err != nil {
+				return 0, err
+			}
+		}
+		changed := func(path string) bool { return blobIn(tip, path) != blobIn(c.span.To, path) }
+		unlike := func(path string) bool { return blobIn(tip, path) != blobIn(answer.Commit, path) } // else a squash has it
+		if !slices.ContainsFunc(files, changed) && slices.ContainsFunc(files, unlike) {
 			n++
 		}
 	}
-	return n, nil
+	return n, ctx.Err()
+}
+
+// changedIn returns the paths that the first of commits which is in this clone changes.
+func changedIn(ctx context.Context, s *store.Store, commits ...gitstore.ID) ([]string, error) {
+	for _, id := range commits {
+		commit, err := s.Repo.ReadCommit(ctx, id)
+		if errors.Is(err, gitstore.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return changedPaths(ctx, s, gitstore.LoggedCommit{ID: id, Parents: commit.Parents})
+	}
+	return nil, nil
 }
 
 // Known returns the review that already covers what a hook asked the same reviewer about. It returns "" if there is
