@@ -116,6 +116,12 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 	if warns {
 		why = ": hooks.pre_push warn lets commits through, but nothing private"
 	}
+	unsynced, err := neverSynced(s, store, conf.Sync.Remote)
+	if err != nil {
+		return err
+	}
+	screen.When(s.out, unsynced != "" && len(held) > 0, "If %s has reviews, they are not here and not counted: git runr sync\n",
+		unsynced)
 	safetext.Fprintf(s.out, "Refused%s; to push anyway: git push --no-verify\n", why)
 	return exit.With(exit.NotPassed)
 }
