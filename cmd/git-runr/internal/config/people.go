@@ -16,6 +16,7 @@ import (
 	"github.com/git-runr/git-runr/loop/people"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/role"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // RequestFor is RequestOf with names that may also be people or teams.
@@ -98,11 +99,18 @@ func (c *Config) FindPeople(ctx context.Context, name string) ([]people.Person, 
 	case err != nil:
 		return nil, exit.Problemf(exit.Usage, "reviewer: %w", err)
 	}
+	written := strings.HasSuffix(name, ">") // as git writes people, which no agent is called
 	for _, p := range found {
 		known := slices.ContainsFunc(directory.Contributors, func(o people.Person) bool { return people.Same(o, p) })
-		if !known && !isAddress(p.Email) {
-			return nil, c.KnownAgent("reviewer", name)
+		if known || isAddress(p.Email) || written && strings.Contains(p.Email, "@") {
+			continue
 		}
+		problem := new(exit.Problem)
+		if err := c.KnownAgent("reviewer", name); !errors.As(err, &problem) || written {
+			return nil, err
+		}
+		line, _ := safetext.CommandLine("git", "runr", "review", "--reviewer", "NAME <"+name+">")
+		return nil, problem.WithHint(line + "   asks a person with that address")
 	}
 	return found, nil
 }
