@@ -114,6 +114,8 @@ func (c Covered) Words() string {
 		return string(c.Level)
 	case c.State == CoverUnreviewed:
 		return "no review"
+	case c.State == CoverPending:
+		return "waiting"
 	}
 	return string(c.State)
 }
