@@ -3,9 +3,10 @@ package gitstore
 import (
 	"bytes"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // maxReflogTail is how many bytes are read from a reflog's end to find its last lines.
@@ -43,7 +44,7 @@ func (l reflogLine) amends() bool { return strings.HasPrefix(l.why, "commit (ame
 // headLog returns the last lines of HEAD's reflog, oldest first. There is at least one, which may be empty.
 func (r *Repo) headLog() (lines []reflogLine) {
 	var tail []byte
-	if f, err := os.Open(filepath.Join(r.GitDir, "logs", "HEAD")); err == nil {
+	if f, err := safefile.Open(filepath.Join(r.GitDir, "logs", "HEAD")); err == nil {
 		defer f.Close()
 		if size, err := f.Seek(0, io.SeekEnd); err == nil {
 			_, _ = f.Seek(max(0, size-maxReflogTail), io.SeekStart)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // Range resolves the changes that a user names: "A..B", "A...B" (from their merge base), where a
@@ -131,8 +132,8 @@ func operationIn(gitDir string) string {
 // in progress here, or be running post-rewrite at its end. Otherwise both are "".
 func (r *Repo) Rebase() (onto, was ID) {
 	for _, dir := range []string{"rebase-merge", "rebase-apply"} {
-		onto, ontoErr := os.ReadFile(filepath.Join(r.GitDir, dir, "onto"))
-		was, wasErr := os.ReadFile(filepath.Join(r.GitDir, dir, "orig-head"))
+		onto, ontoErr := safefile.ReadFile(filepath.Join(r.GitDir, dir, "onto"))
+		was, wasErr := safefile.ReadFile(filepath.Join(r.GitDir, dir, "orig-head"))
 		if ontoErr == nil && wasErr == nil {
 			return ID(bytes.TrimSpace(onto)), ID(bytes.TrimSpace(was))
 		}

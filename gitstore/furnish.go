@@ -247,7 +247,7 @@ func (f *furnisher) place(source, target, path string, link bool) error {
 // copyFile copies a file with its permissions and modification time. On Linux the kernel makes a reflink if the
 // file system supports it.
 func copyFile(source, target string) (err error) {
-	from, err := os.Open(source)
+	from, err := safefile.Open(source)
 	if err != nil {
 		return err
 	}
@@ -266,7 +266,7 @@ func copyFile(source, target string) (err error) {
 
 // readPlaced reads the paths of the worktree that belong to no change.
 func (w *Worktree) readPlaced() (state string, paths []string) {
-	data, err := os.ReadFile(filepath.Join(w.GitDir, placedFile))
+	data, err := safefile.ReadFile(filepath.Join(w.GitDir, placedFile))
 	if err != nil {
 		return "", nil // nothing was put there
 	}
@@ -348,7 +348,7 @@ func (w *Worktree) untracked(ctx context.Context) ([]string, error) {
 
 // IsReady reports whether the last successful setup of the worktree had that key.
 func (w *Worktree) IsReady(key string) bool {
-	is, err := os.ReadFile(filepath.Join(w.GitDir, readyFile))
+	is, err := safefile.ReadFile(filepath.Join(w.GitDir, readyFile))
 	return err == nil && string(is) == key
 }
 

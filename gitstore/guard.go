@@ -17,6 +17,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/lazyre"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // ErrTampered reports that git is not run in the repository any more, because an agent changed
@@ -272,10 +273,10 @@ func lookAt(path string) guarded {
 		if to, err := filepath.EvalSymlinks(path); err == nil {
 			g.Real = to
 		}
-		data, _ := os.ReadFile(path) // git reads the target
+		data, _ := safefile.ReadFile(path) // git reads the target
 		g.Data, g.Part = data[:min(len(data), guardedSize)], len(data) > guardedSize
 	case info.Mode().IsRegular() && info.Size() <= guardedSize:
-		g.Data, _ = os.ReadFile(path)
+		g.Data, _ = safefile.ReadFile(path)
 	default:
 		g.Data, g.Part = fmt.Append(nil, info.Size(), info.ModTime()), true
 	}
@@ -369,7 +370,7 @@ func (r *Repo) guardedRefs(ctx context.Context) (map[string]ID, error) {
 
 // stashed returns the entries of the stash, oldest first. It returns none if reflogs are not files.
 func (r *Repo) stashed() (entries []Stashed) {
-	log, _ := os.ReadFile(filepath.Join(r.CommonDir, "logs", "refs", "stash"))
+	log, _ := safefile.ReadFile(filepath.Join(r.CommonDir, "logs", "refs", "stash"))
 	for line := range strings.Lines(string(log)) {
 		who, message, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		if fields := strings.Fields(who); len(fields) > 1 {
@@ -388,7 +389,7 @@ func (g *Guard) Dropped() (gone []Stashed, byAgent bool) {
 			gone = append(gone, s)
 		}
 	}
-	trace, _ := os.ReadFile(g.Trace())
+	trace, _ := safefile.ReadFile(g.Trace())
 	return gone, traceStash().Match(trace)
 }
 
@@ -405,7 +406,7 @@ func (g *Guard) Refs(ctx context.Context) ([]RefChange, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, _ := os.ReadFile(filepath.Join(g.GitDir, "HEAD"))
+	head, _ := safefile.ReadFile(filepath.Join(g.GitDir, "HEAD"))
 	on := strings.TrimSpace(strings.TrimPrefix(string(head), "ref: "))
 	traced, changes := readTrace(g.Trace()), []RefChange{}
 	refs := maps.Clone(now)
@@ -433,7 +434,7 @@ func (g *Guard) past(ctx context.Context, c RefChange) bool {
 	case g.repo.Reftable || c.Old == "" || c.New == "" || !branch:
 		return false
 	}
-	log, err := os.ReadFile(filepath.Join(g.repo.CommonDir, "logs", filepath.FromSlash(c.Ref)))
+	log, err := safefile.ReadFile(filepath.Join(g.repo.CommonDir, "logs", filepath.FromSlash(c.Ref)))
 	if err != nil || len(log) == 0 {
 		return false // there is no reflog
 	}
@@ -468,7 +469,7 @@ var (
 // lines in an unknown format.
 func readTrace(path string) map[string][]ID {
 	moved := map[string][]ID{}
-	data, err := os.ReadFile(path)
+	data, err := safefile.ReadFile(path)
 	if err != nil || path == "" {
 		return moved
 	}
@@ -494,9 +495,9 @@ func (g *Guard) readHeads() map[string]head {
 	heads := map[string]head{}
 	linked, _ := filepath.Glob(filepath.Join(gitdir.GlobQuote(g.repo.CommonDir), "worktrees", "*"))
 	for _, dir := range append(linked, g.repo.CommonDir) {
-		if text, err := os.ReadFile(filepath.Join(dir, "HEAD")); err == nil && dir != g.GitDir &&
+		if text, err := safefile.ReadFile(filepath.Join(dir, "HEAD")); err == nil && dir != g.GitDir &&
 			!(registration{gitDir: dir}).own() {
-			log, _ := os.ReadFile(filepath.Join(dir, "logs", "HEAD"))
+			log, _ := safefile.ReadFile(filepath.Join(dir, "logs", "HEAD"))
 			says := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(text)), "ref:"))
 			heads[dir] = head{says, string(log)}
 		}
@@ -552,7 +553,7 @@ func indexContent(dir string) [sha256.Size]byte {
 	all := sha256.New()
 	for _, path := range append(shared, filepath.Join(dir, "index")) {
 		fmt.Fprintf(all, "%s\x00", path)
-		if file, err := os.Open(path); err == nil {
+		if file, err := safefile.Open(path); err == nil {
 			size, _ := io.Copy(all, file) // an index that cannot be read counts as far as it can
 			fmt.Fprintf(all, "\x00%d\x00", size)
 			file.Close()

@@ -483,7 +483,7 @@ func (r *Repo) restoreRef(ctx context.Context, c RefChange) error {
 }
 
 func (r *Repo) restoreHead(ctx context.Context, h HeadChange) error {
-	text, err := os.ReadFile(filepath.Join(h.GitDir, "HEAD"))
+	text, err := safefile.ReadFile(filepath.Join(h.GitDir, "HEAD"))
 	if err != nil {
 		return err
 	}
@@ -533,7 +533,7 @@ func (r *Repo) setBegunAside(ctx context.Context, b Begun) (aside string, err er
 		if _, err := os.Lstat(from); err != nil {
 			continue
 		}
-		if stashed, err := os.ReadFile(filepath.Join(from, "autostash")); err == nil {
+		if stashed, err := safefile.ReadFile(filepath.Join(from, "autostash")); err == nil {
 			if err := r.KeepCommit(ctx, ID(bytes.TrimSpace(stashed))); err != nil {
 				return aside, err
 			}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // Staging is a worktree as a hook of `git commit` sees it: HEAD is at a commit, and all
@@ -32,7 +34,7 @@ func (w *Worktree) Stage(ctx context.Context, base ID) (s *Staging, err error) {
 	files := map[string]string{
 		"HEAD": string(base) + "\n", "commondir": w.repo.CommonDir + "\n", "gitdir": filepath.Join(w.Dir, ".git") + "\n",
 	}
-	if own, err := os.ReadFile(filepath.Join(w.GitDir, "config.worktree")); err == nil {
+	if own, err := safefile.ReadFile(filepath.Join(w.GitDir, "config.worktree")); err == nil {
 		files["config.worktree"] = string(own)
 	}
 	for name, content := range files {

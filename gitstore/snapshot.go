@@ -375,7 +375,7 @@ func (w *Worktree) prepareShadow() error {
 	}
 	text := fmt.Sprintf(shadowConfig, version, config.Bool("core.ignorecase"), config.Bool("core.precomposeunicode")) +
 		extensions
-	exclude, err := os.ReadFile(filepath.Join(w.repo.CommonDir, "info", "exclude"))
+	exclude, err := safefile.ReadFile(filepath.Join(w.repo.CommonDir, "info", "exclude"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -390,7 +390,7 @@ func (w *Worktree) prepareShadow() error {
 	}
 	for name, content := range files {
 		path := filepath.Join(dir, name)
-		if have, err := os.ReadFile(path); err == nil && string(have) == content {
+		if have, err := safefile.ReadFile(path); err == nil && string(have) == content {
 			continue
 		}
 		if err := safefile.WriteFile(path, []byte(content), 0o666); err != nil {

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // Ignored files are kept outside of git's objects, in the common git directory, so that no push, bundle or clone
@@ -126,7 +128,7 @@ func (f *workFiles) copyBlob(ctx context.Context, to io.Writer, id ID) error {
 
 // copyKept writes a kept file to to, after checking it against its id.
 func (f *workFiles) copyKept(to io.Writer, id ID) error {
-	kept, err := os.Open(f.repo.keptPath(id))
+	kept, err := safefile.Open(f.repo.keptPath(id))
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // TreeWith returns the tree of onto, in which the paths chosen by take are as in
@@ -195,7 +197,7 @@ func (w *Worktree) indexWith(ctx context.Context, snap Snapshot, entries []Chang
 	if err := w.enter(ctx, path, entries); err != nil {
 		return "", err
 	}
-	data, err := os.ReadFile(path)
+	data, err := safefile.ReadFile(path)
 	if err != nil {
 		return "", err
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // changes lists what must be done to an index to make it match a working tree.
@@ -203,7 +204,7 @@ func (w *Worktree) kindOf(path string, parents map[string]bool) fileKind {
 	case !info.Mode().IsRegular():
 		return kindNone
 	}
-	f, err := os.Open(full)
+	f, err := safefile.Open(full)
 	if err != nil {
 		return kindClosed
 	}

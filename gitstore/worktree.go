@@ -252,7 +252,7 @@ func (w *Worktree) Untouched(ctx context.Context, commit ID) bool {
 // worktree.
 func (w *Worktree) MendHead(ref string) error {
 	path := filepath.Join(w.GitDir, "HEAD")
-	text, err := os.ReadFile(path)
+	text, err := safefile.ReadFile(path)
 	says := strings.TrimSpace(string(text))
 	named := strings.HasPrefix(says, "ref: refs/") || strings.Trim(says, "0") != "" && w.repo.objects.ValidID(ID(says))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) || named {
@@ -341,7 +341,7 @@ func (r *Repo) worktreeAt(dir, gitDir string) *Worktree {
 	}
 	w := &Worktree{Dir: dir, GitDir: gitDir, Own: r.ownWorktree(dir, gitDir), repo: r.at(view)}
 	if w.Own {
-		state, err := os.ReadFile(filepath.Join(gitDir, ownMarker))
+		state, err := safefile.ReadFile(filepath.Join(gitDir, ownMarker))
 		w.Half = err != nil || string(state) != ownMade
 		_, w.placed = w.readPlaced()
 	}

@@ -50,7 +50,7 @@ func (f indexFile) writeTo(path string, perm fs.FileMode) error {
 // readIndexFile reads content and time of the same file: git replaces an
 // index by renaming, so the open file does not change.
 func readIndexFile(path string) (indexFile, error) {
-	f, err := os.Open(path)
+	f, err := safefile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return indexFile{}, nil
 	}
@@ -205,7 +205,7 @@ func (w *Worktree) dropLeftIndexLock() error {
 	if err != nil || info.Size() != int64(len(leftIndexLock)) {
 		return nil
 	}
-	text, err := os.ReadFile(lock)
+	text, err := safefile.ReadFile(lock)
 	if err != nil || string(text) != leftIndexLock {
 		return nil
 	}

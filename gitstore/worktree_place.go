@@ -91,7 +91,7 @@ func linkedTo(dir string) string {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<14 {
 		return ""
 	}
-	data, err := os.ReadFile(path)
+	data, err := safefile.ReadFile(path)
 	gitDir, ok := strings.CutPrefix(strings.TrimRight(string(data), "\r\n"), "gitdir: ")
 	switch {
 	case err != nil || !ok:

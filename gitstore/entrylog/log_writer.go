@@ -14,6 +14,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 const (
@@ -155,7 +156,7 @@ func (s *Store) storedWriter(ctx context.Context, a Audience) (string, error) {
 // stillWriter reports whether the repository's configuration file still has the line with id, as git writes it.
 func (s *Store) stillWriter(a Audience, id string) bool {
 	key := a.key()
-	text, err := os.ReadFile(filepath.Join(s.dir.CommonDir, "config"))
+	text, err := safefile.ReadFile(filepath.Join(s.dir.CommonDir, "config"))
 	return err == nil && strings.Contains(string(text), "\n\t"+key[strings.LastIndexByte(key, '.')+1:]+" = "+id+"\n")
 }
 

@@ -230,7 +230,7 @@ func (s *Store) takePacks(ctx context.Context, from string) error {
 
 // packedIDs returns the ids of the objects in a pack.
 func (s *Store) packedIDs(ctx context.Context, index string) ([]odb.ID, error) {
-	file, err := os.Open(index)
+	file, err := safefile.Open(index)
 	if err != nil {
 		return nil, err
 	}

@@ -6,12 +6,13 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // readListing reads the configuration of a repository that look found, from the files and without git. ok is false
@@ -85,7 +86,7 @@ func isDistributed(program string) bool {
 		filepath.Dir(path)) {
 		return false
 	}
-	file, err := os.Open(path)
+	file, err := safefile.Open(path)
 	if err != nil {
 		return false
 	}
@@ -98,7 +99,7 @@ func isDistributed(program string) bool {
 // readFile adds the settings of a configuration file. It returns false if the file cannot be read or
 // its meaning is in doubt. A missing file has no settings.
 func (c Config) readFile(path string) bool {
-	data, err := os.ReadFile(path)
+	data, err := safefile.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true
 	}

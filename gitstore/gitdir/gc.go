@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 const (
@@ -33,7 +35,7 @@ func (d *Dir) GcRuns() bool {
 	if err != nil || time.Since(info.ModTime()) > gcStale {
 		return false
 	}
-	text, err := os.ReadFile(path)
+	text, err := safefile.ReadFile(path)
 	if err != nil {
 		return false
 	}

@@ -9,9 +9,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // gitTimeout is when a git process that hangs is killed. A caller's context may end it earlier.
@@ -115,6 +118,9 @@ func (c Call) Run(ctx context.Context) ([]byte, error) {
 	if slices.ContainsFunc(c.Args, func(arg string) bool { return strings.Contains(arg, "\x00") }) {
 		return nil, fmt.Errorf("%w: no name in git has a NUL byte", ErrNotFound)
 	}
+	if err := c.blocked(); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", c.argv()...)
@@ -139,6 +145,51 @@ func (c Call) Run(ctx context.Context) ([]byte, error) {
 		err = &GitError{Args: c.Args[optionCount(c.Args):], Status: exit.ExitCode(), Stderr: stderr.Kept.String()}
 	}
 	return out.Bytes(), err
+}
+
+// blocked returns safefile.ErrIrregular if git would wait for ever to open one of the repository's files, because a pipe
+// or the like is in its place.
+func (c Call) blocked() error {
+	dir := c.GitDir
+	if dir == "" {
+		at, err := filepath.Abs(c.Dir)
+		if err != nil {
+			return nil // git says what is wrong
+		}
+		dir = gitDirAbove(at)
+	}
+	dirs := []string{dir}
+	if parent := filepath.Dir(dir); filepath.Base(parent) == "worktrees" {
+		dirs = append(dirs, filepath.Dir(parent))
+	}
+	for _, dir := range dirs {
+		for _, name := range []string{"HEAD", "config", "index", "packed-refs"} {
+			if err := safefile.CheckRegular(filepath.Join(dir, name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// gitDirAbove returns the git directory of the working tree that dir lies in, or dir itself.
+func gitDirAbove(dir string) string {
+	for top := dir; ; top = filepath.Dir(top) {
+		path := filepath.Join(top, ".git")
+		switch info, err := os.Stat(path); {
+		case err == nil && info.IsDir():
+			return path
+		case err == nil:
+			text, _ := safefile.ReadFile(path)
+			linked, _ := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+			if !filepath.IsAbs(linked) {
+				linked = filepath.Join(top, linked)
+			}
+			return linked
+		case top == filepath.Dir(top):
+			return dir
+		}
+	}
 }
 
 func (c Call) argv() []string {

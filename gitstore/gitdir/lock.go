@@ -98,7 +98,7 @@ func LockHolder(path string) string {
 			continue
 		}
 		dir := filepath.Dir(filepath.Dir(fd))
-		name, err := os.ReadFile(filepath.Join(dir, "comm"))
+		name, err := safefile.ReadFile(filepath.Join(dir, "comm"))
 		if pid := filepath.Base(dir); err == nil && pid != strconv.Itoa(os.Getpid()) {
 			return fmt.Sprintf("process %s (%q)", pid, strings.TrimSpace(string(name)))
 		}

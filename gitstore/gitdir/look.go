@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // look finds the repository of a call's directory without git, in the one simple case: on the way
@@ -66,7 +68,7 @@ func isGitDir(dir string) bool {
 	if info, err := os.Lstat(head); err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	text, err := os.ReadFile(head)
+	text, err := safefile.ReadFile(head)
 	_, linkErr := os.Lstat(filepath.Join(dir, "commondir"))
 	id := strings.TrimSuffix(string(text), "\n") // of a detached HEAD
 	isHead := strings.HasPrefix(id, "ref: refs/") || len(id) == 40 && strings.Trim(id, "0123456789abcdef") == ""

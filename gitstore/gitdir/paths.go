@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // RemoveIfThere removes a file. A missing file is not an error.
@@ -35,7 +37,7 @@ func RealDir(path string) string {
 // RegisteredDir returns the directory of the worktree that belongs to a git directory, or "".
 // The recorded path may be relative to the git directory (extensions.relativeWorktrees).
 func RegisteredDir(gitDir string) string {
-	data, err := os.ReadFile(filepath.Join(gitDir, "gitdir"))
+	data, err := safefile.ReadFile(filepath.Join(gitDir, "gitdir"))
 	if err != nil {
 		return ""
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 const (
@@ -38,7 +40,7 @@ func (s *nativeStore) addDir(path string, depth int) {
 	if depth >= maxAlternateDepth {
 		return
 	}
-	text, err := os.ReadFile(filepath.Join(path, "info", "alternates"))
+	text, err := safefile.ReadFile(filepath.Join(path, "info", "alternates"))
 	if err != nil {
 		return
 	}

@@ -39,7 +39,7 @@ func (d *objectDir) readLoose(id ID, limit int64) (kind string, data []byte, err
 			return known.kind.String(), bytes.Clone(known.data), nil
 		}
 	}
-	f, err := os.Open(path)
+	f, err := safefile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil, gitdir.ErrNotFound
 	}

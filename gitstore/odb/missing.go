@@ -3,12 +3,12 @@ package odb
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
@@ -107,7 +107,7 @@ func (s *Store) Shallow() bool { return len(s.CutOff()) > 0 }
 
 // CutOff returns the commits whose parents are not in this clone because it is shallow.
 func (s *Store) CutOff() []ID {
-	text, err := os.ReadFile(filepath.Join(s.dir.CommonDir, "shallow"))
+	text, err := safefile.ReadFile(filepath.Join(s.dir.CommonDir, "shallow"))
 	if err != nil {
 		return nil
 	}

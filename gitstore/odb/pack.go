@@ -19,6 +19,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // maxDeltas is the longest chain of deltas that is read; git itself makes none over 4,095.
@@ -33,10 +34,10 @@ func (p *packFile) open() (err error) {
 			p.close()
 		}
 	}()
-	if p.idx, err = os.Open(p.path + ".idx"); err != nil {
+	if p.idx, err = safefile.Open(p.path + ".idx"); err != nil {
 		return err
 	}
-	if p.pack, err = os.Open(p.path + ".pack"); err != nil {
+	if p.pack, err = safefile.Open(p.path + ".pack"); err != nil {
 		return err
 	}
 	idxInfo, err := p.idx.Stat()

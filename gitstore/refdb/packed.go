@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // maxRefLine is longer than any line of packed-refs: an id, a space and a name.
@@ -35,7 +35,7 @@ func (s *Store) packedRef(name string) (odb.ID, error) {
 // scanPacked visits the packed refs whose names begin with one of prefixes. If visit returns false, it continues with
 // the next prefix.
 func (s *Store) scanPacked(visit func(name string, id odb.ID) bool, prefixes ...string) error {
-	f, err := os.Open(filepath.Join(s.dir.CommonDir, "packed-refs"))
+	f, err := safefile.Open(filepath.Join(s.dir.CommonDir, "packed-refs"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

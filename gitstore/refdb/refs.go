@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // Refs are read from git's files, without a process, if the repository stores them as files.
@@ -115,7 +115,7 @@ func (s *Store) readRef(name string) (id odb.ID, target string, err error) {
 }
 
 func (s *Store) readLooseRef(name string) (id odb.ID, target string, err error) {
-	text, err := os.ReadFile(s.Path(name))
+	text, err := safefile.ReadFile(s.Path(name))
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR):
 		return "", "", nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/odb"
+	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
 // Resolve returns the commit of a revision, such as a branch, "HEAD~2" or an abbreviated id.
@@ -77,7 +78,7 @@ func (s *Store) readHead(ctx context.Context) (branch string, id odb.ID, err err
 	if err != nil || !info.Mode().IsRegular() || s.dir.Reftable {
 		return s.askHead(ctx)
 	}
-	text, err := os.ReadFile(path)
+	text, err := safefile.ReadFile(path)
 	if err != nil {
 		return "", "", err
 	}

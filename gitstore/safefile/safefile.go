@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -80,25 +81,40 @@ func create(path string, data []byte, perm fs.FileMode, sync bool) error {
 // file of this tool.
 var ErrIrregular = errors.New("something other than a file is in its place")
 
-// ReadFile reads a file of this tool. It never blocks: it returns ErrIrregular for a pipe or the like.
+// ReadFile reads a file of this tool or of git. It never blocks: it returns ErrIrregular for a pipe or the like.
 func ReadFile(path string) ([]byte, error) {
-	if err := irregular(path); err != nil {
+	f, err := Open(path)
+	if err != nil {
 		return nil, err
 	}
-	return os.ReadFile(path)
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// Open is os.Open for a file of this tool or of git. It never blocks: it returns ErrIrregular for a pipe or the like.
+func Open(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
+		f.Close()
+		return nil, fmt.Errorf("%q: %w", path, ErrIrregular)
+	}
+	return f, nil
 }
 
 // OpenFile is os.OpenFile for a file of this tool. It returns ErrIrregular for anything but a file.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
-	if err := irregular(path); err != nil {
+	if err := CheckRegular(path); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(path, flag, perm)
 	return f, inPlace(path, err)
 }
 
-// irregular returns ErrIrregular if path is something other than a file or leads to it.
-func irregular(path string) error {
+// CheckRegular returns ErrIrregular if path is something other than a file or leads to it.
+func CheckRegular(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%q: %w", path, ErrIrregular)
@@ -112,7 +128,7 @@ func inPlace(path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if wrong := irregular(path); wrong != nil {
+	if wrong := CheckRegular(path); wrong != nil {
 		return wrong
 	}
 	if info, statErr := os.Lstat(path); statErr == nil && info.Mode()&fs.ModeSymlink != 0 &&
