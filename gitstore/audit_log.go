@@ -101,11 +101,8 @@ func (r *Repo) parseLogged(out string) ([]LoggedCommit, error) {
 		if len(fields) < 9 || fields[0] != "" || !r.objects.ValidID(ID(fields[1])) {
 			return nil, fmt.Errorf("read git log: unexpected %.60q", strings.Join(fields[:min(len(fields), 3)], "\x00"))
 		}
-		commit := LoggedCommit{ID: ID(fields[1]), When: odb.ParseWhen(fields[3:4]), Author: fields[4], Committer: fields[5],
-			Subject: fields[6], Message: fields[7]}
-		for _, parent := range strings.Fields(fields[2]) {
-			commit.Parents = append(commit.Parents, ID(parent))
-		}
+		commit := LoggedCommit{ID: ID(fields[1]), Parents: odb.Fields([]byte(fields[2])), When: odb.ParseWhen(fields[3:4]),
+			Author: fields[4], Committer: fields[5], Subject: fields[6], Message: fields[7]}
 		fields = fields[9:]
 		for i := 0; len(fields) > 0 && fields[0] != ""; i++ {
 			name := fields[0]

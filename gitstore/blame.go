@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -75,12 +74,8 @@ func parseBlame(text []byte) (map[int]*Blame, error) {
 		}
 		key, value, _ := strings.Cut(line, " ")
 		if at == nil {
-			fields := strings.Fields(value)
-			if len(fields) < 2 {
-				return nil, fmt.Errorf("git answered %.80q", line)
-			}
-			number, err := strconv.Atoi(fields[1])
-			if err != nil {
+			var was, number int
+			if _, err := fmt.Sscan(value, &was, &number); err != nil {
 				return nil, fmt.Errorf("git answered %.80q", line)
 			}
 			if at = known[ID(key)]; at == nil {

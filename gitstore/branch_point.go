@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -65,11 +66,6 @@ func (r *Repo) trunks(ctx context.Context, branch string) []string {
 			}
 		}
 	}
-	for _, name := range []string{"refs/heads/main", "refs/heads/master", "refs/remotes/origin/main",
-		"refs/remotes/origin/master"} {
-		if name != branch {
-			found = append(found, name)
-		}
-	}
-	return found
+	found = append(found, "refs/heads/main", "refs/heads/master", "refs/remotes/origin/main", "refs/remotes/origin/master")
+	return slices.DeleteFunc(found, func(name string) bool { return name == branch })
 }

@@ -6,9 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
@@ -112,10 +114,7 @@ func (r *Repo) Meets(ctx context.Context, commits, within, outside []ID) (bool, 
 
 // both returns the elements of list that are in other too.
 func both(list, other []ID) []ID {
-	known := map[ID]bool{}
-	for _, id := range other {
-		known[id] = true
-	}
+	known := each.Set(other)
 	return slices.DeleteFunc(list, func(id ID) bool { return !known[id] })
 }
 
@@ -142,10 +141,7 @@ func (r *Repo) codeTips(ctx context.Context) ([]ID, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list branches: %w", err)
 	}
-	seen := map[ID]bool{}
-	for _, id := range refs {
-		seen[id] = true
-	}
+	seen := each.Set(slices.Collect(maps.Values(refs)))
 	trees, err := r.listWorktrees(ctx)
 	if err != nil {
 		return nil, err
@@ -153,14 +149,17 @@ func (r *Repo) codeTips(ctx context.Context) ([]ID, error) {
 	for _, tree := range trees {
 		seen[ID(tree["HEAD"])] = true
 	}
-	var tips []ID
-	for id := range seen {
-		if r.objects.ValidID(id) && r.objects.Has(ctx, id) {
-			tips = append(tips, id)
-		}
-	}
-	slices.Sort(tips)
-	return tips, nil
+	return r.here(ctx, slices.Sorted(maps.Keys(seen))), nil
+}
+
+// here returns those of ids that are objects of this repository.
+func (r *Repo) here(ctx context.Context, ids []ID) []ID {
+	return slices.DeleteFunc(ids, func(id ID) bool { return !r.objects.Has(ctx, id) })
+}
+
+// except returns arguments of git log that leave out the history of ids. It ignores ids that are not here.
+func (r *Repo) except(ctx context.Context, ids []ID) []ID {
+	return each.Of(r.here(ctx, slices.Clone(ids)), func(id ID) ID { return "^" + id })
 }
 
 // NewCommits lists the commits that tags, branches, remote branches and worktrees' HEADs contain
@@ -171,20 +170,11 @@ func (r *Repo) NewCommits(ctx context.Context, seen []ID, max int) ([]LoggedComm
 	if err != nil || slices.Equal(tips, seen) {
 		return nil, tips, err
 	}
-	var revs []ID
-	for _, id := range tips {
-		if !slices.Contains(seen, id) {
-			revs = append(revs, id)
-		}
-	}
+	revs := slices.DeleteFunc(slices.Clone(tips), func(id ID) bool { return slices.Contains(seen, id) })
 	if len(revs) == 0 { // git would log HEAD
 		return nil, tips, nil
 	}
-	for _, id := range seen {
-		if r.objects.ValidID(id) && r.objects.Has(ctx, id) {
-			revs = append(revs, "^"+id)
-		}
-	}
+	revs = append(revs, r.except(ctx, seen)...)
 	commits, err := r.logMessages(ctx, revs, fmt.Sprintf("--max-count=%d", max), "--name-only")
 	if err != nil {
 		return nil, nil, fmt.Errorf("list new commits: %w", err)
@@ -199,16 +189,9 @@ func (r *Repo) Between(ctx context.Context, from, to ID, max int) ([]ID, error) 
 	if _, err := r.ReadCommit(ctx, to); err != nil {
 		return nil, ctx.Err()
 	}
-	args := []string{"rev-list", fmt.Sprintf("--max-count=%d", max), "--end-of-options", string(to)}
-	if from != "" && from != r.objects.EmptyTreeID() {
-		if _, err := r.ReadCommit(ctx, from); err != nil {
-			return []ID{to}, ctx.Err()
-		}
-		args = append(args, "^"+string(from))
+	if _, err := r.ReadCommit(ctx, from); err != nil && r.orEmptyTree(from) != r.objects.EmptyTreeID() {
+		return []ID{to}, ctx.Err()
 	}
-	out, err := r.dir.Git(ctx, args...)
-	if err != nil {
-		return nil, fmt.Errorf("list commits of %s..%s: %w", from.Short(), to.Short(), err)
-	}
-	return odb.Fields(out), nil
+	commits, err := r.Commits(ctx, from, to, max)
+	return each.Of(commits, func(c LoggedCommit) ID { return c.ID }), err
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
@@ -284,13 +285,10 @@ func (w *Worktree) resetTo(ctx context.Context, branchRef string, to, off ID) er
 	if err != nil {
 		return err
 	}
-	for _, id := range []ID{at.head, at.tip} {
-		if id == off { // its snapshots and a pin keep it
-			continue
-		}
-		if err := w.keepStray(ctx, to, id); err != nil {
-			return err
-		}
+	// the snapshots of off and a pin keep it
+	stray := slices.DeleteFunc([]ID{at.head, at.tip}, func(id ID) bool { return id == off })
+	if err := w.keepStray(ctx, to, stray...); err != nil {
+		return err
 	}
 	if err := w.moveTo(ctx, at, to, "runr: reset"); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
@@ -174,11 +175,7 @@ func (r *Repo) HeadOrEmpty(ctx context.Context) (ID, error) {
 }
 
 func changedPaths(changed []Change) []string {
-	var paths []string
-	for _, c := range changed {
-		paths = append(paths, c.Path)
-	}
-	return paths
+	return each.Of(changed, func(c Change) string { return c.Path })
 }
 
 func (r *Repo) orEmptyTree(id ID) ID {
@@ -202,11 +199,9 @@ type DiffLook struct {
 // DiffShown returns the difference as git shows it to its user. The user's settings apply: context,
 // prefixes, algorithm, order of files. The lines are the same with colours and without.
 func (r *Repo) DiffShown(ctx context.Context, spec DiffSpec, look DiffLook) ([]byte, error) {
-	args := []string{"--no-literal-pathspecs", "diff", "--no-ext-diff", "--no-textconv", "--no-relative"}
+	args := []string{"--no-literal-pathspecs", "diff", "--no-ext-diff", "--no-textconv", "--no-relative", "--color=never"}
 	if look.Colours {
 		args = append(args, "--color=always")
-	} else {
-		args = append(args, "--color=never")
 	}
 	if look.Stat {
 		args = append(args, "--stat="+strconv.Itoa(look.Columns))

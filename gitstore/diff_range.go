@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/odb"
 	"github.com/git-runr/git-runr/gitstore/safefile"
@@ -157,11 +158,5 @@ func (r *Repo) FilesWith(ctx context.Context, tree ID, lines []string) ([]string
 	if err != nil {
 		return nil, fmt.Errorf("search %s: %w", tree.Short(), err)
 	}
-	var files []string
-	for name := range strings.SplitSeq(string(out), "\x00") {
-		if name = strings.TrimPrefix(name, string(tree)+":"); name != "" {
-			files = append(files, name)
-		}
-	}
-	return files, nil
+	return each.Of(splitNUL(out), func(name string) string { return strings.TrimPrefix(name, string(tree)+":") }), nil
 }

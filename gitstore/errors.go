@@ -3,7 +3,10 @@ package gitstore
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/git-runr/git-runr/gitstore/each"
 )
 
 // wrap adds a description of what failed to a function's error. Use it with defer.
@@ -53,10 +56,7 @@ type PathsError struct {
 // Error lists the first few paths.
 func (e *PathsError) Error() string {
 	const shown = 5
-	names := make([]string, 0, shown)
-	for _, path := range e.Paths[:min(shown, len(e.Paths))] {
-		names = append(names, fmt.Sprintf("%q", path))
-	}
+	names := each.Of(e.Paths[:min(shown, len(e.Paths))], strconv.Quote)
 	text := e.Err.Error() + ": " + strings.Join(names, ", ")
 	if more := len(e.Paths) - shown; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)

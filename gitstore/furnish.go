@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
@@ -71,10 +73,7 @@ func (w *Worktree) Furnish(ctx context.Context, from *Worktree, copies, links []
 	if err := f.find(ctx, links, true); err != nil {
 		return nil, err
 	}
-	w.placed = nil
-	for _, item := range f.items {
-		w.placed = append(w.placed, item.path)
-	}
+	w.placed = each.Of(f.items, func(item furnishItem) string { return item.path })
 	if err := w.writePlaced(placedBegun); err != nil {
 		return nil, err
 	}
@@ -149,9 +148,7 @@ func (f *furnisher) find(ctx context.Context, patterns []string, link bool) erro
 	if err != nil {
 		return err
 	}
-	for _, path := range tracked {
-		f.tracked[path] = true
-	}
+	maps.Copy(f.tracked, each.Set(tracked))
 	for _, path := range matched {
 		f.add(path, link)
 	}

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/gitstore/safefile"
@@ -297,9 +298,7 @@ func (g *Guard) Gone() bool {
 func (g *Guard) Files(ctx context.Context) []FileChange {
 	changes := []FileChange{}
 	now := g.look()
-	paths := maps.Clone(now)
-	maps.Copy(paths, g.Before)
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
+	for _, path := range each.Keys(now, g.Before) {
 		was, is := g.Before[path], now[path]
 		if was.Mode == is.Mode && was.Link == is.Link && bytes.Equal(was.Data, is.Data) {
 			continue
@@ -384,11 +383,9 @@ func (r *Repo) stashed() (entries []Stashed) {
 // agent's git dropped an entry.
 func (g *Guard) Dropped() (gone []Stashed, byAgent bool) {
 	now := g.repo.stashed()
-	for _, s := range g.Entries {
-		if !slices.ContainsFunc(now, func(other Stashed) bool { return other.ID == s.ID }) {
-			gone = append(gone, s)
-		}
-	}
+	gone = each.Where(g.Entries, func(s Stashed) bool {
+		return !slices.ContainsFunc(now, func(other Stashed) bool { return other.ID == s.ID })
+	})
 	trace, _ := safefile.ReadFile(g.Trace())
 	return gone, traceStash().Match(trace)
 }
@@ -409,9 +406,7 @@ func (g *Guard) Refs(ctx context.Context) ([]RefChange, error) {
 	head, _ := safefile.ReadFile(filepath.Join(g.GitDir, "HEAD"))
 	on := strings.TrimSpace(strings.TrimPrefix(string(head), "ref: "))
 	traced, changes := readTrace(g.Trace()), []RefChange{}
-	refs := maps.Clone(now)
-	maps.Copy(refs, g.Tips)
-	for _, ref := range slices.Sorted(maps.Keys(refs)) {
+	for _, ref := range each.Keys(now, g.Tips) {
 		c := RefChange{Ref: ref, Old: g.Tips[ref], New: now[ref]}
 		if c.Old == c.New || slices.Contains(g.Own, ref) || ref == on && c.Old == "" {
 			continue

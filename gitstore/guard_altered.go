@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
@@ -200,12 +201,7 @@ func (r *Repo) AlteredBelow(ctx context.Context, dir string) bool {
 func (r *Repo) NoteAlteration(ctx context.Context, a Alteration) error {
 	return r.editAlterations(ctx, func(all []Alteration) []Alteration {
 		all = append(all, a)
-		harmless := 0
-		for _, noted := range all {
-			if !noted.stops() {
-				harmless++
-			}
-		}
+		harmless := each.Count(all, func(noted Alteration) bool { return !noted.stops() })
 		return slices.DeleteFunc(all, func(noted Alteration) bool {
 			old := harmless > maxAlterations && !noted.stops()
 			if old {
@@ -308,31 +304,22 @@ func (r *Repo) restore(ctx context.Context, a Alteration, all bool, stay *Altera
 			stay.Refs = append(stay.Refs, c)
 		}
 	}
-	for _, h := range a.Heads {
-		if !all && !h.ByAgent || tell("HEAD of "+r.PlaceName(h.GitDir), r.restoreHead(ctx, h)) {
-			stay.Heads = append(stay.Heads, h)
-		}
-	}
-	for _, s := range a.Stash {
-		if !all && !a.StashByAgent || tell("stash entry "+s.ID.Short(), r.restoreStash(ctx, s)) {
-			stay.Stash = append(stay.Stash, s)
-		}
-	}
-	for _, dir := range a.Staged {
-		if !all || tell("the index of "+r.PlaceName(dir), errIndexGone) {
-			stay.Staged = append(stay.Staged, dir)
-		}
-	}
-	for _, b := range a.Begun {
+	stay.Heads = each.Where(a.Heads, func(h HeadChange) bool {
+		return !all && !h.ByAgent || tell("HEAD of "+r.PlaceName(h.GitDir), r.restoreHead(ctx, h))
+	})
+	stay.Stash = each.Where(a.Stash, func(s Stashed) bool {
+		return !all && !a.StashByAgent || tell("stash entry "+s.ID.Short(), r.restoreStash(ctx, s))
+	})
+	stay.Staged = each.Where(a.Staged, func(dir string) bool {
+		return !all || tell("the index of "+r.PlaceName(dir), errIndexGone)
+	})
+	stay.Begun = each.Where(a.Begun, func(b Begun) bool {
 		if !all {
-			stay.Begun = append(stay.Begun, b)
-			continue
+			return true
 		}
 		aside, err := r.setBegunAside(ctx, b)
-		if tell(b.Operation+" in "+r.PlaceName(b.GitDir)+", which lies in "+r.PlaceName(aside), err) {
-			stay.Begun = append(stay.Begun, b)
-		}
-	}
+		return tell(b.Operation+" in "+r.PlaceName(b.GitDir)+", which lies in "+r.PlaceName(aside), err)
+	})
 	return done, nil
 }
 

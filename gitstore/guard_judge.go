@@ -3,12 +3,12 @@ package gitstore
 import (
 	"bytes"
 	"context"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
@@ -83,9 +83,7 @@ func (r *Repo) judgeConfig(ctx context.Context, c *FileChange) bool {
 		c.Executes = "a configuration that cannot be read, or is a link"
 		return true
 	}
-	keys := maps.Clone(was)
-	maps.Copy(keys, is)
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
+	for _, key := range each.Keys(was, is) {
 		if !slices.Equal(was[key], is[key]) && !IsWriterKey(key) {
 			c.Settings = append(c.Settings, key)
 		}

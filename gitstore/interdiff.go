@@ -46,14 +46,8 @@ func (r *Repo) Transplant(ctx context.Context, change Span, base ID) (Transplant
 	return Transplanted{Tree: tree, Clashes: slices.Sorted(maps.Keys(sides))}, nil
 }
 
-// mergeSide is one side of a path that git could not merge. ID is "" if the side has no such file.
-type mergeSide struct {
-	Mode string
-	ID   ID
-}
-
 // mergeSides merges three trees as git does. For each unmerged path it returns the base's side, ours and theirs.
-func (r *Repo) mergeSides(ctx context.Context, base, ours, theirs ID) (ID, map[string][3]mergeSide, error) {
+func (r *Repo) mergeSides(ctx context.Context, base, ours, theirs ID) (ID, map[string][3]fileState, error) {
 	left, right, err := r.mergeHeads(ctx, base, ours, theirs)
 	if err != nil {
 		return "", nil, err
@@ -67,7 +61,7 @@ func (r *Repo) mergeSides(ctx context.Context, base, ours, theirs ID) (ID, map[s
 	if len(items) == 0 || !r.objects.ValidID(ID(items[0])) {
 		return "", nil, fmt.Errorf("merge: git answered %q", out)
 	}
-	sides := map[string][3]mergeSide{}
+	sides := map[string][3]fileState{}
 	for _, item := range items[1:] { // "mode id stage\tpath"
 		about, path, _ := strings.Cut(item, "\t")
 		fields := strings.Fields(about)
@@ -75,14 +69,14 @@ func (r *Repo) mergeSides(ctx context.Context, base, ours, theirs ID) (ID, map[s
 			return "", nil, fmt.Errorf("merge: git answered %q", item)
 		}
 		of := sides[path]
-		of[fields[2][0]-'1'] = mergeSide{fields[0], ID(fields[1])}
+		of[fields[2][0]-'1'] = fileState{fields[0], ID(fields[1])}
 		sides[path] = of
 	}
 	return ID(items[0]), sides, nil
 }
 
 // preferTheirs returns tree with each unmerged path replaced by their side, merged with ours as far as possible.
-func (r *Repo) preferTheirs(ctx context.Context, tree ID, sides map[string][3]mergeSide) (ID, error) {
+func (r *Repo) preferTheirs(ctx context.Context, tree ID, sides map[string][3]fileState) (ID, error) {
 	dir, err := os.MkdirTemp("", "git-runr-")
 	if err != nil {
 		return "", err
@@ -95,7 +89,7 @@ func (r *Repo) preferTheirs(ctx context.Context, tree ID, sides map[string][3]me
 			return "", fmt.Errorf("join %q: %w", path, err)
 		}
 		if theirs.ID == "" {
-			theirs = mergeSide{"0", r.objects.ZeroID()}
+			theirs = fileState{"0", r.objects.ZeroID()}
 		}
 		fmt.Fprintf(&index, "%s %s\t%s\x00", theirs.Mode, theirs.ID, path)
 	}
@@ -117,7 +111,7 @@ func (r *Repo) preferTheirs(ctx context.Context, tree ID, sides map[string][3]me
 
 // joinSides merges the three versions of a file. If both sides changed the same lines, theirs win. If a side is
 // missing or is not a text file, the result is their whole file.
-func (r *Repo) joinSides(ctx context.Context, dir string, of [3]mergeSide) (mergeSide, error) {
+func (r *Repo) joinSides(ctx context.Context, dir string, of [3]fileState) (fileState, error) {
 	theirs := of[2]
 	args := []string{"merge-file", "-p", "-q", "--theirs"}
 	for i, side := range of {

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
@@ -36,12 +37,7 @@ type RevertOption func(*revertJob)
 
 // OnlyPaths restricts a revert to paths.
 func OnlyPaths(paths []string) RevertOption {
-	return func(j *revertJob) {
-		j.only = map[string]bool{}
-		for _, path := range paths {
-			j.only[path] = true
-		}
-	}
+	return func(j *revertJob) { j.only = each.Set(paths) }
 }
 
 // Because sets the reason of a revert, one line, which the snapshots around it record.

@@ -12,6 +12,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/git-runr/git-runr/gitstore/each"
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
 // Land brings the work from Base to Result to the checked out branch: by fast-forward if
@@ -110,10 +113,7 @@ func (l *landing) carryOut(ctx context.Context) (op Recorded, err error) {
 func (l *landing) begin(ctx context.Context) (job revertJob, err error) {
 	op := l.spec.Op
 	op.Kind = opLanding
-	job.why = op.String()
-	if job.name, err = randomName(); err != nil {
-		return job, err
-	}
+	job.why, job.name = op.String(), randomName()
 	if job.base, err = l.Snapshot(ctx, landedPrefix+job.name+"-before", l.spec.Op.String()+" (before)"); err != nil {
 		return job, err
 	}
@@ -312,21 +312,19 @@ func (w *Worktree) knownStates(ctx context.Context, commit ID, started *Snapshot
 // modifiedPaths lists the paths that differ between commit, index and files, without untracked
 // files. It includes staged paths.
 func (w *Worktree) modifiedPaths(ctx context.Context, commit ID) (map[string]bool, error) {
-	modified := map[string]bool{}
+	var modified []string
 	for _, args := range [][]string{
 		{"diff-index", "--cached", "-z", "--name-only", "--no-renames", "--ignore-submodules=dirty",
 			string(w.repo.orEmptyTree(commit)), "--"},
 		{"diff-files", "-z", "--name-only", "--ignore-submodules=dirty"},
 	} {
-		out, err := w.git(ctx, args...)
+		listed, err := w.listed(gitdir.Call{Worktree: w.Dir}, args...)(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("list changes: %w", err)
+			return nil, err
 		}
-		for _, name := range splitNUL(out) {
-			modified[name] = true
-		}
+		modified = append(modified, listed...)
 	}
-	return modified, nil
+	return each.Set(modified), nil
 }
 
 // untrackedAt returns what occupies the path of a new file: the path itself, a file in place of one

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 )
 
@@ -59,11 +60,7 @@ func (r *Repo) Mailmapped(ctx context.Context, at ID, people []Identity) ([]Iden
 		return nil, fmt.Errorf("read .mailmap of %s: git answered %d lines for %d people", at.Short(), len(lines),
 			len(people))
 	}
-	mapped := make([]Identity, len(people))
-	for i, line := range lines {
-		mapped[i] = ParseIdentity(line)
-	}
-	return mapped, nil
+	return each.Of(lines, ParseIdentity), nil
 }
 
 // ParseIdentity parses "Name <email>". Text without brackets is an address if it contains an @, otherwise a name.

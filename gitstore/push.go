@@ -3,6 +3,7 @@ package gitstore
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -33,18 +34,7 @@ func (r *Repo) Unpushed(ctx context.Context, remote string, tips, old []ID, max 
 	if err != nil {
 		return nil, fmt.Errorf("list what the remote has: %w", err)
 	}
-	there := map[ID]bool{}
-	for _, id := range seen {
-		there[id] = true
-	}
-	for _, id := range old {
-		there[id] = true
-	}
-	for id := range there {
-		if r.objects.ValidID(id) && r.objects.Has(ctx, id) {
-			revs = append(revs, "^"+id)
-		}
-	}
+	revs = append(revs, r.except(ctx, slices.AppendSeq(slices.Clone(old), maps.Values(seen)))...)
 	commits, err := r.logMessages(ctx, revs, fmt.Sprintf("--max-count=%d", max), "--no-patch")
 	if err != nil {
 		return nil, fmt.Errorf("list what is pushed: %w", err)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
@@ -52,10 +54,7 @@ func (w *Worktree) Restore(ctx context.Context, spec RestoreSpec) (done Reverted
 // takeWanted replaces files of base by those of another snapshot.
 func (w *Worktree) takeWanted(ctx context.Context, base *Snapshot, from Snapshot, wanted []Change) (err error) {
 	paths := changedPaths(wanted)
-	inTree := slices.DeleteFunc(slices.Clone(wanted), func(c Change) bool {
-		_, kept := from.rest.files[c.Path]
-		return kept
-	})
+	inTree := each.Where(wanted, func(c Change) bool { return from.rest.files[c.Path].ID == "" })
 	if base.Tree, err = w.treeWith(ctx, base.Tree, inTree); err != nil {
 		return err
 	}
@@ -85,16 +84,11 @@ func (r *Repo) snapshotFiles(ctx context.Context, spec RestoreSpec) ([]Change, e
 	if len(spec.Paths) == 0 {
 		return files, nil
 	}
-	found := map[string]bool{}
 	files = slices.DeleteFunc(files, func(c Change) bool {
-		at := slices.IndexFunc(spec.Paths, func(p string) bool { return covers(p, c.Path) })
-		if at >= 0 {
-			found[spec.Paths[at]] = true
-		}
-		return at < 0
+		return !slices.ContainsFunc(spec.Paths, func(p string) bool { return covers(p, c.Path) })
 	})
 	for _, p := range spec.Paths {
-		if !found[p] && !slices.ContainsFunc(files, func(c Change) bool { return covers(p, c.Path) }) {
+		if !slices.ContainsFunc(files, func(c Change) bool { return covers(p, c.Path) }) {
 			return nil, NotFoundf("%q is not in snapshot %s", p, spec.From.ID.Short())
 		}
 	}
@@ -159,19 +153,13 @@ func (r *Repo) FindSnapshot(ctx context.Context, name string) (Snapshot, error) 
 	if r.objects.ValidID(ID(name)) {
 		return r.ReadSnapshot(ctx, ID(name))
 	}
-	found := map[ID]bool{}
-	if len(name) >= 4 && odb.IsHex(name) {
-		for _, id := range refs {
-			if strings.HasPrefix(string(id), name) {
-				found[id] = true
-			}
-		}
-	}
-	if len(found) > 1 {
+	found := slices.Compact(slices.Sorted(maps.Values(refs)))
+	found = slices.DeleteFunc(found, func(id ID) bool { return !strings.HasPrefix(string(id), name) })
+	switch {
+	case len(name) < 4 || !odb.IsHex(name) || len(found) == 0:
+		return Snapshot{}, NotFoundf("there is no snapshot %q", name)
+	case len(found) > 1:
 		return Snapshot{}, NotFoundf("%d snapshots begin with %q", len(found), name)
 	}
-	for id := range found {
-		return r.ReadSnapshot(ctx, id)
-	}
-	return Snapshot{}, NotFoundf("there is no snapshot %q", name)
+	return r.ReadSnapshot(ctx, found[0])
 }

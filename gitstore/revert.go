@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/git-runr/git-runr/gitstore/each"
 )
 
 // Revert takes back the changes between two snapshots of this worktree, path by path, in files
@@ -30,9 +32,7 @@ func (w *Worktree) Revert(ctx context.Context, base, end Snapshot, options ...Re
 		return done, err
 	}
 	ctx = context.WithoutCancel(ctx) // a git that is killed half-way leaves locks
-	if job.name, err = randomName(); err != nil {
-		return done, err
-	}
+	job.name = randomName()
 	journal, err := w.beginJournal(ctx, job)
 	if err != nil {
 		return done, err
@@ -128,7 +128,7 @@ func (w *Worktree) afterRevert(ctx context.Context, job revertJob, done *Reverte
 	if after.rest, err = w.repo.restWith(done.Before.rest, job.base.rest, done.Restored); err != nil {
 		return err
 	}
-	restored = slices.DeleteFunc(restored, func(c Change) bool { _, kept := job.base.rest.files[c.Path]; return kept })
+	restored = slices.DeleteFunc(restored, func(c Change) bool { return job.base.rest.files[c.Path].ID != "" })
 	if after.Tree, err = w.treeWith(ctx, done.Before.Tree, restored); err != nil {
 		return err
 	}
@@ -155,14 +155,9 @@ func (w *Worktree) restoredSince(ctx context.Context, job revertJob, done *Rever
 	if err != nil {
 		return nil, err
 	}
-	asInBase, restored := map[string]bool{}, map[string]bool{}
-	for _, path := range slices.Concat(done.Restored, done.Skipped) {
-		asInBase[path] = true
-	}
+	asInBase := each.Set(slices.Concat(done.Restored, done.Skipped))
 	back = slices.DeleteFunc(back, func(c Change) bool { return !asInBase[c.Path] })
-	for _, c := range back {
-		restored[c.Path] = true
-	}
+	restored := each.Set(changedPaths(back))
 	for _, path := range changedPerms(done.Before.perms, job.base.perms) {
 		restored[path] = restored[path] || asInBase[path]
 	}

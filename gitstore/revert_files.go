@@ -38,13 +38,11 @@ func (d *Reverted) conflict(path string) {
 }
 
 // randomName returns a unique name that sorts by time.
-func randomName() (string, error) {
+func randomName() string {
 	var random [3]byte
-	if _, err := rand.Read(random[:]); err != nil {
-		return "", err
-	}
+	rand.Read(random[:]) // never fails
 	return strings.Replace(time.Now().UTC().Format("20060102150405.000000"), ".", "", 1) + "-" +
-		hex.EncodeToString(random[:]), nil
+		hex.EncodeToString(random[:])
 }
 
 // tempPrefix is the prefix of the names of files that are being written.
@@ -392,30 +390,22 @@ func (f *workFiles) write(ctx context.Context, c Change) error {
 	} else if err == nil && info.Mode().IsRegular() {
 		perm = info.Mode().Perm()
 	}
-	temp, err := f.writeTemp(ctx, dir, c, perm)
+	temp := tempPrefix + randomName()
+	if c.OldMode == ModeSymlink {
+		err = f.writeLink(ctx, dir, temp, c.OldID)
+	} else {
+		err = f.writeFile(ctx, dir, temp, c, perm)
+	}
 	if err == nil {
 		err = f.stillAs(c)
 	}
 	if err == nil {
 		err = dir.Rename(temp, base)
 	}
-	if err != nil && temp != "" {
+	if err != nil {
 		dir.Remove(temp)
 	}
 	return err
-}
-
-// writeTemp writes the old content to a temporary file. temp is "" if there is no file to remove.
-func (f *workFiles) writeTemp(ctx context.Context, dir *os.Root, c Change, perm fs.FileMode) (temp string, err error) {
-	name, err := randomName()
-	if err != nil {
-		return "", err
-	}
-	temp = tempPrefix + name
-	if c.OldMode == ModeSymlink {
-		return temp, f.writeLink(ctx, dir, temp, c.OldID)
-	}
-	return temp, f.writeFile(ctx, dir, temp, c, perm)
 }
 
 func (f *workFiles) writeLink(ctx context.Context, dir *os.Root, temp string, id ID) error {

@@ -42,19 +42,11 @@ func (r *Repo) changedBetween(ctx context.Context, base, end Snapshot) ([]Change
 }
 
 // restWith returns the rest onto with the given paths as in from.
-func (r *Repo) restWith(onto, from rest, paths []string) (rest, error) {
+func (r *Repo) restWith(onto, from rest, paths []string) (_ rest, err error) {
 	if onto.name == "" {
 		return onto, nil
 	}
-	onto.files = maps.Clone(onto.files)
-	for _, name := range paths {
-		if file, ok := from.files[name]; ok {
-			onto.files[name] = file
-		} else {
-			delete(onto.files, name)
-		}
-	}
-	var err error
+	onto.files = withPaths(onto.files, from.files, paths)
 	onto.name, err = r.writeRest(onto)
 	return onto, err
 }
@@ -64,15 +56,21 @@ func (p perms) with(from perms, paths []string) perms {
 	if !p.known || !from.known {
 		return p
 	}
-	p.other = maps.Clone(p.other)
+	p.other = withPaths(p.other, from.other, paths)
+	return p
+}
+
+// withPaths returns a copy of onto with the given paths as in from.
+func withPaths[V any](onto, from map[string]V, paths []string) map[string]V {
+	onto = maps.Clone(onto)
 	for _, name := range paths {
-		if perm, ok := from.other[name]; ok {
-			p.other[name] = perm
+		if value, ok := from[name]; ok {
+			onto[name] = value
 		} else {
-			delete(p.other, name)
+			delete(onto, name)
 		}
 	}
-	return p
+	return onto
 }
 
 // restorePerms restores the permissions of base for files and directories that still have those of end, and creates

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // snapshotPrefix is the prefix of the refs of kept snapshots.
@@ -60,11 +62,8 @@ func (r *Repo) Snapshots(ctx context.Context) ([]SnapshotInfo, error) {
 func (r *Repo) SnapshotRoom(ctx context.Context) int64 {
 	out, err := r.dir.Git(ctx, "rev-list", "--objects", "--disk-usage", "--glob="+snapshotPrefix+"*", "--not",
 		"--branches", "--tags", "--remotes")
-	if err != nil {
-		return -1
-	}
-	size, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
-	if err != nil {
+	size, badSize := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+	if cmp.Or(err, badSize) != nil {
 		return -1
 	}
 	return size
@@ -103,9 +102,6 @@ func (r *Repo) measure(ctx context.Context, list []SnapshotInfo, trees []ID) err
 			blobs[i] = append(blobs[i], c.NewID)
 		}
 	}
-	if len(list) == 0 {
-		return nil
-	}
 	sizes, err := r.blobSizes(ctx, slices.Concat(blobs...))
 	if err != nil {
 		return err
@@ -132,17 +128,12 @@ func (r *Repo) headHere(ctx context.Context, head ID) ID {
 // blobSizes returns the sizes of blobs in bytes. A missing blob has size 0; ids that are "" are ignored.
 func (r *Repo) blobSizes(ctx context.Context, ids []ID) (map[ID]int64, error) {
 	sizes := map[ID]int64{}
-	var list strings.Builder
-	for _, id := range ids {
-		if _, ok := sizes[id]; !ok && id != "" {
-			sizes[id] = 0
-			list.WriteString(string(id) + "\n")
-		}
-	}
-	if list.Len() == 0 {
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	list := strings.TrimPrefix(odb.IDLines(ids), "\n") // without ""
+	if list == "" {
 		return sizes, nil
 	}
-	out, err := r.dir.GitIn(ctx, []byte(list.String()), "cat-file", "--batch-check=%(objectname) %(objectsize)")
+	out, err := r.dir.GitIn(ctx, []byte(list), "cat-file", "--batch-check=%(objectname) %(objectsize)")
 	if err != nil {
 		return nil, err
 	}

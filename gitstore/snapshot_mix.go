@@ -3,6 +3,7 @@ package gitstore
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -158,14 +159,8 @@ func (w *Worktree) entriesOf(ctx context.Context, commit ID, paths []string) ([]
 			wanted[c.Path] = c
 		}
 	}
-	entries := make([]Change, 0, len(wanted))
-	for _, path := range paths {
-		if c, ok := wanted[path]; ok && c.NewMode != ModeCommit {
-			entries = append(entries, c)
-		}
-		delete(wanted, path)
-	}
-	return entries, nil
+	maps.DeleteFunc(wanted, func(_ string, c Change) bool { return c.NewMode == ModeCommit })
+	return slices.Collect(maps.Values(wanted)), nil
 }
 
 // indexWith returns the index of a snapshot with entries applied, as a blob. If the index has these

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
@@ -107,10 +108,7 @@ func (w *Worktree) lookAround(ctx context.Context, recorded, found, gaps []strin
 		l.perms[i] = map[string]fs.FileMode{}
 	}
 	if since != nil && since.settled {
-		l.changed = map[string]bool{}
-		for _, name := range found {
-			l.changed[name] = true
-		}
+		l.changed = each.Set(found)
 	}
 	for _, name := range recorded {
 		l.recorded[name] = true
@@ -275,11 +273,7 @@ func (l *lookRound) keep(limit int64) (rest, error) {
 		}
 		return 1
 	}
-	groups := make([]*restGroup, 0, len(l.groups))
-	for _, g := range l.groups {
-		groups = append(groups, g)
-	}
-	slices.SortFunc(groups, func(a, b *restGroup) int {
+	groups := slices.SortedFunc(maps.Values(l.groups), func(a, b *restGroup) int {
 		return cmp.Or(wasKept(a)-wasKept(b), cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Path, b.Path))
 	})
 	found := rest{files: map[string]keptFile{}, deep: l.deep}
@@ -360,7 +354,7 @@ func (w *Worktree) Beside(ctx context.Context, before, after Snapshot) (ignored,
 }
 
 // stagedBetween returns the paths whose entries in the index differ.
-func (w *Worktree) stagedBetween(ctx context.Context, before, after Snapshot) (differ []string, err error) {
+func (w *Worktree) stagedBetween(ctx context.Context, before, after Snapshot) ([]string, error) {
 	if before.Index == after.Index {
 		return nil, nil
 	}
@@ -374,36 +368,21 @@ func (w *Worktree) stagedBetween(ctx context.Context, before, after Snapshot) (d
 			return nil, err
 		}
 	}
-	all := maps.Clone(entries[0])
-	if all == nil {
-		all = map[string]string{}
-	}
-	maps.Copy(all, entries[1])
-	for name := range all {
-		if entries[0][name] != entries[1][name] {
-			differ = append(differ, name)
-		}
-	}
-	slices.Sort(differ)
-	return differ, nil
+	return each.Where(each.Keys(entries[:]...), func(name string) bool {
+		return entries[0][name] != entries[1][name]
+	}), nil
 }
 
 // changedPerms returns the paths whose permissions differ, and directories that were empty and may be gone. It returns
 // none unless both are known.
-func changedPerms(was, is perms) (changed []string) {
+func changedPerms(was, is perms) []string {
 	if !was.known || !is.known {
 		return nil
 	}
-	paths := maps.Clone(was.other)
-	maps.Copy(paths, is.other)
-	for name, perm := range paths {
-		if mode := permMode(name, perm); was.of(name, mode) != is.of(name, mode) ||
-			was.other[name].IsDir() && !is.other[name].IsDir() {
-			changed = append(changed, name)
-		}
-	}
-	slices.Sort(changed)
-	return changed
+	return each.Where(each.Keys(was.other, is.other), func(name string) bool {
+		mode := permMode(name, cmp.Or(is.other[name], was.other[name]))
+		return was.of(name, mode) != is.of(name, mode) || was.other[name].IsDir() && !is.other[name].IsDir()
+	})
 }
 
 // permMode returns the mode that a tree has for a path with permissions.

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/refdb"
 	"github.com/git-runr/git-runr/gitstore/safefile"
@@ -514,12 +515,7 @@ func (w *Worktree) keepSparse(ctx context.Context, index string, wanted indexFil
 		flags, path, _ := strings.Cut(line, "\t")
 		out[path] = strings.HasPrefix(flags, "S") || strings.HasPrefix(flags, "s")
 	}
-	var skip []string
-	for _, path := range paths {
-		if out[path] {
-			skip = append(skip, path)
-		}
-	}
+	skip := each.Where(paths, func(path string) bool { return out[path] })
 	return w.updateIndex(ctx, w.indexCall(index), skip, "--skip-worktree")
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
@@ -253,10 +254,7 @@ type LostTree struct {
 // removed, or it was moved and not used since.
 func (r *Repo) LostTrees() ([]LostTree, error) {
 	registered, err := r.registrations()
-	known := map[string]bool{}
-	for _, g := range registered {
-		known[g.dir] = true
-	}
+	known := each.SetOf(registered, func(g registration) string { return g.dir })
 	root := r.treePlace().Root
 	dirs, _ := filepath.Glob(filepath.Join(gitdir.GlobQuote(root), "*", "*")) // the pattern is always valid
 	lost := []LostTree{}

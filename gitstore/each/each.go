@@ -1,7 +1,11 @@
 // Package each makes lists, sets and counts of other lists.
 package each
 
-import "slices"
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
 
 // Of returns the results of a function for all elements of a list, in order. The result is never nil: in JSON it is a
 // list.
@@ -61,4 +65,13 @@ func SetOf[T any, K comparable](list []T, key func(T) K) map[K]bool {
 		set[key(element)] = true
 	}
 	return set
+}
+
+// Keys returns the keys of maps, sorted.
+func Keys[K cmp.Ordered, V any](all ...map[K]V) []K {
+	union := map[K]V{}
+	for _, one := range all {
+		maps.Copy(union, one)
+	}
+	return slices.Sorted(maps.Keys(union))
 }

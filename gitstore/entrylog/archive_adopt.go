@@ -75,10 +75,8 @@ type takeover struct {
 
 func (s *Store) checkArchived(ctx context.Context, t *takeover, own string, check func(Entry) error,
 	adopted *Adopted) error {
-	here := maps.Clone(t.ours)
-	if here == nil {
-		here = Tips{}
-	}
+	here := Tips{}
+	maps.Copy(here, t.ours)
 	maps.Copy(here, t.live)
 	var logs []adoption
 	for _, writer := range slices.Sorted(maps.Keys(t.theirs)) {
@@ -108,12 +106,12 @@ func (s *Store) takeArchives(ctx context.Context, t *takeover, adopted *Adopted)
 			keep = append(keep, refdb.Moved{Name: logPrefix + writer, New: tip})
 		}
 	}
-	err := s.moveRefs(ctx, keep)
+	err := s.refs.SwapAll(ctx, keep)
 	if err == nil {
-		err = s.moveRefs(ctx, t.archives)
+		err = s.refs.SwapAll(ctx, t.archives)
 	}
 	if err == nil {
-		err = s.moveRefs(ctx, drop)
+		err = s.refs.SwapAll(ctx, drop)
 	}
 	if err != nil {
 		return fmt.Errorf("take over archives of logs: %w", err)
@@ -122,13 +120,6 @@ func (s *Store) takeArchives(ctx context.Context, t *takeover, adopted *Adopted)
 		adopted.moved(a)
 	}
 	return nil
-}
-
-func (s *Store) moveRefs(ctx context.Context, refs []refdb.Moved) error {
-	if len(refs) == 0 {
-		return nil
-	}
-	return s.refs.SwapAll(ctx, refs)
 }
 
 // settleArchived deletes the refs of logs that the archives here hold and for which the remote has no refs any more:
@@ -159,7 +150,7 @@ func (s *Store) settleArchived(ctx context.Context, remote, own string) error {
 			drop = append(drop, refdb.Moved{Name: logPrefix + writer, Old: tip})
 		}
 	}
-	return s.moveRefs(ctx, drop)
+	return s.refs.SwapAll(ctx, drop)
 }
 
 // wroteHere reports whether processes of this clone write a log; such a log keeps its ref.

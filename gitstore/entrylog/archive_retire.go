@@ -288,7 +288,7 @@ func (s *Store) dropRetired(ctx context.Context, remote string, gone Tips) error
 			drop = append(drop, refdb.Moved{Name: logPrefix + writer, Old: tip})
 		}
 	}
-	if err = s.moveRefs(ctx, drop); gitdir.ExitStatus(err) > 0 { // another process does it; the next sync does the rest
+	if err = s.refs.SwapAll(ctx, drop); gitdir.ExitStatus(err) > 0 { // another process does it, or the next sync
 		return nil
 	}
 	return err

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/odb"
 	"github.com/git-runr/git-runr/gitstore/safefile"
@@ -83,16 +84,10 @@ func (s *Store) RemoteOf(a Audience) string {
 func (s *Store) others() []Audience {
 	configured := s.configured.Load()
 	if configured == nil {
-		configured = &[]Audience{}
-		all := []Audience{{Private: true}}
-		for _, remote := range s.dir.Remotes() {
-			all = append(all, Audience{Remote: remote})
-		}
-		for _, a := range all {
-			if s.WriterFor(a) != "" {
-				*configured = append(*configured, a)
-			}
-		}
+		all := each.Of(s.dir.Remotes(), func(remote string) Audience { return Audience{Remote: remote} })
+		all = slices.Insert(all, 0, Audience{Private: true})
+		all = slices.DeleteFunc(all, func(a Audience) bool { return s.WriterFor(a) == "" })
+		configured = &all
 		s.configured.Store(configured)
 	}
 	all := slices.Clip(*configured)

@@ -116,10 +116,12 @@ func (s *Store) readEntryWhole(ctx context.Context, id odb.ID) error {
 	if err != nil {
 		return err
 	}
-	return s.readWholeTree(ctx, commit.Tree, map[odb.ID]bool{})
+	return s.walkTree(ctx, commit.Tree, map[odb.ID]bool{}, s.checkReadable)
 }
 
-func (s *Store) readWholeTree(ctx context.Context, tree odb.ID, seen map[odb.ID]bool) error {
+// walkTree reads a tree and the trees below it, and visits their files. It skips what is in seen, and adds to it.
+func (s *Store) walkTree(ctx context.Context, tree odb.ID, seen map[odb.ID]bool,
+	file func(context.Context, odb.ID) error) error {
 	if seen[tree] {
 		return nil
 	}
@@ -131,9 +133,9 @@ func (s *Store) readWholeTree(ctx context.Context, tree odb.ID, seen map[odb.ID]
 		switch {
 		case e.Mode == odb.ModeCommit || seen[e.ID]:
 		case e.IsTree():
-			err = s.readWholeTree(ctx, e.ID, seen)
+			err = s.walkTree(ctx, e.ID, seen, file)
 		default:
-			err = s.checkReadable(ctx, e.ID)
+			err = file(ctx, e.ID)
 		}
 		if err != nil {
 			return err

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/odb"
@@ -24,17 +23,8 @@ import (
 // changed, if git cannot sign.
 func (s *Store) ReplaceLog(ctx context.Context, writer string,
 	rewrite func(was Entry, ids map[odb.ID]odb.ID) (Record, error), end func() Record) error {
-	unlock, err := s.dir.Lock(ctx, "log")
+	err := s.withTail(ctx, writer, func(tail *logTail) error { return s.replaceLog(ctx, tail, writer, rewrite, end) })
 	if err != nil {
-		return fmt.Errorf("replace log %s: %w", writer, err)
-	}
-	defer unlock()
-	tail, err := s.openTail(writer)
-	if err != nil {
-		return fmt.Errorf("replace log %s: %w", writer, err)
-	}
-	defer tail.file.Close()
-	if err := s.replaceLog(ctx, tail, writer, rewrite, end); err != nil {
 		return fmt.Errorf("replace log %s: %w", writer, err)
 	}
 	return nil
@@ -157,10 +147,7 @@ func (s *Store) replaced(writer string) (ids []odb.ID, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	for _, line := range strings.Fields(string(data)) {
-		ids = append(ids, odb.ID(line))
-	}
-	return ids, err
+	return odb.Fields(data), err
 }
 
 // WasReplaced reports whether id is an earlier state of a log of this clone, from before ReplaceLog.

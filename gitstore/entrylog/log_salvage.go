@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
@@ -130,10 +132,7 @@ func (f *foundEntries) chain(ctx context.Context, r *Store, from odb.ID, damaged
 // newestEnd returns the newest remaining entry that is not the parent of another, or "" if there is none. It skips
 // entries that descend from one already handed out: their writer was killed before the log's ref moved to them.
 func (f *foundEntries) newestEnd() odb.ID {
-	inner := map[odb.ID]bool{}
-	for _, entry := range f.left {
-		inner[entry.Parent] = true
-	}
+	inner := each.SetOf(slices.Collect(maps.Values(f.left)), func(e Entry) odb.ID { return e.Parent })
 	var newest Entry
 	depth := 0
 	for id, entry := range f.left {

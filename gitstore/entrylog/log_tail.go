@@ -3,6 +3,7 @@ package entrylog
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -61,6 +62,21 @@ func (s *Store) openTail(writer string) (*logTail, error) {
 	}
 	t.records, t.size = decodeTail(data)
 	return t, nil
+}
+
+// withTail calls do with the tail of a log, under the lock that all writers of the clone use.
+func (s *Store) withTail(ctx context.Context, writer string, do func(*logTail) error) error {
+	unlock, err := s.dir.Lock(ctx, "log")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	tail, err := s.openTail(writer)
+	if err != nil {
+		return err
+	}
+	defer tail.file.Close()
+	return do(tail)
 }
 
 // last returns the newest record, or nil if there is none.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
@@ -53,7 +54,11 @@ func (s *Store) takeUpOwn(ctx context.Context, refs map[string]odb.ID, of Recogn
 		if s.logStands(ctx, writer, refs[s.logRef(writer)]) {
 			continue
 		}
-		done, err := s.takeUpLocked(ctx, writer, of)
+		var done TakenUp
+		err := s.withTail(ctx, writer, func(tail *logTail) (err error) {
+			done, err = s.takeUp(ctx, tail, writer, "", of)
+			return err
+		})
 		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 			continue
 		}
@@ -65,20 +70,6 @@ func (s *Store) takeUpOwn(ctx context.Context, refs map[string]odb.ID, of Recogn
 		}
 	}
 	return all, nil
-}
-
-func (s *Store) takeUpLocked(ctx context.Context, writer string, of Recognize) (TakenUp, error) {
-	unlock, err := s.dir.Lock(ctx, "log")
-	if err != nil {
-		return TakenUp{}, err
-	}
-	defer unlock()
-	tail, err := s.openTail(writer)
-	if err != nil {
-		return TakenUp{}, err
-	}
-	defer tail.file.Close()
-	return s.takeUp(ctx, tail, writer, "", of)
 }
 
 // logStands reports whether the log ends where its writer left it. It takes no lock; if a writer is active meanwhile,
@@ -229,10 +220,7 @@ func (s *Store) restartTail(ctx context.Context, tail *logTail, writer string, a
 
 // restoreTail writes the missing objects of the tail again and counts the restored entries.
 func (s *Store) restoreTail(ctx context.Context, tail *logTail) (int, error) {
-	var ids []odb.ID
-	for _, record := range tail.records {
-		ids = append(ids, record.id)
-	}
+	ids := each.Of(tail.records, func(record tailRecord) odb.ID { return record.id })
 	missing, err := s.objects.Absent(ctx, ids)
 	if err != nil || len(missing) == 0 {
 		return 0, err

@@ -141,29 +141,11 @@ func (s *Store) withoutShared(ctx context.Context, objects odb.Batch) odb.Batch 
 			continue
 		}
 		if commit, err := s.objects.ReadCommit(ctx, id); err == nil {
-			_ = s.listTree(ctx, commit.Tree, have) // an unreadable tree only means that more is written
+			// an unreadable tree only means that more is written
+			_ = s.walkTree(ctx, commit.Tree, have, func(context.Context, odb.ID) error { return nil })
 		}
 	}
 	return slices.DeleteFunc(objects, func(o odb.BatchedObject) bool { return have[o.ID] })
-}
-
-// listTree adds a tree and everything below it to have, as far as it can be read.
-func (s *Store) listTree(ctx context.Context, tree odb.ID, have map[odb.ID]bool) error {
-	entries, err := s.objects.ReadTree(ctx, tree)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if e.IsTree() && !have[e.ID] {
-			err = s.listTree(ctx, e.ID, have)
-		}
-		if err != nil {
-			return err
-		}
-		have[e.ID] = true
-	}
-	have[tree] = true
-	return nil
 }
 
 // NotesCommit writes a commit of notes that no ref names, by the fixed author at the given time. The same arguments

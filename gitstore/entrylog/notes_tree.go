@@ -90,8 +90,7 @@ func (n *Notes) insert(ctx context.Context, node *noteNode, level int, item *not
 		case have.kind == noteLeaf && have.key == item.key:
 			return n.join(ctx, have, item)
 		case have.kind == noteDir && strings.HasPrefix(item.key, have.key):
-			*slot = nil
-			if err := n.unpack(ctx, node, level, have); err != nil {
+			if err := n.unpackSlot(ctx, node, level, slot); err != nil {
 				return err
 			}
 		case item.kind == noteDir && strings.HasPrefix(have.key, item.key):
@@ -131,12 +130,12 @@ func (n *Notes) unpack(ctx context.Context, node *noteNode, level int, dir *note
 }
 
 // unpackSlot reads the directory in a slot, and the nested one that may then be in the slot.
-func (n *Notes) unpackSlot(ctx context.Context, node *noteNode, level, slot int) error {
-	for node[slot] != nil && node[slot].kind == noteDir {
-		dir := node[slot]
-		node[slot] = nil
+func (n *Notes) unpackSlot(ctx context.Context, node *noteNode, level int, slot **noteItem) error {
+	for *slot != nil && (*slot).kind == noteDir {
+		dir := *slot
+		*slot = nil
 		if err := n.unpack(ctx, node, level, dir); err != nil {
-			node[slot] = dir
+			*slot = dir
 			return err
 		}
 	}
@@ -175,9 +174,7 @@ func (n *Notes) find(ctx context.Context, key string) (item *noteItem, path []*n
 		case have.kind == noteLeaf && have.key == key:
 			return have, append(path, node), nil
 		case have.kind == noteDir && strings.HasPrefix(key, have.key):
-			*slot = nil
-			if err := n.unpack(ctx, node, level, have); err != nil {
-				*slot = have
+			if err := n.unpackSlot(ctx, node, level, slot); err != nil {
 				return nil, nil, err
 			}
 		default:
@@ -229,7 +226,7 @@ func (n *Notes) layOut(ctx context.Context, node *noteNode, level, fanout int,
 	}
 	for i := range node {
 		if level >= 2*fanout {
-			if err := n.unpackSlot(ctx, node, level, i); err != nil {
+			if err := n.unpackSlot(ctx, node, level, &node[i]); err != nil {
 				return err
 			}
 		}

@@ -101,7 +101,7 @@ func (s *Store) readWhole(ctx context.Context, tip odb.ID, seen map[odb.ID]bool)
 		if err != nil {
 			return err
 		}
-		if err := s.readWholeTree(ctx, commit.Tree, seen); err != nil {
+		if err := s.walkTree(ctx, commit.Tree, seen, s.checkReadable); err != nil {
 			return err
 		}
 		seen[id] = true

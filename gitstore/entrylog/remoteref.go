@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/odb"
 	"github.com/git-runr/git-runr/gitstore/refdb"
@@ -80,10 +81,7 @@ func (s *Store) FetchCommits(ctx context.Context, remote string, commits []odb.I
 	left := [][]odb.ID{commits}
 	for fetches := 0; len(left) > 0 && fetches < maxFetches; fetches++ {
 		some := left[0]
-		names := make([]string, len(some))
-		for i, commit := range some {
-			names[i] = string(commit)
-		}
+		names := each.Of(some, func(commit odb.ID) string { return string(commit) })
 		err := s.fetchRefs(ctx, remote, names, "--no-prune")
 		switch left = left[1:]; {
 		case err == nil:

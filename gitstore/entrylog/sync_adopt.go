@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/odb"
 	"github.com/git-runr/git-runr/gitstore/refdb"
@@ -201,24 +202,16 @@ func (s *Store) takeReplacement(ctx context.Context, own adoption, check Judge, 
 		adopted.reject(own.writer, err)
 		return true, nil
 	}
-	unlock, err := s.dir.Lock(ctx, "log")
-	if err != nil {
-		return true, err
-	}
-	defer unlock()
-	tail, err := s.openTail(own.writer)
-	if err != nil {
-		return true, err
-	}
-	defer tail.file.Close()
-	if err := s.restartTail(ctx, tail, own.writer, own.new); err != nil {
-		return true, err
-	}
-	if err := s.refs.SwapAny(ctx, logPrefix+own.writer, own.new, own.old); err != nil {
-		return true, err
-	}
-	adopted.moved(own)
-	return true, nil
+	return true, s.withTail(ctx, own.writer, func(tail *logTail) error {
+		err := s.restartTail(ctx, tail, own.writer, own.new)
+		if err == nil {
+			err = s.refs.SwapAny(ctx, logPrefix+own.writer, own.new, own.old)
+		}
+		if err == nil {
+			adopted.moved(own)
+		}
+		return err
+	})
 }
 
 func (a *Adopted) reject(writer string, reason error) {
@@ -311,10 +304,9 @@ const moveAtOnce = 50
 
 // moveForward moves logs that were checked.
 func (s *Store) moveForward(ctx context.Context, logs []adoption, adopted *Adopted) error {
-	var moves []refdb.Moved
-	for _, a := range logs {
-		moves = append(moves, refdb.Moved{Name: logPrefix + a.writer, New: a.new, Old: a.ref})
-	}
+	moves := each.Of(logs, func(a adoption) refdb.Moved {
+		return refdb.Moved{Name: logPrefix + a.writer, New: a.new, Old: a.ref}
+	})
 	together := len(logs) >= moveAtOnce && s.refs.SwapAll(ctx, moves) == nil
 	for _, a := range logs {
 		if !together {
@@ -428,17 +420,15 @@ func (s *Store) leaveLog(ctx context.Context, remote, old string, closed bool) e
 			return err
 		}
 	}
-	if ours != "" {
-		contained := ours == theirs
-		if !contained && theirs != "" {
-			if contained, err = s.refs.IsAncestor(ctx, ours, theirs); err != nil {
-				return err
-			}
+	contained := ours == "" || ours == theirs
+	if !contained && theirs != "" {
+		if contained, err = s.refs.IsAncestor(ctx, ours, theirs); err != nil {
+			return err
 		}
-		if !contained {
-			if err := s.refs.Keep(ctx, divergedPrefix+old+"/"+string(ours), ours); err != nil {
-				return err
-			}
+	}
+	if !contained {
+		if err := s.refs.Keep(ctx, divergedPrefix+old+"/"+string(ours), ours); err != nil {
+			return err
 		}
 	}
 	tail, err := s.openTail(old)

@@ -61,12 +61,11 @@ func (s *Store) Push(ctx context.Context, remote, notesRef string, notes odb.ID)
 	}
 	if notes != "" {
 		view = append(view, string(notes)+":"+notesRef)
+	} else {
+		notesRef = ""
 	}
 	for _, month := range slices.Sorted(maps.Keys(held)) {
 		old = append(old, string(held[month])+":"+archivesPrefix+month)
-	}
-	if notes == "" {
-		notesRef = ""
 	}
 	leases, err := s.leases(ctx, remote, own, notesRef)
 	if err != nil {

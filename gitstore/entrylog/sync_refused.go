@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/odb"
 	"github.com/git-runr/git-runr/gitstore/refdb"
@@ -282,11 +283,7 @@ func (h *hunt) refspecs(refs []string) []string {
 	if len(refs) == 1 {
 		return []string{"+" + prefix + ":" + stagedName(h.remote, prefix)}
 	}
-	specs := []string{"+" + prefix + "*:" + stagedName(h.remote, prefix) + "*"}
-	wanted := make(map[string]bool, len(refs))
-	for _, ref := range refs {
-		wanted[ref] = true
-	}
+	specs, wanted := []string{"+" + prefix + "*:" + stagedName(h.remote, prefix) + "*"}, each.Set(refs)
 	for ref := range h.there {
 		if strings.HasPrefix(ref, prefix) && !wanted[ref] {
 			specs = append(specs, "^"+ref)

@@ -132,7 +132,8 @@ func (c Config) parseFile(text string) bool {
 	return true
 }
 
-// cutSection parses a section header after its bracket. The section ends with a dot, as in keys.
+// cutSection parses a section header after its bracket. The section ends with a dot, as in keys. ok is false for a
+// subsection with quoted characters.
 func cutSection(text string) (section, rest string, ok bool) {
 	end := strings.IndexFunc(text, func(r rune) bool { return !isKeyRune(r) && r != '.' })
 	if end <= 0 {
@@ -142,23 +143,10 @@ func cutSection(text string) (section, rest string, ok bool) {
 	if rest[0] == ']' {
 		return section, rest[1:], true
 	}
-	before := len(rest)
-	quoted := strings.TrimLeft(rest, " \t")
-	rest, ok = strings.CutPrefix(quoted, `"`)
-	ok = ok && len(quoted) < before
-	var sub strings.Builder
-	for ok && rest != "" && rest[0] != '"' && rest[0] != '\n' {
-		if rest[0] == '\\' {
-			rest = rest[1:]
-			if rest == "" || rest[0] == '\n' {
-				break
-			}
-		}
-		sub.WriteByte(rest[0])
-		rest = rest[1:]
-	}
-	rest, closed := strings.CutPrefix(rest, `"]`)
-	return section + sub.String() + ".", rest, ok && closed
+	blank, rest, _ := strings.Cut(rest, `"`)
+	sub, rest, closed := strings.Cut(rest, `"]`)
+	ok = blank != "" && strings.Trim(blank, " \t") == "" && closed && !strings.ContainsAny(sub, "\"\\\n")
+	return section + sub + ".", rest, ok
 }
 
 // cutVariable parses one variable and adds it.

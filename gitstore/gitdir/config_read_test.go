@@ -18,7 +18,7 @@ var configTexts = map[string]bool{
 	"[a]\nb = c d  e   # f\nc = g ; h\nd = \"i # j\" k\ne = \"  l \" \nf = m\t\n": true,
 	"[a]\nb = \"\"\nc = x \"\" \nd = \"a\"b\"c\"\n":                               true,
 	"[a]\nb = c\\\n d\\\\e\\tf\\ng\\\"h\\bi\nc = \"j \\\n k\"\nd = l \\\n\ne = m": true, "[a]\nb = \\\n": true,
-	"[a \"b\\\"c\\\\d\\e\"]\nx = y\n": true, "[a \"\"]\nx = y\n": true, "[a-1]\nb-2 = ü ß\n": true, "[a]\n = b\n": false,
+	"[a \"b\\\"c\\\\d\\e\"]\nx = y\n": false, "[a \"\"]\nx = y\n": true, "[a-1]\nb-2 = ü ß\n": true, "[a]\n = b\n": false,
 	"[a]\nb = c\nb = d\n[a]\nb = e\n": true, "[a]\nb == c\n": true, "  [a]   b = c [d]\n": true,
 	"[a]\nb = c\td\n": false, "[a]\r\nb = c\r\n": false, "\ufeff[a]\nb = c\n": false, "[a]\nb = \"c\n": false,
 	"[a]\nb = c\\d\n": false, "[a]\nb = c\\": false,

@@ -23,10 +23,7 @@ func (d *Dir) MkdirShared(dir string) error {
 		if err := d.MkdirShared(filepath.Dir(dir)); err != nil {
 			return err
 		}
-		err = os.Mkdir(dir, 0o777)
-		if errors.Is(err, fs.ErrExist) {
-			return requireDir(dir)
-		}
+		return d.MkdirShared(dir)
 	}
 	if err != nil {
 		return err

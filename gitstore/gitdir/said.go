@@ -7,25 +7,16 @@ import (
 	"unicode"
 )
 
-// localLines returns the lines that git itself printed, without those of a server.
-func localLines(err error) []string {
+// LocalLine returns the first line that contains one of words and that git itself printed, not a server, or "".
+func LocalLine(err error, words ...string) string {
 	var exit *GitError
 	if !errors.As(err, &exit) {
-		return nil
+		return ""
 	}
-	var lines []string
 	for line := range strings.Lines(exit.Stderr) {
-		if line = CleanLine(line); line != "" && !strings.HasPrefix(line, "remote: ") {
-			lines = append(lines, line)
-		}
-	}
-	return lines
-}
-
-// LocalLine returns the first line of git's own that contains one of words, or "".
-func LocalLine(err error, words ...string) string {
-	for _, line := range localLines(err) {
-		if slices.ContainsFunc(words, func(word string) bool { return strings.Contains(line, word) }) {
+		line = CleanLine(line)
+		said := slices.ContainsFunc(words, func(word string) bool { return strings.Contains(line, word) })
+		if said && !strings.HasPrefix(line, "remote: ") {
 			return strings.TrimPrefix(strings.TrimPrefix(line, "fatal: "), "error: ")
 		}
 	}

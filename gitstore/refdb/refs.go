@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/odb"
 	"github.com/git-runr/git-runr/gitstore/safefile"
@@ -42,11 +43,7 @@ func (s *Store) Refs(ctx context.Context, prefixes ...string) (map[string]odb.ID
 
 // asDirs returns prefixes with a slash at the end.
 func asDirs(prefixes []string) []string {
-	dirs := make([]string, len(prefixes))
-	for i, prefix := range prefixes {
-		dirs[i] = strings.TrimSuffix(prefix, "/") + "/"
-	}
-	return dirs
+	return each.Of(prefixes, func(prefix string) string { return strings.TrimSuffix(prefix, "/") + "/" })
 }
 
 // plainRefs reads the refs below directories. If one is symbolic or has an unexpected format, git reads them all.
@@ -220,16 +217,12 @@ func (s *Store) gitRef(ctx context.Context, name string) (odb.ID, error) {
 func CheckRefName(name string) error {
 	bad := fmt.Errorf("%w %q", ErrRefName, name)
 	if !strings.HasPrefix(name, "refs/") || strings.HasSuffix(name, ".") ||
-		strings.Contains(name, "..") || strings.Contains(name, "@{") || strings.ContainsAny(name, " ~^:?*[\\\x7f") {
+		strings.Contains(name, "..") || strings.Contains(name, "@{") || strings.ContainsAny(name, " ~^:?*[\\\x7f") ||
+		strings.ContainsFunc(name, func(c rune) bool { return c < ' ' }) {
 		return bad
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if part == "" || part[0] == '.' || strings.HasSuffix(part, ".lock") {
-			return bad
-		}
-	}
-	for i := range len(name) {
-		if name[i] < ' ' {
 			return bad
 		}
 	}

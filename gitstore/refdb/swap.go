@@ -225,6 +225,9 @@ type Moved struct {
 // takes a tenth of the time of single moves. The error does not say which ref failed. New ""
 // deletes a ref.
 func (s *Store) SwapAll(ctx context.Context, refs []Moved) error {
+	if len(refs) == 0 {
+		return nil
+	}
 	var moves strings.Builder
 	for _, m := range refs {
 		fmt.Fprintf(&moves, "update %s %s %s\n", m.Name, cmp.Or(m.New, s.objects.ZeroID()), cmp.Or(m.Old, s.objects.ZeroID()))
@@ -273,10 +276,7 @@ func (s *Store) SymbolicTarget(ctx context.Context, name string) (string, error)
 // If the ref is no longer at old, the race was lost.
 func (s *Store) updateRefError(ctx context.Context, name string, old odb.ID, err error) error {
 	var exit *gitdir.GitError
-	if !errors.As(err, &exit) || name == "HEAD" {
-		return err
-	}
-	if errors.Is(err, gitdir.ErrBusy) {
+	if !errors.As(err, &exit) || name == "HEAD" || errors.Is(err, gitdir.ErrBusy) {
 		return err
 	}
 	have, readErr := s.Ref(ctx, name)

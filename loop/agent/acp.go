@@ -38,9 +38,8 @@ const (
 // responses are passed to the library, whose own queue for notifications drops the
 // connection when it is full.
 type conversation struct {
-	ask   Ask
-	model string // to be chosen by the protocol; "" leaves it to the agent
-	form  acpForm
+	ask  Ask // without the model if an argument of the command names it
+	form acpForm
 
 	mu      sync.Mutex // guards the fields below
 	heard   outcome
@@ -58,11 +57,15 @@ type conversation struct {
 	over  chan struct{} // closed when no request is handled any more
 }
 
-func newConversation(ask Ask, model string, form acpForm) *conversation {
+// newConversation returns the conversation for ask. named is true if an argument of the command names the model.
+func newConversation(ask Ask, named bool, form acpForm) *conversation {
+	if named {
+		ask.Model = ""
+	}
 	if dir, err := filepath.Abs(ask.Dir); err == nil {
 		ask.Dir = dir
 	}
-	c := &conversation{ask: ask, model: model, form: form, calls: map[string]called{},
+	c := &conversation{ask: ask, form: form, calls: map[string]called{},
 		asked: make(chan struct{}, maxAsked), over: make(chan struct{})}
 	c.in, c.to = io.Pipe()
 	return c
@@ -262,21 +265,22 @@ const authRequired = -32000
 
 // choose sets the session's model to the requested one.
 func (c *conversation) choose(conn *acp.Connection, session opened) error {
-	if c.model == "" {
+	if c.ask.Model == "" {
 		return nil
 	}
 	for _, option := range session.Options {
 		if cmp.Or(option.Category, option.ID) == "model" {
 			return c.request(conn, acp.AgentMethodSessionSetConfigOption,
-				map[string]any{"sessionId": session.ID, "configId": option.ID, "value": c.model}, nil)
+				map[string]any{"sessionId": session.ID, "configId": option.ID, "value": c.ask.Model}, nil)
 		}
 	}
 	if session.Models == nil {
 		return fmt.Errorf(
-			"unknown model %q: it accepts no choice of model; set it in the agent's own configuration, or with args", c.model)
+			"unknown model %q: it accepts no choice of model; set it in the agent's own configuration, or with args",
+			c.ask.Model)
 	}
-	return c.request(conn, acp.AgentMethodSessionSetModel, map[string]any{"sessionId": session.ID, "modelId": c.model},
-		nil)
+	return c.request(conn, acp.AgentMethodSessionSetModel,
+		map[string]any{"sessionId": session.ID, "modelId": c.ask.Model}, nil)
 }
 
 // prompt sends the prompt and waits until the agent's turn ends.

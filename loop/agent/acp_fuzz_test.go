@@ -26,7 +26,7 @@ func FuzzACP(f *testing.F) {
 		f.Add([]byte(hello + "\x00" + session + "\x00" + last))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c := newConversation(Ask{Role: Implementer, Dir: "/nowhere/at/all", Prompt: "p"}, "", acpForm{})
+		c := newConversation(Ask{Role: Implementer, Dir: "/nowhere/at/all", Prompt: "p"}, false, acpForm{})
 		server := &fuzzedServer{pieces: bytes.Split(data, []byte{0}), asked: make(chan string, 16)}
 		over := make(chan struct{})
 		well := false

@@ -108,10 +108,9 @@ func (s *stream) Write(p []byte) (int, error) {
 
 // capture keeps the head and the tail of a stream, in bounded memory.
 type capture struct {
-	head, tail         []byte // tail is a ring once it is full
+	head, tail         []byte // tail has up to twice as much as is kept
 	headLimit, tailMax int
 	total              int64
-	next               int // write position in the ring
 }
 
 func newCapture(limit int) capture {
@@ -121,31 +120,30 @@ func newCapture(limit int) capture {
 func (c *capture) add(p []byte) {
 	c.total += int64(len(p))
 	n := min(len(p), c.headLimit-len(c.head))
-	c.head = append(c.head, p[:n]...)
-	p = p[n:]
-	if len(p) > c.tailMax {
-		p = p[len(p)-c.tailMax:]
-	}
-	n = min(len(p), c.tailMax-len(c.tail))
-	c.tail = append(c.tail, p[:n]...)
-	for p = p[n:]; len(p) > 0; p = p[n:] {
-		n = copy(c.tail[c.next:], p)
-		c.next = (c.next + n) % len(c.tail)
+	c.head, c.tail = append(c.head, p[:n]...), append(c.tail, p[n:]...)
+	if len(c.tail) > 2*c.tailMax {
+		c.tail = append(c.tail[:0], c.end()...)
 	}
 }
 
+// end returns the part of the tail that is kept.
+func (c *capture) end() []byte { return c.tail[max(0, len(c.tail)-c.tailMax):] }
+
 // dropped returns how many bytes were left out.
-func (c *capture) dropped() int64 { return c.total - int64(len(c.head)) - int64(len(c.tail)) }
+func (c *capture) dropped() int64 { return c.total - int64(len(c.head)) - int64(len(c.end())) }
 
 // bytes joins head and tail. A line between them states what was left out, and no character
 // is cut in half.
 func (c *capture) bytes() []byte {
-	tail := slices.Concat(c.tail[c.next:], c.tail[:c.next])
-	dropped := c.dropped()
+	head, tail, dropped := c.head, c.end(), c.dropped()
 	if dropped == 0 {
-		return slices.Concat(c.head, tail)
+		return slices.Concat(head, tail)
 	}
-	head := c.head[:len(c.head)-halfRune(c.head)]
+	for range utf8.UTFMax - 1 { // drop the beginning of a character
+		if r, n := utf8.DecodeLastRune(head); r == utf8.RuneError && n == 1 {
+			head = head[:len(head)-1]
+		}
+	}
 	start := 0
 	for start < min(len(tail), utf8.UTFMax) && !utf8.RuneStart(tail[start]) {
 		start++
@@ -156,17 +154,4 @@ func (c *capture) bytes() []byte {
 		gap = append([]byte{'\n'}, gap...)
 	}
 	return slices.Concat(head, gap, tail[start:])
-}
-
-// halfRune returns the length of an unfinished character at the end of b.
-func halfRune(b []byte) int {
-	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
-		if c := b[len(b)-n]; utf8.RuneStart(c) {
-			if c >= utf8.RuneSelf && !utf8.FullRune(b[len(b)-n:]) {
-				return n
-			}
-			return 0
-		}
-	}
-	return 0
 }

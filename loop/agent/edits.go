@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"strings"
+
+	"github.com/git-runr/git-runr/gitstore/each"
 )
 
 // edits collects the files that an agent reported to edit: the calls of tools that write
@@ -61,13 +63,8 @@ func (e *edits) drop(id string) {
 
 // of returns the paths of one tool call.
 func (e *edits) of(id string) []string {
-	var paths []string
-	for _, one := range e.begun {
-		if one.id == id {
-			paths = append(paths, one.path)
-		}
-	}
-	return paths
+	calls := each.Where(e.begun, func(one edit) bool { return one.id == id })
+	return each.Of(calls, func(one edit) string { return one.path })
 }
 
 // edited returns the paths as the agent named them, each once, in their order.

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
@@ -175,13 +176,8 @@ type part struct {
 }
 
 func joinText(parts []part) string {
-	var texts []string
-	for _, p := range parts {
-		if p.Type == "text" {
-			texts = append(texts, p.Text)
-		}
-	}
-	return strings.Join(texts, "\n")
+	texts := each.Where(parts, func(p part) bool { return p.Type == "text" })
+	return strings.Join(each.Of(texts, func(p part) string { return p.Text }), "\n")
 }
 
 // trimAnswer drops blank space around an answer, except the indentation of its first line:

@@ -20,8 +20,6 @@ const (
 // preset describes a known tool: its arguments in each role, the variables that it needs
 // from the caller's environment, and the reader of its answer.
 type preset struct {
-	program string // "" is the preset's name
-
 	// The arguments of a call are args, the role's, the session's, those that name the
 	// working tree, the model's, the user's own, and last. If none contains {prompt_file} or
 	// {prompt}, the prompt goes to standard input.

@@ -278,7 +278,6 @@ var presets = map[string]*preset{
 		pass:        []string{"AMP_API_KEY", "AMP_URL", "AMP_SETTINGS_FILE"},
 		instructs:   []string{"AGENTS.md", "AGENT.md", "CLAUDE.md", "/.agents", "/.claude"},
 		executes:    []string{"/.amp/settings.json"},
-		hardens:     nil,
 		reader:      func() reader { return &claudeReader{} }, edits: true,
 		signIn: signIn{vars: []string{"AMP_API_KEY"}, unseen: true},
 		origin: "0.0.1790712063",

@@ -1,11 +1,11 @@
 package agent
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
 
 // maxRetryAfter limits how long a provider can make us wait.
@@ -16,51 +16,48 @@ const (
 	clockWords    = `(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\b\.?(?:\s*\(([A-Za-z_]+(?:/[A-Za-z_+-]+)*)\))?`
 )
 
-// retryWords match the ways in which providers and tools say when to retry.
-var retryWords = sync.OnceValue(
-	func() (words struct{ seconds, duration, date, epoch, instant, day, clock, number *regexp.Regexp }) {
-		re := regexp.MustCompile
-		words.seconds = re(
-			`(?i)(?:retry[-_ ]?after|resets?_(?:in|after)_seconds)["']?\s*[:=]?\s*["']?(\d+(?:\.\d+)?)(?:["',;\s}]|\.?$)`)
-		words.duration = re(
-			`(?i)(?:again|retry|resets?|available|wait|retry[-_ ]?after|retry[-_ ]?delay)["']?(?:ing)?\s*[:=]?\s*(?:in|for|after)?\s*(?:about\s+)?["']?` + durationWords)
-		words.date = re(`(?i)retry-after:\s*([A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT)`)
-		words.epoch = re(`(?i)(?:limit reached\||reset(?:s|s?_?at)?["']?\s*[:=]\s*["']?)(\d{10})\b`)
-		words.instant = re(`(?i)(?:until|at|after)\s+(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)(?:\.\d+)?\s*(?:Z|UTC)\b`)
-		words.day = re(
-			`(?i)(?:resets?|again)\s+(?:at\s+|on\s+)?([a-z]{3}) (\d{1,2})(?:st|nd|rd|th)?,?\s+(?:(\d{4}),?\s+)?(?:at\s+)?` +
-				clockWords)
-		words.clock = re(`(?i)(?:resets?|again)\s+(?:at\s+)?` + clockWords)
-		words.number = re(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
-		return words
-	})
+// Ways in which providers and tools say when to retry.
+var (
+	retrySeconds = lazyre.Compile(
+		`(?i)(?:retry[-_ ]?after|resets?_(?:in|after)_seconds)["']?\s*[:=]?\s*["']?(\d+(?:\.\d+)?)(?:["',;\s}]|\.?$)`)
+	retryDuration = lazyre.Compile(
+		`(?i)(?:again|retry|resets?|available|wait|retry[-_ ]?after|retry[-_ ]?delay)["']?(?:ing)?\s*[:=]?\s*(?:in|for|after)?\s*(?:about\s+)?["']?` + durationWords)
+	retryDate    = lazyre.Compile(`(?i)retry-after:\s*([A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT)`)
+	retryEpoch   = lazyre.Compile(`(?i)(?:limit reached\||reset(?:s|s?_?at)?["']?\s*[:=]\s*["']?)(\d{10})\b`)
+	retryInstant = lazyre.Compile(
+		`(?i)(?:until|at|after)\s+(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)(?:\.\d+)?\s*(?:Z|UTC)\b`)
+	retryDay = lazyre.Compile(
+		`(?i)(?:resets?|again)\s+(?:at\s+|on\s+)?([a-z]{3}) (\d{1,2})(?:st|nd|rd|th)?,?\s+(?:(\d{4}),?\s+)?(?:at\s+)?` +
+			clockWords)
+	retryClock = lazyre.Compile(`(?i)(?:resets?|again)\s+(?:at\s+)?` + clockWords)
+	numberUnit = lazyre.Compile(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
+)
 
 // RetryAfter returns the wait that a provider's message text asks for at time now: at most a
 // week, 0 if it cannot be read.
 func RetryAfter(text string, now time.Time) time.Duration {
-	words := retryWords()
 	var wait time.Duration
-	seconds, duration := words.seconds.FindStringSubmatchIndex(text), words.duration.FindStringSubmatch(text)
-	if at := words.duration.FindStringIndex(text); at != nil && seconds != nil && at[0] <= seconds[0] {
+	seconds, duration := retrySeconds().FindStringSubmatchIndex(text), retryDuration().FindStringSubmatch(text)
+	if at := retryDuration().FindStringIndex(text); at != nil && seconds != nil && at[0] <= seconds[0] {
 		seconds = nil // "retry after 3 hours": the number has a unit
 	}
-	if m := words.date.FindStringSubmatch(text); m != nil {
+	if m := retryDate().FindStringSubmatch(text); m != nil {
 		wait = untilLayout(time.RFC1123, strings.Replace(m[1], "GMT", "UTC", 1), now)
 	} else if seconds != nil {
 		wait = scaled(text[seconds[2]:seconds[3]], time.Second)
 	} else if duration != nil {
-		for _, part := range words.number.FindAllStringSubmatch(duration[1], -1) {
+		for _, part := range numberUnit().FindAllStringSubmatch(duration[1], -1) {
 			wait += scaled(part[1], unit(part[2]))
 		}
-	} else if m := words.epoch.FindStringSubmatch(text); m != nil {
+	} else if m := retryEpoch().FindStringSubmatch(text); m != nil {
 		seconds, _ := strconv.ParseInt(m[1], 10, 64)
 		wait = time.Unix(seconds, 0).Sub(now)
-	} else if m := words.instant.FindStringSubmatch(text); m != nil {
+	} else if m := retryInstant().FindStringSubmatch(text); m != nil {
 		at := strings.Replace(m[1], " ", "T", 1) + ":00"
 		wait = untilLayout("2006-01-02T15:04:05", at[:len("2006-01-02T15:04:05")], now)
-	} else if m := words.day.FindStringSubmatch(text); m != nil {
+	} else if m := retryDay().FindStringSubmatch(text); m != nil {
 		wait = untilDay(m[1:4], m[4:], now)
-	} else if m := words.clock.FindStringSubmatch(text); m != nil {
+	} else if m := retryClock().FindStringSubmatch(text); m != nil {
 		wait = untilClock(m[1:], now)
 	}
 	return min(max(wait, 0), maxRetryAfter)

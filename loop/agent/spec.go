@@ -88,10 +88,10 @@ func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 	if err := checkModel(ask.Model); err != nil {
 		return Invocation{}, err
 	}
-	command, err := withModel(s.Command, ask.Model)
-	if err != nil {
-		return Invocation{}, err
+	if ask.Model == "" && s.namesModel() {
+		return Invocation{}, errNoModel
 	}
+	command := fill(s.Command, "{model}", ask.Model)
 	if !sessionWords().MatchString(ask.Session.ID) {
 		ask.Session = spend.Session{} // an id from a tool or a run's record must not be read as an option
 	}
@@ -100,11 +100,7 @@ func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 		p := s.Own.preset()
 		inv := Invocation{Args: append(command, p.arguments(ask, s.Args)...), preset: p, own: true}
 		if s.Protocol == ACP {
-			model := ask.Model
-			if s.namesModel() {
-				model = ""
-			}
-			inv.reader = newConversation(ask, model, acpForm{})
+			inv.reader = newConversation(ask, s.namesModel(), acpForm{})
 		}
 		return inv, nil
 	}
@@ -113,7 +109,7 @@ func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 		return Invocation{}, err
 	}
 	if len(command) == 0 {
-		command = []string{cmp.Or(p.program, name)}
+		command = []string{name}
 	}
 	inv := Invocation{
 		Args: append(command, p.arguments(ask, s.Args)...), ExtraEnv: p.set, PassEnv: p.passed(ask.Base),
@@ -124,11 +120,7 @@ func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 	}
 	switch {
 	case s.Protocol == ACP:
-		model := ask.Model
-		if p.model != "" { // an argument names it
-			model = ""
-		}
-		inv.reader = newConversation(ask, model, *p.acp)
+		inv.reader = newConversation(ask, p.model != "", *p.acp)
 	case p.reader != nil:
 		inv.reader = p.reader()
 	}
@@ -192,20 +184,6 @@ func checkModel(model string) error {
 		return fmt.Errorf("%q is not the name of a model", model)
 	}
 	return nil
-}
-
-func withModel(command []string, model string) ([]string, error) {
-	out := slices.Clone(command)
-	for i, arg := range out {
-		if !strings.Contains(arg, "{model}") {
-			continue
-		}
-		if model == "" {
-			return nil, errNoModel
-		}
-		out[i] = strings.ReplaceAll(arg, "{model}", model)
-	}
-	return out, nil
 }
 
 // ModelFor returns the model configured for profile (quality, balanced, budget; "" is

@@ -13,16 +13,12 @@ var authWords = lazyre.Compile(
 // notPassed returns a hint about credentials that are set in base but were not passed to the
 // agent: those of its tool, or for a custom command those of any tool. "" if there are none.
 func notPassed(p *preset, name string, base, env []string) string {
-	var names []string
-	if p == nil {
-		names = append(names, providers...)
-		for _, c := range allClouds {
-			names = append(names, c.vars...)
-		}
-	} else {
-		for _, c := range p.clouds {
-			names = append(names, c.vars...)
-		}
+	names, clouds := slices.Clone(providers), allClouds
+	if p != nil {
+		names, clouds = nil, p.clouds
+	}
+	for _, c := range clouds {
+		names = append(names, c.vars...)
 	}
 	slices.Sort(names)
 	names = slices.DeleteFunc(slices.Compact(names), func(v string) bool {
@@ -33,11 +29,9 @@ func notPassed(p *preset, name string, base, env []string) string {
 	}
 	said := "; set here, but not passed on to it: " + strings.Join(names, ", ") + " (name them in env under [agents." +
 		name + "]"
-	if p != nil {
-		for _, c := range p.clouds {
-			if c.on != "" && slices.ContainsFunc(c.vars, func(v string) bool { return slices.Contains(names, v) }) {
-				said += ", or set " + c.on
-			}
+	for _, c := range clouds {
+		if c.on != "" && slices.ContainsFunc(c.vars, func(v string) bool { return slices.Contains(names, v) }) {
+			said += ", or set " + c.on
 		}
 	}
 	return said + ")"

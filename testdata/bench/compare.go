@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/git-runr/git-runr/gitstore/each"
 )
 
 // command is one side of a comparison, run as a whole process.
@@ -26,7 +28,6 @@ func (c command) name() string {
 		words = strings.Fields(words[2])
 	}
 	for i, w := range words {
-		words[i] = w
 		if filepath.IsAbs(w) {
 			words[i] = filepath.Base(w)
 		}
@@ -48,11 +49,7 @@ func (b *bench) compare(commands ...command) []usage {
 			all[i] = append(all[i], b.turn(commands[i]))
 		}
 	}
-	medians := make([]usage, len(commands))
-	for i, turns := range all {
-		medians[i] = middle(turns)
-	}
-	return medians
+	return each.Of(all, middle)
 }
 
 func (b *bench) turn(c command) usage {
@@ -66,13 +63,7 @@ func (b *bench) turn(c command) usage {
 }
 
 func middle(turns []usage) usage {
-	of := func(get func(usage) float64) float64 {
-		var list []float64
-		for _, u := range turns {
-			list = append(list, get(u))
-		}
-		return median(list)
-	}
+	of := func(get func(usage) float64) float64 { return median(each.Of(turns, get)) }
 	return usage{
 		Wall: of(func(u usage) float64 { return u.Wall }), CPU: of(func(u usage) float64 { return u.CPU }),
 		Read: of(func(u usage) float64 { return u.Read }), Written: of(func(u usage) float64 { return u.Written }),

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"log"
@@ -13,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/git-runr/git-runr/gitstore/each"
 )
 
 func main() {
@@ -37,12 +40,11 @@ func main() {
 	flag.IntVar(&b.changed, "changed", 2000, "files of the large change, of 25 lines each")
 	flag.StringVar(&parts, "parts", "all", "which: "+strings.Join(partNames(b), ", "))
 	out := flag.String("o", "", "the file for the table; standard output without it")
-	picture := flag.String("svg", "", "the file for the picture of growth; none without it")
 	flag.Parse()
 	b.sizes = numbers(sizes)
 	b.prepare()
 	b.run(strings.Split(parts, ","))
-	if err := b.report(*out, *picture); err != nil {
+	if err := b.report(*out); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -80,11 +82,7 @@ func (b *bench) parts() []part {
 }
 
 func partNames(b *bench) []string {
-	names := []string{"all"}
-	for _, p := range b.parts() {
-		names = append(names, p.name)
-	}
-	return names
+	return append([]string{"all"}, each.Of(b.parts(), func(p part) string { return p.name })...)
 }
 
 func (b *bench) run(names []string) {
@@ -105,17 +103,12 @@ func (b *bench) run(names []string) {
 // prepare makes an environment without the machine's configuration.
 func (b *bench) prepare() {
 	var err error
-	if b.self, err = os.Executable(); err == nil {
-		b.bin, err = filepath.Abs(b.bin)
-	}
-	if err == nil {
-		b.work, err = filepath.Abs(b.work)
-	}
-	if err == nil && b.keep == "" {
-		b.keep = filepath.Join(b.work, "kept")
-	}
-	if err == nil {
-		b.keep, err = filepath.Abs(b.keep)
+	b.self, err = os.Executable()
+	b.keep = cmp.Or(b.keep, filepath.Join(b.work, "kept"))
+	for _, path := range []*string{&b.bin, &b.work, &b.keep} {
+		if err == nil {
+			*path, err = filepath.Abs(*path)
+		}
 	}
 	if err == nil {
 		err = os.MkdirAll(b.keep, 0o755)

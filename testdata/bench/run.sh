@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures git-runr against git, in turns within one run, and writes one table.
-#   run.sh [small|medium|large] [-keep DIR] [-parts PART,…] [-o FILE] [-svg FILE] …
+#   run.sh [small|medium|large] [-keep DIR] [-parts PART,…] [-o FILE] …
 # small: 100 and 2,000 reviews, for every change. medium: 100 to 10,000. large: up to 100,000, a million events of
 # fifty writers, and ten thousand writers with few events each (an hour, 20 GB).
 set -euo pipefail

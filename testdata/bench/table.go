@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -141,7 +140,7 @@ func bytesText(n float64) string {
 var peers string
 
 // report writes the table, the growth and the remarks.
-func (b *bench) report(file, picture string) error {
+func (b *bench) report(file string) error {
 	out := os.Stdout
 	if file != "" {
 		var err error
@@ -156,11 +155,7 @@ func (b *bench) report(file, picture string) error {
 		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.what, r.size, code(r.git), r.gitDid,
 			code(r.ours), r.did, r.times(), r.aim, r.held)
 	}
-	g := b.growth()
-	fmt.Fprint(out, g.table())
-	if picture != "" {
-		fmt.Fprintf(out, "\n![growth](%s)\n", filepath.Base(picture))
-	}
+	fmt.Fprint(out, b.growth().table())
 	for i, line := range b.remarks {
 		if i == 0 {
 			fmt.Fprintln(out)
@@ -168,11 +163,6 @@ func (b *bench) report(file, picture string) error {
 		fmt.Fprintln(out, "- "+line)
 	}
 	fmt.Fprint(out, peers)
-	if picture != "" {
-		if err := os.WriteFile(picture, []byte(g.svg()), 0o644); err != nil {
-			return err
-		}
-	}
 	if out == os.Stdout {
 		return nil
 	}

@@ -22,29 +22,12 @@ type fields struct {
 	at                                      time.Time
 }
 
-func (f *fields) get(name string) string {
-	switch name {
-	case "id":
-		return f.id
-	case "commit":
-		return f.commit
-	case "base":
-		return f.base
-	case "change":
-		return f.change
-	case "title":
-		return f.title
-	case "writer":
-		return f.writer
-	case "clock":
-		return fmt.Sprint(f.clock)
-	case "attempt":
-		return fmt.Sprint(f.attempt)
-	case "at":
-		return f.at.UTC().Format("2006-01-02T15:04:05.000Z")
+// values returns the values by the names in a template.
+func (f *fields) values() map[string]string {
+	return map[string]string{
+		"id": f.id, "commit": f.commit, "base": f.base, "change": f.change, "title": f.title, "writer": f.writer,
+		"clock": fmt.Sprint(f.clock), "attempt": fmt.Sprint(f.attempt), "at": f.at.UTC().Format("2006-01-02T15:04:05.000Z"),
 	}
-	log.Fatalf("no field is called %q", name)
-	return ""
 }
 
 var (
@@ -70,9 +53,10 @@ func cut(text string, values map[string]string) template {
 // event writes an event for git fast-import.
 func (t template) event(w *bufio.Writer, buf *bytes.Buffer, f *fields) {
 	buf.Reset()
+	values := f.values()
 	for i, part := range t {
 		if i%2 == 1 {
-			part = f.get(part)
+			part = values[part]
 		}
 		buf.WriteString(part)
 	}
