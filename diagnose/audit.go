@@ -288,33 +288,25 @@ func standingText(c lineage.Covered) (of string) {
 	if c.Level == lineage.LevelChecked && c.Verdict.Passed() && c.Outcome == record.OutcomePassed {
 		said = "checked by rules, nobody has read the code"
 	}
-	if said != "" {
-		of += ": " + said
-	}
-	if c.Passed && c.Outcome == record.OutcomeFailed {
-		of += ", and every finding is answered"
-	}
-	if c.Refused && c.Open == 0 && c.Unconfirmed > 0 {
-		of += ", every finding is answered, and who asked for changes has not confirmed " +
-			prose.Count(c.Unconfirmed, "answer")
-	}
-	if c.MadeAgain {
-		of += ", and the commit makes the change again after what settled it"
-	}
-	if c.Elsewhere {
-		of += ", and what settled it is not in this history"
-	}
-	if c.Claimed > 0 {
-		of += fmt.Sprintf(", %d claimed fixed", c.Claimed)
-	}
-	if words := c.ApprovalWords(); words != "" {
-		of += ", " + words
-	}
-	if c.LeftOut > 0 {
-		of += ", " + prose.Count(c.LeftOut, "file") + " left out"
-	}
-	if c.Outcome == record.OutcomePartial {
-		of += ", a part was not looked at"
+	words := c.ApprovalWords()
+	for _, part := range []struct {
+		is   bool
+		text string
+	}{
+		{said != "", ": " + said},
+		{c.Passed && c.Outcome == record.OutcomeFailed, ", and every finding is answered"},
+		{c.Refused && c.Open == 0 && c.Unconfirmed > 0, ", every finding is answered, and who asked for changes " +
+			"has not confirmed " + prose.Count(c.Unconfirmed, "answer")},
+		{c.MadeAgain, ", and the commit makes the change again after what settled it"},
+		{c.Elsewhere, ", and what settled it is not in this history"},
+		{c.Claimed > 0, fmt.Sprintf(", %d claimed fixed", c.Claimed)},
+		{words != "", ", " + words},
+		{c.LeftOut > 0, ", " + prose.Count(c.LeftOut, "file") + " left out"},
+		{c.Outcome == record.OutcomePartial, ", a part was not looked at"},
+	} {
+		if part.is {
+			of += part.text
+		}
 	}
 	return of
 }
@@ -456,17 +448,11 @@ func CoverLine(n lineage.CoverCounts) string {
 		line += fmt.Sprintf(", %d carried", n.Carried)
 	}
 	line += fmt.Sprintf(", %d stale, %d without a review", n.Stale, n.Unreviewed)
-	if n.Refused > 0 {
-		line += fmt.Sprintf(", %d refused", n.Refused)
-	}
-	if n.Pending > 0 {
-		line += fmt.Sprintf(", %d waiting for review", n.Pending)
-	}
-	if n.Unshown > 0 {
-		line += fmt.Sprintf(", %d with nothing shown", n.Unshown)
-	}
-	if n.Nothing > 0 {
-		line += fmt.Sprintf(", %d with nothing to review", n.Nothing)
+	for i, count := range []int{n.Refused, n.Pending, n.Unshown, n.Nothing} {
+		if count > 0 {
+			what := []string{"refused", "waiting for review", "with nothing shown", "with nothing to review"}[i]
+			line += fmt.Sprintf(", %d %s", count, what)
+		}
 	}
 	return line
 }

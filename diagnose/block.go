@@ -30,7 +30,9 @@ func (d Diagnosis) Block(place Place) string {
 	writeItems(&b, "Unmet checks:", d.UnmetChecks)
 	d.writeFates(&b, place.Width)
 	writeItems(&b, "Files:", d.Files)
-	writeItems(&b, "Evidence provided:", d.evidenceShown())
+	if d.Family != record.FamilyReview { // a review loop's unmet checks say the same in runr's words
+		writeItems(&b, "Evidence provided:", d.LastEvidenceProvided)
+	}
 	if len(d.PutBack) > 0 {
 		b.WriteString("\n")
 		d.writePutBack(&b, "  ", "")
@@ -47,18 +49,10 @@ func (d Diagnosis) Block(place Place) string {
 	return b.String()
 }
 
-// evidenceShown returns the evidence to show: none for a review loop, whose unmet checks say the same in runr's words.
-func (d Diagnosis) evidenceShown() []string {
-	if d.Family == record.FamilyReview {
-		return nil
-	}
-	return d.LastEvidenceProvided
-}
-
 // writeFacts writes the facts that fit on one line each.
 func (d Diagnosis) writeFacts(b *strings.Builder, place Place) {
 	if d.LoopCount > 0 {
-		safetext.Fprintf(b, "  Loop count: %d%s\n", d.LoopCount, d.since())
+		safetext.Fprintf(b, "  Loop count: %d%s\n", d.LoopCount, d.since)
 	}
 	if n := len(d.LastReviewRequests); n > 0 {
 		safetext.Fprintf(b, "  Last reviewer request: \"%s\"\n", oneLine(d.LastReviewRequests[0]))
@@ -74,10 +68,11 @@ func (d Diagnosis) writeFacts(b *strings.Builder, place Place) {
 	if tree, ok := safetext.ShellWord(place.Tree); ok && place.Tree != "" {
 		safetext.Fprintf(b, "  Working tree: %s\n", tree)
 	}
-	for _, line := range []string{d.limitLine(), d.spentLine(), d.resumeLine(), d.transcriptLine(place)} {
-		if line != "" {
-			safetext.Fprintf(b, "  %s\n", line)
-		}
+	if d.Setting != nil {
+		safetext.Fprintf(b, "  Ended by %s\n", d.Setting.String())
+	}
+	for _, line := range d.endLines(place) {
+		safetext.Fprintf(b, "  %s\n", line)
 	}
 }
 

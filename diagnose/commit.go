@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
@@ -62,21 +61,13 @@ func ofReview(ctx context.Context, store *store.Store, review record.Review) (Ab
 	return About{Review: &review}, err
 }
 
-// OfCommit finds what is known about a commit, by its note or else by all events.
+// OfCommit finds what is known about a commit, by the events about it or else by its note.
 func OfCommit(ctx context.Context, store *store.Store, commit gitstore.ID) (about About, err error) {
-	note, err := store.Note(ctx, commit)
-	if err != nil {
-		return about, err
-	}
-	ids, reviews := namedIn(note)
-	stopped := func(run record.Run) bool { return run.Stop != nil }
-	if about.Runs, err = knownRuns(ctx, store, ids, stopped); err != nil || len(about.Runs) > 0 {
-		return about, err
-	}
 	events, _, err := store.EventsAbout(ctx, commit)
 	if err != nil {
 		return about, err
 	}
+	var ids, reviews []string
 	for _, e := range slices.Backward(events) {
 		if e.Run != "" {
 			ids = append(ids, e.Run)
@@ -85,6 +76,7 @@ func OfCommit(ctx context.Context, store *store.Store, commit gitstore.ID) (abou
 			reviews = append(reviews, e.Review)
 		}
 	}
+	stopped := func(run record.Run) bool { return run.Stop != nil }
 	if about.Runs, err = knownRuns(ctx, store, ids, stopped); err != nil || len(about.Runs) > 0 {
 		return about, err
 	}
@@ -96,8 +88,8 @@ func OfCommit(ctx context.Context, store *store.Store, commit gitstore.ID) (abou
 		}
 	}
 	about.Runs, err = knownRuns(ctx, store, ids, func(record.Run) bool { return true })
-	if len(about.Runs) == 0 && !here {
-		about.Note = note
+	if err == nil && len(about.Runs) == 0 && !here {
+		about.Note, err = store.Note(ctx, commit)
 	}
 	return about, err
 }
@@ -111,7 +103,7 @@ func knownRuns(ctx context.Context, store *store.Store, ids []string,
 		}
 		run, err := store.RunByID(ctx, id)
 		switch {
-		case errors.Is(err, gitstore.ErrNotFound) || err == nil && run.ID != id: // a note may contain anything
+		case errors.Is(err, gitstore.ErrNotFound) || err == nil && run.ID != id: // its start has not arrived
 		case err != nil:
 			return nil, err
 		case fits(run):
@@ -119,21 +111,4 @@ func knownRuns(ctx context.Context, store *store.Store, ids []string,
 		}
 	}
 	return known, nil
-}
-
-// namedIn returns the runs and reviews that a note names, newest first.
-func namedIn(note string) (runs, reviews []string) {
-	for _, line := range slices.Backward(strings.Split(note, "\n")) {
-		fields := strings.Fields(line)
-		if len(fields) < 3 {
-			continue
-		}
-		switch fields[1] { // after the time
-		case "run":
-			runs = append(runs, fields[2])
-		case "review":
-			reviews = append(reviews, fields[2])
-		}
-	}
-	return runs, reviews
 }

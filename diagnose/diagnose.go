@@ -24,7 +24,10 @@ func Of(run record.Run, stop record.Stop) Diagnosis {
 		Round: stop.Round, MaxRounds: stop.MaxRounds, Checkpoint: checkpointOf(run),
 		Files: filesAtStop(run, stop), Requests: fates(run, checks, known),
 		ResumeAfter: stop.ResumeAfter, Setting: stop.Setting, Said: stop.Said, SaidBy: stop.SaidBy,
-		Transcript: transcriptOf(run, reason.Family), resumed: stop.Round > 0 && len(run.Rounds) > stop.Round,
+		Transcript: transcriptOf(run, reason.Family),
+	}
+	if stop.Round > 0 && len(run.Rounds) > stop.Round {
+		d.since = " since it was resumed"
 	}
 	if run.Status.Over() {
 		d.over = string(run.Status)
@@ -203,10 +206,7 @@ func edits(run record.Run, stop record.Stop, files []string) []Action {
 		record.ReasonRevertConflict: "changed since the attempt: give it the content it should have",
 		record.ReasonUnclaimed:      "changed while the agent worked, but not reported by it: keep it or undo it",
 	}[stop.Reason]
-	var actions []Action
-	for _, f := range files {
-		actions = append(actions, Action{Edit: oneLine(f), Description: why, label: "Edit"})
-	}
+	actions := each.Of(files, func(f string) Action { return Action{Edit: oneLine(f), Description: why, label: "Edit"} })
 	findings, _ := run.Open()
 	if len(requests(run, stop)) == 0 {
 		findings = nil

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -102,7 +103,7 @@ type Diagnosis struct {
 	Transcript    string           `json:"transcript,omitempty"`     // file of the run with all the agent wrote
 
 	intervention []string // the lines of Intervention as shown
-	resumed      bool     // LoopCount and Round count from the newest resume
+	since        string   // from when LoopCount and Round count, unless from the start
 	over         string   // how the run ended after the stop, or ""
 }
 
@@ -164,13 +165,6 @@ func header(stop record.Stop, since string) string {
 	return text
 }
 
-func (d Diagnosis) since() string {
-	if d.resumed {
-		return " since it was resumed"
-	}
-	return ""
-}
-
 // fateOf describes what happened to a request.
 func fateOf(t track.Request) string {
 	switch t.State {
@@ -191,13 +185,7 @@ func fateOf(t track.Request) string {
 }
 
 func times(n int) string {
-	switch n {
-	case 1:
-		return "once"
-	case 2:
-		return "twice"
-	}
-	return fmt.Sprintf("%d times", n)
+	return cmp.Or(map[int]string{1: "once", 2: "twice"}[n], fmt.Sprintf("%d times", n))
 }
 
 // fate describes in parentheses what happened to request over the rounds, or returns "" if that is unknown.

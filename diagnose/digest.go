@@ -31,10 +31,8 @@ func (d Diagnosis) Digest() string {
 	if d.Setting != nil {
 		safetext.Fprintf(&b, "- Ended by: %s\n", markdown(d.Setting.String()))
 	}
-	for _, line := range []string{d.spentLine(), d.resumeLine()} {
-		if line != "" {
-			safetext.Fprintf(&b, "- %s\n", markdown(line))
-		}
+	for _, line := range d.endLines(Place{}) {
+		safetext.Fprintf(&b, "- %s\n", markdown(line))
 	}
 	safetext.Fprintf(&b, "\n%s\n", markdown(d.Explanation))
 	if d.Detail != "" {

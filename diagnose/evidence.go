@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
 )
@@ -178,23 +180,11 @@ func provided(run record.Run, known proof) []string {
 	if last == nil {
 		return lines
 	}
-	if claim := shorten(oneLine(last.Verification), claimWidth); claim != "" {
+	if claim := prose.CutColumns(oneLine(last.Verification), claimWidth); claim != "" {
 		lines = append(lines, "implementer: "+claim)
 	}
-	for _, f := range last.Unchanged {
-		lines = append(lines, "reported as changed, but unchanged: "+oneLine(f))
-	}
-	return lines
+	return append(lines, prefixed("reported as changed, but unchanged: ", each.Of(last.Unchanged, oneLine))...)
 }
 
-// claimWidth is the maximum number of characters quoted from an implementer's report.
+// claimWidth is the maximum width in columns of a quotation from an implementer's report.
 const claimWidth = 200
-
-// shorten cuts s to width characters, with a mark at the cut.
-func shorten(s string, width int) string {
-	runes := []rune(s)
-	if len(runes) <= width {
-		return s
-	}
-	return string(runes[:max(width-1, 0)]) + "…"
-}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,12 +90,10 @@ func (d Diagnosis) writeFailing(b *strings.Builder, indent string) {
 	b.WriteString("\n")
 }
 
-// limitLine names the setting that ended the run, or returns "".
-func (d Diagnosis) limitLine() string {
-	if d.Setting == nil {
-		return ""
-	}
-	return "Ended by " + d.Setting.String()
+// endLines returns, as far as they are known, what the agents used, when to resume and where their words are.
+func (d Diagnosis) endLines(place Place) []string {
+	lines := []string{d.spentLine(), d.resumeLine(), d.transcriptLine(place)}
+	return slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 }
 
 // spentLine returns what the run's agents used, or returns "" if no budget ended the run.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
@@ -29,7 +30,7 @@ func Footer(run record.Run, place Place) string {
 	d := Of(run, *run.Stop)
 	rule := strings.Repeat("─", min(width, ruleWidth)) + "\n"
 	var b strings.Builder
-	b.WriteString(rule + header(*run.Stop, d.since()) + "\n\n" + d.checkpoint(run) + "\n\n")
+	b.WriteString(rule + header(*run.Stop, d.since) + "\n\n" + d.checkpoint(run) + "\n\n")
 	switch {
 	case d.plain():
 		b.WriteString(d.paragraph(width) + "\n")
@@ -94,14 +95,9 @@ func (d Diagnosis) writeRequests(b *strings.Builder, width int) {
 func (d Diagnosis) writeEnding(b *strings.Builder, place Place) {
 	var lines []string
 	if d.Setting != nil && (d.plain() || d.Setting.From != runplan.SettingDefault) {
-		lines = append(lines, d.limitLine())
+		lines = append(lines, "Ended by "+d.Setting.String())
 	}
-	for _, line := range []string{d.spentLine(), d.resumeLine(), d.transcriptLine(place)} {
-		if line != "" {
-			lines = append(lines, line)
-		}
-	}
-	if len(lines) > 0 {
+	if lines = append(lines, d.endLines(place)...); len(lines) > 0 {
 		b.WriteString(strings.Join(lines, "\n") + "\n\n")
 	}
 }
@@ -137,11 +133,9 @@ func (d Diagnosis) commandLines() []string {
 	for _, s := range d.SuggestedCommands {
 		widest = max(widest, prose.Columns(s.line))
 	}
-	var lines []string
-	for _, s := range d.SuggestedCommands {
-		lines = append(lines, s.line+strings.Repeat(" ", widest-prose.Columns(s.line))+"  # was: "+s.Was)
-	}
-	return lines
+	return each.Of(d.SuggestedCommands, func(s Suggestion) string {
+		return s.line + strings.Repeat(" ", widest-prose.Columns(s.line)) + "  # was: " + s.Was
+	})
 }
 
 // writeIntervention writes the three lines below title. A backslash at the end of a line joins it with the next one in

@@ -21,7 +21,6 @@ type checkWords struct {
 	name     phrase
 	match    []phrase
 	commands []phrase     // only those of two words or more
-	apart    []phrase     // for each command, the words that distinguish it
 	of       []membership // the kinds of the check, the most certain first
 }
 
@@ -40,18 +39,11 @@ func newMatcher(checks []runplan.Check) matcher {
 }
 
 func newCheckWords(check runplan.Check) checkWords {
-	c := checkWords{Check: check, name: phraseOf(check.Name)}
-	for _, match := range check.Match {
-		c.match = append(c.match, phraseOf(match))
-	}
+	c := checkWords{Check: check, name: phraseOf(check.Name), match: each.Of(check.Match, phraseOf)}
 	for _, command := range simpleCommands(check.Command) {
-		said := phraseOf(command)
-		if len(said) > 1 {
+		if said := phraseOf(command); len(said) > 1 {
 			c.commands = append(c.commands, said)
 		}
-		c.apart = append(c.apart, slices.DeleteFunc(slices.Clone(said), func(w word) bool {
-			return len(w.text) < 2 || runners.Has(w.text) || verbs.Has(w.text)
-		}))
 	}
 	all := categories()
 	for i := range all {
@@ -142,11 +134,6 @@ func (c *checkWords) mentions(request string, text []word) []mention {
 			found = append(found, mention{from: i, to: i + len(c.name), named: true, check: c})
 		}
 	}
-	for _, words := range c.apart {
-		if first := firstOfAll(text, words); first >= 0 {
-			found = append(found, mention{from: first, to: first + 1, named: true, check: c})
-		}
-	}
 	return found
 }
 
@@ -158,29 +145,9 @@ func (c *checkWords) mereVerb(request string) bool {
 	return verbs.Has(strings.ToLower(c.Name)) && !strings.Contains(request, "`"+c.Name+"`")
 }
 
-// runners are words of commands that do not say what is run.
-var runners = prose.WordSet(
-	`npm npx yarn pnpm bun bunx deno run exec go cargo python python3 py m pip poetry uv uvx tox pdm hatch make just task sh bash zsh
-	node bundle rake gradle gradlew mvn mvnw dotnet composer vendor bin php ruby mix docker compose env sudo time c js ts rb mjs cjs pl ps1`)
-
 // simpleCommands splits a command line into its commands.
 func simpleCommands(line string) []string {
 	return strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("&|;\n()", r) })
-}
-
-// firstOfAll returns the index of the first of words in text if text has them all, else -1.
-func firstOfAll(text, words []word) int {
-	first := -1
-	for _, w := range words {
-		at := slices.IndexFunc(text, func(t word) bool { return !t.code && t.one == w.one })
-		if at < 0 {
-			return -1
-		}
-		if first < 0 || at < first {
-			first = at
-		}
-	}
-	return first
 }
 
 // categoryMentions returns the places where text mentions kinds of checks in common words.
@@ -200,7 +167,7 @@ func categoryMentions(text []word) []mention {
 // it may find a better check: with the checks test and test-e2e, "e2e tests" means the second.
 func (m matcher) settle(found *mention, text []word) {
 	if found.category == "" {
-		found.category = found.check.meant(text[found.from:found.to])
+		found.category = found.check.meant()
 		if !found.named || found.category == "" {
 			return
 		}
@@ -210,15 +177,8 @@ func (m matcher) settle(found *mention, text []word) {
 	}
 }
 
-// meant returns the kind of check that words about c mean: one that they name, else c's most certain kind, or "" if
-// only c's command suggests a kind.
-func (c *checkWords) meant(words []word) string {
-	named := categoryMentions(words)
-	for _, of := range c.of {
-		if slices.ContainsFunc(named, func(n mention) bool { return n.category == of.category.name }) {
-			return of.category.name
-		}
-	}
+// meant returns c's most certain kind, or "" if only c's command suggests a kind.
+func (c *checkWords) meant() string {
 	if len(c.of) > 0 && c.of[0].by >= byMatch {
 		return c.of[0].category.name
 	}

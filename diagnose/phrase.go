@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
@@ -18,20 +19,12 @@ type word struct {
 type phrase []word
 
 func phraseOf(s string) phrase {
-	var p phrase
-	for _, text := range prose.Words(s) {
-		p = append(p, word{text: text, one: prose.Singular(text)})
-	}
-	return p
+	return each.Of(prose.Words(s), func(text string) word { return word{text: text, one: prose.Singular(text)} })
 }
 
 // phrases parses a comma-separated list.
 func phrases(list string) []phrase {
-	var all []phrase
-	for p := range strings.SplitSeq(list, ",") {
-		all = append(all, phraseOf(p))
-	}
-	return all
+	return each.Of(strings.Split(list, ","), phraseOf)
 }
 
 // leads reports whether text begins with the phrase, in the singular or plural.

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
@@ -91,7 +92,7 @@ var phases = map[string]string{entryAttempt: phaseImplement, entryChecks: phaseC
 
 // addTimes divides the run's time into its steps, waiting and the rest.
 func (r *Report) addTimes(in ReportInput) {
-	end := r.StartedAt
+	moments := []time.Time{r.StartedAt}
 	var stoppedAt time.Time
 	for _, e := range r.Timeline {
 		if name := phases[e.Kind]; name != "" {
@@ -112,10 +113,10 @@ func (r *Report) addTimes(in ReportInput) {
 	if !in.Run.Done() || r.Outcome == outcomeUnknown {
 		r.EndedAt = time.Time{}
 		for _, e := range in.Events {
-			end = latest(end, e.Timestamp)
+			moments = append(moments, e.Timestamp)
 		}
 	}
-	r.Total = between(r.StartedAt, latest(end, r.EndedAt))
+	r.Total = between(r.StartedAt, slices.MaxFunc(append(moments, r.EndedAt), time.Time.Compare))
 }
 
 // nextCommand returns what to type for run now, or "".

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
@@ -65,20 +67,13 @@ func (e ReportEntry) Unfinished() bool { return e.Attempt != nil && e.Attempt.En
 
 // goesOn reports whether e ends the waiting of a stopped run.
 func (e ReportEntry) goesOn() bool {
-	switch e.Kind {
-	case entryAttempt, entryChecks, entryReview, entryReverted, entryResumed, entryCompleted, entryAborted:
-		return true
-	}
-	return false
+	return slices.Contains([]string{entryAttempt, entryChecks, entryReview, entryReverted, entryResumed, entryCompleted,
+		entryAborted}, e.Kind)
 }
 
 // ends reports whether e may be the end of the run.
 func (e ReportEntry) ends() bool {
-	switch e.Kind {
-	case entryStopped, entryCompleted, entryAborted, entryAnswered:
-		return true
-	}
-	return false
+	return slices.Contains([]string{entryStopped, entryCompleted, entryAborted, entryAnswered}, e.Kind)
 }
 
 // detailsShown is the maximum number of files or findings of a step in a report for people.
@@ -126,9 +121,7 @@ func (e *ReportEntry) describeAttempt() {
 }
 
 func (e *ReportEntry) attemptLines(a record.Attempt) (lines []string) {
-	for _, f := range e.Files[:min(len(e.Files), detailsShown)] {
-		lines = append(lines, fileLine(f))
-	}
+	lines = each.Of(e.Files[:min(len(e.Files), detailsShown)], fileLine)
 	if len(e.Files) == 0 {
 		lines = append(lines, a.Files[:min(len(a.Files), detailsShown)]...)
 	}
@@ -139,10 +132,11 @@ func (e *ReportEntry) attemptLines(a record.Attempt) (lines []string) {
 	if len(a.Unchanged) > 0 {
 		lines = append(lines, "reported, but not changed: "+shortList(a.Unchanged))
 	}
-	for _, w := range a.Warnings {
-		lines = append(lines, "note: "+w)
-	}
-	return append(lines, spentLines(a.Spent)...)
+	return slices.Concat(lines, prefixed("note: ", a.Warnings), spentLines(a.Spent))
+}
+
+func prefixed(prefix string, lines []string) []string {
+	return each.Of(lines, func(line string) string { return prefix + line })
 }
 
 // sums returns the lines added and deleted in files.
@@ -210,19 +204,12 @@ func (e *ReportEntry) describeRound() {
 	if r.Failure == nil {
 		e.details = append(e.details, seen)
 	}
-	for _, f := range r.Report.Findings[:min(len(r.Report.Findings), detailsShown)] {
-		e.details = append(e.details, findingLine(f))
-	}
+	e.details = append(e.details, each.Of(r.Report.Findings[:min(len(r.Report.Findings), detailsShown)], findingLine)...)
 	e.details = appendMore(e.details, len(r.Report.Findings), "finding")
 	if len(r.Report.Findings) == 0 {
-		for _, asked := range r.Report.Requests {
-			e.details = append(e.details, "asked: "+asked)
-		}
+		e.details = append(e.details, prefixed("asked: ", r.Report.Requests)...)
 	}
-	for _, w := range r.Report.Warnings {
-		e.details = append(e.details, "note: "+w)
-	}
-	e.details = append(e.details, spentLines(r.Spent)...)
+	e.details = slices.Concat(e.details, prefixed("note: ", r.Report.Warnings), spentLines(r.Spent))
 }
 
 func findingLine(f reply.Finding) string {
@@ -246,13 +233,6 @@ func addDurations(a, b duration.Duration) duration.Duration {
 		return math.MaxInt64
 	}
 	return a + b
-}
-
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 // person returns an actor without the address, which does not belong in a pull request.

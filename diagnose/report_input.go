@@ -39,13 +39,9 @@ func ReadReport(ctx context.Context, store *store.Store, run record.Run, events 
 
 // leavesFiles reports whether events of a type may have attachments.
 func leavesFiles(event string) bool {
-	switch event {
-	case record.EventAttemptCompleted.Name, record.EventChecksCompleted.Name, record.EventRoundCompleted.Name,
-		record.EventRunIntervened.Name,
-		record.EventRunStopped.Name, record.EventReviewLoopDetected.Name:
-		return true
-	}
-	return false
+	return slices.Contains([]string{record.EventAttemptCompleted.Name, record.EventChecksCompleted.Name,
+		record.EventRoundCompleted.Name, record.EventRunIntervened.Name, record.EventRunStopped.Name,
+		record.EventReviewLoopDetected.Name}, event)
 }
 
 // diffStat returns nil if a commit is missing in this clone or was never made.

@@ -47,34 +47,21 @@ func (r Report) Markdown() string {
 	return b.String()
 }
 
+// markdownEscapes replaces what Markdown and hosts interpret. The space without width is invisible; it keeps the next
+// word from being a name or a number.
+var markdownEscapes = strings.NewReplacer("\\", `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "|", `\|`,
+	"~", `\~`, "!", `\!`, "$", `\$`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "@", "@&#8203;", "#", "#&#8203;")
+
 // markdown returns untrusted text as one line of Markdown that displays as written: without markup, HTML, mentions or
 // issue links.
 func markdown(s string) string {
-	s = oneLine(s)
-	var b strings.Builder
-	for i, r := range s {
-		switch {
-		case strings.ContainsRune("\\`*_[]|~!$", r), i == 0 && strings.ContainsRune("+-=", r):
-			b.WriteByte('\\')
-		case r == '<':
-			b.WriteString("&lt;")
-			continue
-		case r == '>':
-			b.WriteString("&gt;")
-			continue
-		case r == '&':
-			b.WriteString("&amp;")
-			continue
-		}
-		b.WriteRune(r)
-		if r == '@' || r == '#' || startsOrderedList(s, i, r) {
-			b.WriteString("&#8203;") // invisible; keeps the next word from being a name or a number
-		}
+	s = markdownEscapes.Replace(oneLine(s))
+	body := strings.TrimLeft(s, "0123456789")
+	switch number := s[:len(s)-len(body)]; {
+	case number == "" && strings.IndexAny(s, "+-=") == 0:
+		return `\` + s
+	case number != "" && strings.IndexAny(body, ".)") == 0: // it would be an item of a numbered list
+		return number + body[:1] + "&#8203;" + body[1:]
 	}
-	return b.String()
-}
-
-// startsOrderedList reports whether r, at i of s, would make the line an item of a numbered list.
-func startsOrderedList(s string, i int, r rune) bool {
-	return (r == '.' || r == ')') && i > 0 && strings.Trim(s[:i], "0123456789") == ""
+	return s
 }

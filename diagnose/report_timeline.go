@@ -73,7 +73,7 @@ type entryReader struct {
 
 // entryReaders has a reader for every type of event in a run.
 var entryReaders = []entryReader{
-	reads(record.EventRunStarted, (*timeline).started),
+	reads(record.EventRunStarted, readActor[runplan.Plan](entryStarted)),
 	reads(record.EventAttemptStarted, (*timeline).attemptStarted),
 	reads(record.EventAttemptCompleted, (*timeline).attemptCompleted),
 	reads(record.EventAttemptReverted, (*timeline).reverted),
@@ -85,8 +85,8 @@ var entryReaders = []entryReader{
 	reads(record.EventRunCompleted, (*timeline).completed),
 	reads(record.EventRunLanded, (*timeline).landed),
 	reads(record.EventRunUnlanded, (*timeline).unlanded),
-	reads(record.EventRunAborted, (*timeline).aborted),
-	reads(record.EventRunResumed, (*timeline).resumed),
+	reads(record.EventRunAborted, readActor[struct{}](entryAborted)),
+	reads(record.EventRunResumed, readActor[record.ResumedPayload](entryResumed)),
 	reads(record.EventRunIntervened, (*timeline).intervened),
 }
 
@@ -100,8 +100,11 @@ func reads[P any](of record.EventType[P], fill func(*timeline, *ReportEntry, rec
 	}}
 }
 
-func (t *timeline) started(entry *ReportEntry, e record.Event, _ runplan.Plan) {
-	entry.Kind, entry.Title = entryStarted, "started by "+person(e.Actor)
+// readActor returns a function that says what somebody did.
+func readActor[P any](kind string) func(*timeline, *ReportEntry, record.Event, P) {
+	return func(_ *timeline, entry *ReportEntry, e record.Event, _ P) {
+		entry.Kind, entry.Title = kind, kind+" by "+person(e.Actor)
+	}
 }
 
 func (t *timeline) attemptStarted(entry *ReportEntry, _ record.Event, a record.Attempt) {
@@ -137,9 +140,7 @@ func (t *timeline) attemptCompleted(entry *ReportEntry, e record.Event, a record
 func (t *timeline) reverted(entry *ReportEntry, _ record.Event, r record.Reverted) {
 	entry.Kind, entry.By, entry.Reverted = entryReverted, "", &r
 	entry.Title = fmt.Sprintf("attempt %d reverted: %s as before it", r.Attempt, prose.Count(len(r.Restored), "file"))
-	for _, c := range r.Conflicts {
-		entry.details = append(entry.details, "left alone, changed since: "+c)
-	}
+	entry.details = prefixed("left alone, changed since: ", r.Conflicts)
 	for i := range t.entries {
 		if a := t.entries[i].Attempt; a != nil && a.Number == r.Attempt && len(r.Conflicts) == 0 {
 			a.Reverted = &r
@@ -191,10 +192,8 @@ func (t *timeline) round(entry *ReportEntry, e record.Event, round record.RoundP
 
 func (t *timeline) stopped(entry *ReportEntry, _ record.Event, stop record.StopPayload) {
 	entry.Kind, entry.By, entry.Stop, entry.Title = entryStopped, "", &stop.Stop, header(stop.Stop, "")
-	entry.details = []string{cmp.Or(stop.Detail, record.ReasonOf(stop.Reason).Explanation)}
-	for _, r := range stop.Unmet {
-		entry.details = append(entry.details, "unmet: "+r)
-	}
+	why := cmp.Or(stop.Detail, record.ReasonOf(stop.Reason).Explanation)
+	entry.details = append([]string{why}, prefixed("unmet: ", stop.Unmet)...)
 }
 
 func (t *timeline) answered(entry *ReportEntry, _ record.Event, answer record.AnswerPayload) {
@@ -206,9 +205,7 @@ func (t *timeline) answered(entry *ReportEntry, _ record.Event, answer record.An
 
 func (t *timeline) completed(entry *ReportEntry, _ record.Event, done record.CompletedPayload) {
 	entry.Kind, entry.By, entry.Title = entryCompleted, "", "completed: "+cmp.Or(t.in.Run.Result, done.Result)
-	for _, f := range done.Open {
-		entry.details = append(entry.details, "accepted: "+findingLine(f))
-	}
+	entry.details = prefixed("accepted: ", each.Of(done.Open, findingLine))
 }
 
 func (t *timeline) landed(entry *ReportEntry, e record.Event, landed record.Landed) {
@@ -223,14 +220,6 @@ func (t *timeline) landed(entry *ReportEntry, e record.Event, landed record.Land
 func (t *timeline) unlanded(entry *ReportEntry, e record.Event, landed record.Landed) {
 	t.landed(entry, e, landed)
 	entry.Kind, entry.Title = entryUnlanded, "no longer "+entry.Title
-}
-
-func (t *timeline) aborted(entry *ReportEntry, e record.Event, _ struct{}) {
-	entry.Kind, entry.Title = entryAborted, "aborted by "+person(e.Actor)
-}
-
-func (t *timeline) resumed(entry *ReportEntry, e record.Event, _ record.ResumedPayload) {
-	entry.Kind, entry.Title = entryResumed, "resumed by "+person(e.Actor)
 }
 
 func (t *timeline) intervened(entry *ReportEntry, e record.Event, iv record.InterventionPayload) {
@@ -264,13 +253,11 @@ type ReportEvidence struct {
 
 // reportEvidence returns the newest result of each check, in the order of the configuration and then of appearance.
 func reportEvidence(run record.Run, entries []ReportEntry) []ReportEvidence {
-	evidence, at := []ReportEvidence{}, map[string]int{}
+	evidence := []ReportEvidence{}
 	slot := func(name string) *ReportEvidence {
-		i, known := at[name]
-		if !known {
-			i = len(evidence)
-			at[name] = i
-			evidence = append(evidence, ReportEvidence{Check: name})
+		i := slices.IndexFunc(evidence, func(e ReportEvidence) bool { return e.Check == name })
+		if i < 0 {
+			i, evidence = len(evidence), append(evidence, ReportEvidence{Check: name})
 		}
 		return &evidence[i]
 	}

@@ -5,7 +5,6 @@ import (
 	"sort"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/git-runr/git-runr/gitstore/each"
 )
@@ -21,15 +20,7 @@ func SplitLines(text string) []string {
 // comparableLine returns the part of a line that counts in comparisons: without blanks and a carriage return at its
 // end, and with invalid UTF-8 replaced as in JSON.
 func comparableLine(line string) string {
-	return validText(strings.TrimRight(line, " \t\r"))
-}
-
-// validText returns text as JSON preserves it.
-func validText(text string) string {
-	if utf8.ValidString(text) {
-		return text
-	}
-	return string([]rune(text))
+	return strings.Map(func(r rune) rune { return r }, strings.TrimRight(line, " \t\r"))
 }
 
 // lineTable assigns numbers to lines, equal ones to equal lines. Number 0 is the blank line.
@@ -141,85 +132,35 @@ func (in nesting) within(i, outer int) bool {
 // texts.
 type lineMap struct{ toNew, toOld []int }
 
-// Limits of the comparison, so that no pair of files takes long. Beyond them lines count as changed.
-const (
-	gapCells   = 1 << 20 // cells of the table for a gap without unique lines
-	workALine  = 64      // how often a line may be examined
-	workAtBest = 32 << 20
-)
-
-// mapLines compares two texts with the patience algorithm: lines that occur once in each text anchor the rest. The
-// result depends on the texts alone.
-func mapLines(old, new []int, numbers int) lineMap {
-	d := lineDiffer{a: old, b: new, work: min(workAtBest, workALine*(len(old)+len(new))+gapCells)}
-	d.toNew, d.toOld = unmapped(len(old)), unmapped(len(new))
-	d.inA, d.inB, d.lastInB = make([]int, numbers), make([]int, numbers), make([]int, numbers)
-	d.compare(0, len(old), 0, len(new))
-	return d.lineMap
-}
-
-func unmapped(n int) []int { return slices.Repeat([]int{-1}, n) }
-
-type lineDiffer struct {
-	lineMap
-	a, b     []int
-	work     int
-	inA, inB []int // count of each number in the current gap
-	lastInB  []int // its last index
-}
-
-func (d *lineDiffer) pair(i, j int) { d.toNew[i], d.toOld[j] = j, i }
-
-// compare maps a[a0:a1] to b[b0:b1].
-func (d *lineDiffer) compare(a0, a1, b0, b1 int) {
-	for a0 < a1 && b0 < b1 && d.a[a0] == d.b[b0] {
-		d.pair(a0, b0)
-		a0, b0 = a0+1, b0+1
-	}
-	for a0 < a1 && b0 < b1 && d.a[a1-1] == d.b[b1-1] {
-		a1, b1 = a1-1, b1-1
-		d.pair(a1, b1)
-	}
-	d.work -= a1 - a0 + b1 - b0
-	if a0 == a1 || b0 == b1 || d.work < 0 {
-		return
-	}
-	anchors := rising(d.uniques(a0, a1, b0, b1))
-	if len(anchors) == 0 {
-		d.compareGap(a0, a1, b0, b1)
-		return
-	}
-	for _, anchor := range anchors {
-		d.compare(a0, anchor[0], b0, anchor[1])
-		d.pair(anchor[0], anchor[1])
-		a0, b0 = anchor[0]+1, anchor[1]+1
-	}
-	d.compare(a0, a1, b0, b1)
-}
-
-// uniques returns the pairs of lines that occur once in both parts, in the order of a.
-func (d *lineDiffer) uniques(a0, a1, b0, b1 int) [][2]int {
-	for _, n := range d.a[a0:a1] {
-		d.inA[n]++
-	}
-	for j := b0; j < b1; j++ {
-		d.inB[d.b[j]]++
-		d.lastInB[d.b[j]] = j
-	}
+// mapLines compares two texts: lines that occur once in each of them, in the same order, are anchors, and equal lines
+// next to a mapped one are mapped too.
+func mapLines(old, new []int, inOld, inNew lineCounts) lineMap {
+	m := lineMap{unmapped(len(old)), unmapped(len(new))}
 	var pairs [][2]int
-	for i := a0; i < a1; i++ {
-		if n := d.a[i]; d.inA[n] == 1 && d.inB[n] == 1 {
-			pairs = append(pairs, [2]int{i, d.lastInB[n]})
+	for i, n := range old {
+		if inOld.count[n] == 1 && inNew.count[n] == 1 {
+			pairs = append(pairs, [2]int{i, inNew.last[n]})
 		}
 	}
-	for _, n := range d.a[a0:a1] {
-		d.inA[n] = 0
+	anchors := slices.Concat([][2]int{{-1, -1}}, rising(pairs), [][2]int{{len(old), len(new)}})
+	for n, from := range anchors[:len(anchors)-1] {
+		i, j, to := from[0], from[1], anchors[n+1]
+		if i >= 0 {
+			m.pair(i, j)
+		}
+		for i, j = i+1, j+1; i < to[0] && j < to[1] && old[i] == new[j]; i, j = i+1, j+1 {
+			m.pair(i, j)
+		}
+		for k, l := to[0]-1, to[1]-1; k >= i && l >= j && old[k] == new[l]; k, l = k-1, l-1 {
+			m.pair(k, l)
+		}
 	}
-	for _, n := range d.b[b0:b1] {
-		d.inB[n] = 0
-	}
-	return pairs
+	return m
 }
+
+func (m lineMap) pair(i, j int) { m.toNew[i], m.toOld[j] = j, i }
+
+func unmapped(n int) []int { return slices.Repeat([]int{-1}, n) }
 
 // rising returns a longest subsequence of pairs in which the second number rises too.
 func rising(pairs [][2]int) [][2]int {
@@ -245,37 +186,6 @@ func rising(pairs [][2]int) [][2]int {
 		}
 	}
 	return part
-}
-
-// compareGap maps a gap without unique lines, by a longest common subsequence.
-func (d *lineDiffer) compareGap(a0, a1, b0, b1 int) {
-	rows, cols := a1-a0, b1-b0
-	if rows > gapCells/cols || d.work < rows*cols/16 {
-		return
-	}
-	d.work -= rows * cols / 16
-	common := make([]int32, (rows+1)*(cols+1)) // length of the common subsequence from a cell to the end
-	at := func(i, j int) int { return i*(cols+1) + j }
-	for i := rows - 1; i >= 0; i-- {
-		for j := cols - 1; j >= 0; j-- {
-			if d.a[a0+i] == d.b[b0+j] {
-				common[at(i, j)] = common[at(i+1, j+1)] + 1
-			} else {
-				common[at(i, j)] = max(common[at(i+1, j)], common[at(i, j+1)])
-			}
-		}
-	}
-	for i, j := 0, 0; i < rows && j < cols; {
-		switch {
-		case d.a[a0+i] == d.b[b0+j]:
-			d.pair(a0+i, b0+j)
-			i, j = i+1, j+1
-		case common[at(i+1, j)] >= common[at(i, j+1)]:
-			i++
-		default:
-			j++
-		}
-	}
 }
 
 // occurrences returns the indices at which part occurs in lines, in linear time.

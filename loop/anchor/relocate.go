@@ -22,20 +22,20 @@ func Relocate(old, new []byte, start, end int, quoted string) (newStart, newEnd 
 
 // Relocation finds lines of one text in another.
 type Relocation struct {
-	table            *lineTable
-	old, new         []int // the numbers of their lines
-	lines            lineMap
-	oldIn, newIn     nesting
-	inOld, inNew     lineCounts
-	sameText, noText bool
+	table        *lineTable
+	old, new     []int // the numbers of their lines
+	lines        lineMap
+	oldIn, newIn nesting
+	inOld, inNew lineCounts
+	noText       bool
 }
 
 func NewRelocation(old, new []byte) *Relocation {
-	r := &Relocation{table: newLineTable(), noText: old == nil, sameText: old != nil && string(old) == string(new)}
+	r := &Relocation{table: newLineTable(), noText: old == nil}
 	r.old, r.new = r.table.all(string(old)), r.table.all(string(new))
-	r.lines = mapLines(r.old, r.new, len(r.table.weights))
 	r.oldIn, r.newIn = r.table.nesting(r.old), r.table.nesting(r.new)
 	r.inOld, r.inNew = r.table.counts(r.old), r.table.counts(r.new)
+	r.lines = mapLines(r.old, r.new, r.inOld, r.inNew)
 	return r
 }
 
@@ -65,9 +65,6 @@ func (r *Relocation) Find(start, end int, quoted string) (newStart, newEnd int, 
 	want, ok := r.wanted(start, end, quoted)
 	if !ok {
 		return 0, 0, whyRange
-	}
-	if r.sameText && want.at >= 0 {
-		return start, end, ""
 	}
 	at, why := r.choose(want, start-1)
 	if why != "" {
@@ -102,8 +99,11 @@ func (r *Relocation) choose(want wanted, at int) (int, string) {
 		return r.chooseByText(want, all, at)
 	}
 	spots, ok := r.spots(want, all)
-	if ok && len(spots) == 0 {
-		return 0, r.whyGone(want)
+	switch {
+	case ok && len(spots) == 0 && r.replaced(want):
+		return 0, whyReplaced
+	case ok && len(spots) == 0:
+		return 0, whyChanged
 	}
 	best, single := bestSpot(spots)
 	if !ok || !single {
@@ -258,7 +258,9 @@ func (p spot) better(q spot) bool {
 func (r *Relocation) acceptMapped(want wanted, p spot, lone bool) (int, string) {
 	run := r.run(want.at, p.at)
 	for _, twin := range slideAlong(r.old, want.at, len(want.lines), run.old, gapAround(r.lines.toNew, run.old)) {
-		if !p.better(asTwin(r.fit(twin, p.at, len(want.lines)))) {
+		other := r.fit(twin, p.at, len(want.lines))
+		other.slides = true
+		if !p.better(other) {
 			return 0, whyAmbiguous
 		}
 	}
@@ -272,11 +274,6 @@ func (r *Relocation) acceptMapped(want wanted, p spot, lone bool) (int, string) 
 		return p.at, ""
 	}
 	return 0, whyElsewhere
-}
-
-func asTwin(p spot) spot {
-	p.slides = true
-	return p
 }
 
 // acceptMoved accepts a place that the comparison did not choose, for lines that hardly occur twice or that moved
@@ -329,13 +326,6 @@ func (r *Relocation) replaced(want wanted) bool {
 	}
 	from, to := r.lines.toNew[above], r.lines.toNew[below]
 	return from >= 0 && to > from+1
-}
-
-func (r *Relocation) whyGone(want wanted) string {
-	if r.replaced(want) {
-		return whyReplaced
-	}
-	return whyChanged
 }
 
 // span is a range of lines: indices from (inclusive) to (exclusive).

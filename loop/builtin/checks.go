@@ -38,7 +38,8 @@ func Judge(result record.CheckResult, base *record.CheckResult, changed []string
 	shown := ours(fresh)
 	result.Excerpt = excerpt(lines, shown)
 	for _, f := range shown[:min(len(shown), maxPerCheck)] {
-		result.Failures = append(result.Failures, f.recorded())
+		result.Failures = append(result.Failures,
+			record.CheckFailure{Test: oneLine(f.test, 200), File: f.file, Line: f.line, Message: oneLine(f.msg, 500)})
 	}
 	result.FailuresMore = max(len(shown)-maxPerCheck, 0)
 	return result
@@ -93,10 +94,9 @@ func (sec *Secrets) checkFindings(result record.CheckResult) []reply.Finding {
 	if len(result.Failures) == 0 {
 		return []reply.Finding{sec.checkFinding(result.Name, record.CheckFailure{Message: "failed: " + lastLines(result)})}
 	}
-	var found []reply.Finding
-	for _, f := range result.Failures {
-		found = append(found, sec.checkFinding(result.Name, f))
-	}
+	found := each.Of(result.Failures, func(f record.CheckFailure) reply.Finding {
+		return sec.checkFinding(result.Name, f)
+	})
 	if left := result.FailuresMore; left > 0 {
 		found[len(found)-1].Issue += fmt.Sprintf(" (and %d more)", left)
 	}

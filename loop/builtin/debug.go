@@ -180,7 +180,8 @@ var (
 // gradeConsole warns about console.log, except in scripts and loggers, which print on
 // purpose, and behind a debug condition. A line about the program's own state gets a note.
 func gradeConsole(m lineMatch) reply.Severity {
-	if isUnderScripts(m.file.Path) || hasShebang(m.lines) || guarded().MatchString(m.line().code[:m.start]) {
+	script := m.lines[0].Number == 1 && strings.HasPrefix(m.lines[0].Text, "#!")
+	if script || isUnderScripts(m.file.Path) || guarded().MatchString(m.line().code[:m.start]) {
 		return ""
 	}
 	arg := stringArgument().FindStringSubmatch(m.rest)
@@ -188,8 +189,4 @@ func gradeConsole(m lineMatch) reply.Severity {
 		return reply.Note
 	}
 	return reply.Warning
-}
-
-func hasShebang(lines []codeLine) bool {
-	return len(lines) > 0 && lines[0].Number == 1 && strings.HasPrefix(lines[0].Text, "#!")
 }

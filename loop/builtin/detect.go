@@ -34,10 +34,17 @@ func Detect(has func(path string) bool, read func(path string) ([]byte, error), 
 	for _, dir := range t.roots(changed, "go.mod", isGoInput) {
 		checks = append(checks, t.goChecks(dir, changed)...)
 	}
-	for _, dir := range t.roots(changed, "Cargo.toml", isRustInput) {
+	isRust := func(p string) bool {
+		return strings.HasSuffix(p, ".rs") || slices.Contains([]string{"Cargo.toml", "Cargo.lock"}, path.Base(p))
+	}
+	for _, dir := range t.roots(changed, "Cargo.toml", isRust) {
 		checks = append(checks, check(dir, "test", "cargo test"))
 	}
-	for _, dir := range t.roots(changed, "package.json", isNodeInput) {
+	isNode := func(p string) bool {
+		lang := syntax.Reviewed(p)
+		return lang != nil && lang.ID == "js" || path.Base(p) == "package.json"
+	}
+	for _, dir := range t.roots(changed, "package.json", isNode) {
 		if t.testsWithoutDependencies(dir) {
 			checks = append(checks, check(dir, "test", "npm test"))
 		}
@@ -48,16 +55,6 @@ func Detect(has func(path string) bool, read func(path string) ([]byte, error), 
 func isGoInput(p string) bool {
 	base := path.Base(p)
 	return strings.HasSuffix(p, ".go") || base == "go.mod" || base == "go.sum"
-}
-
-func isRustInput(p string) bool {
-	base := path.Base(p)
-	return strings.HasSuffix(p, ".rs") || base == "Cargo.toml" || base == "Cargo.lock"
-}
-
-func isNodeInput(p string) bool {
-	lang := syntax.Reviewed(p)
-	return lang != nil && lang.ID == "js" || path.Base(p) == "package.json"
 }
 
 // roots returns the nearest directories above the changed inputs that contain the marker
@@ -249,13 +246,8 @@ func (t tree) npmTool() string {
 func DetectSetup(has func(path string) bool, read func(path string) ([]byte, error),
 	runs func(command string) bool) string {
 	t := tree{has, read, runs}
-	var commands []string
-	for _, command := range []string{t.npmSetup(), t.pythonTool().setup} {
-		if command != "" && runs(command) {
-			commands = append(commands, command)
-		}
-	}
-	return strings.Join(commands, " && ")
+	commands := []string{t.npmSetup(), t.pythonTool().setup}
+	return strings.Join(each.Where(commands, func(c string) bool { return c != "" && runs(c) }), " && ")
 }
 
 func (t tree) npmSetup() string {
@@ -295,18 +287,17 @@ func (t tree) pythonTool() pythonTool {
 	return pythonTool{pip, ".venv/bin/python -m "}
 }
 
-func (t tree) usesPytest() bool {
-	if t.has("pytest.ini") || t.has("conftest.py") || t.contains("requirements.txt", "pytest") ||
-		t.contains("requirements-dev.txt", "pytest") {
-		return true
-	}
-	return t.contains("pyproject.toml", "pytest") || t.contains("setup.cfg", "[tool:pytest]") ||
-		t.contains("tox.ini", "pytest")
-}
+// pytestFiles are the files that show that a project uses pytest, with what they then contain.
+var pytestFiles = map[string]string{"pytest.ini": "", "conftest.py": "", "requirements.txt": "pytest",
+	"requirements-dev.txt": "pytest", "pyproject.toml": "pytest", "setup.cfg": "[tool:pytest]", "tox.ini": "pytest"}
 
-func (t tree) contains(name, words string) bool {
-	data, err := t.read(name)
-	return err == nil && strings.Contains(string(data), words)
+func (t tree) usesPytest() bool {
+	for name, words := range pytestFiles {
+		if data, err := t.read(name); err == nil && strings.Contains(string(data), words) {
+			return true
+		}
+	}
+	return false
 }
 
 var makeTarget = lazy(`(?m)^([A-Za-z0-9_.-]+(?:[ \t]+[A-Za-z0-9_.-]+)*)[ \t]*::?(?:[^=:]|$)`)

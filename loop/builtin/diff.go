@@ -71,9 +71,6 @@ func fileOf(d unidiff.File) File {
 		f.Size = 0
 	case f.New:
 		f.OldSize = 0
-		if !f.Binary && !f.Cut && f.Size < 0 {
-			f.Size = f.textSize()
-		}
 	}
 	return f
 }
@@ -100,18 +97,4 @@ func (f *File) takeLines(hunks []unidiff.Hunk) {
 func newLine(number int, text string) Line {
 	cut, cr := strings.CutSuffix(text, "\r")
 	return Line{Number: number, Text: cut, CR: cr}
-}
-
-func (f *File) textSize() int64 {
-	var n int64
-	for _, l := range f.Added {
-		n += int64(len(l.Text)) + 1
-		if l.CR {
-			n++
-		}
-	}
-	if f.NoNewline {
-		n--
-	}
-	return n
 }

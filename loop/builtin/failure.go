@@ -2,9 +2,9 @@ package builtin
 
 import (
 	"path"
+	"slices"
 	"strings"
 
-	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/syntax"
 )
 
@@ -43,26 +43,17 @@ func (f failure) key() string {
 	return f.name + " " + steady(f.msg)
 }
 
-// recorded returns f in the form stored with the result.
-func (f failure) recorded() record.CheckFailure {
-	return record.CheckFailure{Test: oneLine(f.test, 200), File: f.file, Line: f.line, Message: oneLine(f.msg, 500)}
-}
-
 // places maps file names in an output to paths in the tree.
 type places struct {
-	dir     string // working directory of the command, relative to the top; "" is the top
-	changed map[string]bool
-	list    []string
-	module  string // Go module path, once known
+	dir    string   // working directory of the command, relative to the top; "" is the top
+	list   []string // the changed files
+	module string   // Go module path, once known
 }
 
 var commandDir = lazy(`^cd (?:'([^']*)'|([\w@%+=:,./-]+)) && `)
 
 func newPlaces(command string, changed []string) *places {
-	p := &places{changed: map[string]bool{}, list: changed}
-	for _, c := range changed {
-		p.changed[c] = true
-	}
+	p := &places{list: changed}
 	if m := commandDir().FindStringSubmatch(command); m != nil {
 		p.dir = strings.TrimPrefix(path.Clean(m[1]+m[2]), "./")
 	}
@@ -74,7 +65,7 @@ func newPlaces(command string, changed []string) *places {
 func (p *places) find(name string) (file string, source bool) {
 	name = strings.ReplaceAll(strings.TrimPrefix(name, "file://"), `\`, "/")
 	full := path.Join(p.dir, name)
-	if p.changed[full] {
+	if slices.Contains(p.list, full) {
 		return full, true
 	}
 	if c := p.bySuffix(path.Clean(name)); c != "" {
@@ -95,13 +86,9 @@ func (p *places) bySuffix(name string) string {
 	for _, c := range p.list {
 		long := strings.HasSuffix(name, "/"+c) && strings.Contains(c, "/")
 		short := strings.Contains(name, "/") && strings.HasSuffix(c, "/"+name)
-		if !long && !short && !(path.IsAbs(name) && path.Base(name) == c) {
-			continue
+		if (long || short || path.IsAbs(name) && path.Base(name) == c) && len(c) > len(match) {
+			match = c
 		}
-		if match != "" && len(match) >= len(c) {
-			continue
-		}
-		match = c
 	}
 	return match
 }

@@ -39,7 +39,7 @@ func unwanted(f File, k kind) []reply.Finding {
 			"commit a template without values (.env.example) and ignore "+base)
 	case !f.New:
 		return nil
-	case isLeftover(base):
+	case hasAnySuffix(base, ".orig", ".rej", "~", ".swp", ".swo", ".bak"), mergetoolFile().MatchString(base):
 		return fileFinding(f, severity, "leftover-file", "a file that a merge or an editor left behind",
 			"remove it from the commit")
 	case isArtefact(base, f.Binary):
@@ -86,10 +86,6 @@ var envValue = lazy(`^\s*(?:export\s+)?\w+\s*=\s*["']?[^\s"'#$]`)
 
 // mergetoolFile matches the files that git mergetool leaves: x_BASE_123.c, x.REMOTE.123.c.
 var mergetoolFile = lazy(`[._](?:BACKUP|BASE|LOCAL|REMOTE)[._]\d+(?:\.\w+)?$`)
-
-func isLeftover(base string) bool {
-	return hasAnySuffix(base, ".orig", ".rej", "~", ".swp", ".swo", ".bak") || mergetoolFile().MatchString(base)
-}
 
 func isArtefact(base string, binary bool) bool {
 	lower := strings.ToLower(base)

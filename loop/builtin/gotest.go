@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/git-runr/git-runr/loop/internal/markdown"
 )
 
 var (
@@ -93,7 +95,7 @@ func (g *goTest) message(line string) bool {
 		g.open = first
 		return true
 	}
-	g.open = &failure{test: g.current, file: m[1], line: number(m[2]), msg: m[3], at: g.named}
+	g.open = &failure{test: g.current, file: m[1], line: markdown.Number(m[2]), msg: m[3], at: g.named}
 	g.said[g.current] = g.open
 	return true
 }
@@ -120,7 +122,7 @@ func (g *goTest) panicLine(line string) bool {
 	}
 	last := &g.panics[len(g.panics)-1]
 	if m := goFrame().FindStringSubmatch(line); m != nil {
-		last.frames = append(last.frames, goStackFrame{last.caller, m[1], number(m[2])})
+		last.frames = append(last.frames, goStackFrame{last.caller, m[1], markdown.Number(m[2])})
 		return true
 	}
 	last.caller = line
@@ -132,12 +134,13 @@ func (g *goTest) settle(pkg string) {
 	dir, known := g.at.packageDir(pkg)
 	for _, name := range g.order {
 		f := failure{test: name, pkg: pkg, at: g.failed[name]}
+		below := func(other string) bool { return strings.HasPrefix(other, name+"/") }
 		if said := g.said[name]; said != nil {
 			f = *said
 			f.pkg = pkg
 			f.file, f.line, f.msg = inPackage(f, dir, known)
 			f.at = min(f.at, g.failed[name])
-		} else if g.isParent(name) || len(g.panics) > 0 {
+		} else if slices.ContainsFunc(g.order, below) || len(g.panics) > 0 {
 			continue
 		}
 		g.done = append(g.done, f)
@@ -154,10 +157,6 @@ func inPackage(f failure, dir string, known bool) (file string, line int, msg st
 		return path.Join(dir, f.file), f.line, f.msg
 	}
 	return "", 0, strings.TrimSpace(fmt.Sprintf("%s:%d: %s", f.file, f.line, f.msg))
-}
-
-func (g *goTest) isParent(name string) bool {
-	return slices.ContainsFunc(g.order, func(other string) bool { return strings.HasPrefix(other, name+"/") })
 }
 
 // panicFailure uses the first frame in a changed file, or else in the package.

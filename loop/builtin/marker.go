@@ -6,6 +6,9 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
+// conflictMark matches the line that begins or ends a conflict.
+var conflictMark = lazy(`^(?:<{7}|>{7}) .*\S`)
+
 const markerFix = "resolve the conflict and remove the marker lines"
 
 // conflictMarkers finds conflict markers in the added lines: one finding for each whole
@@ -18,13 +21,13 @@ func conflictMarkers(f File, k kind, lines []codeLine) []reply.Finding {
 		if !l.added {
 			continue
 		}
-		switch markerOf(l.Text) {
-		case '<':
+		switch mark := conflictMark().FindString(l.Text); {
+		case strings.HasPrefix(mark, "<"):
 			if begin > 0 {
 				found = append(found, markerFinding(f, k, lines[begin-1], 0))
 			}
 			begin = i + 1
-		case '>':
+		case mark != "":
 			if begin > 0 {
 				found = append(found, markerFinding(f, k, lines[begin-1], l.Number))
 			} else if !k.docs {
@@ -37,18 +40,6 @@ func conflictMarkers(f File, k kind, lines []codeLine) []reply.Finding {
 		found = append(found, markerFinding(f, k, lines[begin-1], 0))
 	}
 	return found
-}
-
-// markerOf reports which conflict marker text is: '<' for the begin, '>' for the end, 0 if it
-// is not a marker.
-func markerOf(text string) byte {
-	if len(text) < 8 || text[7] != ' ' || (text[0] != '<' && text[0] != '>') {
-		return 0
-	}
-	if text[:7] != strings.Repeat(text[:1], 7) || strings.TrimSpace(text[8:]) == "" {
-		return 0
-	}
-	return text[0]
 }
 
 func markerFinding(f File, k kind, l codeLine, end int) reply.Finding {

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/git-runr/git-runr/loop/internal/markdown"
 )
 
 const pathPattern = `((?:[A-Za-z]:)?[^\s:()"'<>|,;\[\]]+)`
@@ -125,7 +127,7 @@ func (p *placed) traceback(line string) bool {
 			p.python = &failure{at: p.n}
 		}
 		if file, _ := p.at.find(m[1]); file != "" {
-			p.python.file, p.python.line = file, number(m[2])
+			p.python.file, p.python.line = file, markdown.Number(m[2])
 		}
 		p.python.name = path.Base(m[1])
 		return true
@@ -142,8 +144,8 @@ func (p *placed) traceback(line string) bool {
 // underFile reads eslint's default format: a file, then its problems indented.
 func (p *placed) underFile(line string) bool {
 	if m := placeStylish().FindStringSubmatch(line); m != nil && p.file != "" {
-		p.list = append(p.list, failure{file: p.file, line: number(m[1]), msg: m[2] + ": " + m[3], name: path.Base(p.file),
-			at: p.fileAt})
+		p.list = append(p.list, failure{file: p.file, line: markdown.Number(m[1]), msg: m[2] + ": " + m[3],
+			name: path.Base(p.file), at: p.fileAt})
 		return true
 	}
 	if m := placeFile().FindStringSubmatch(line); m != nil {
@@ -176,7 +178,7 @@ func (p *placed) addMessage(file, line, msg string) {
 
 func (p *placed) add(name, line, msg string) bool {
 	file, source := p.at.find(name)
-	n := number(line)
+	n := markdown.Number(line)
 	if !source || n == 0 {
 		return false
 	}

@@ -167,8 +167,12 @@ func report(in Input, found []reply.Finding, failing []string) reply.Report {
 	r := reply.Report{Format: "builtin", Findings: append([]reply.Finding{}, found...), Warnings: []string{}}
 	reply.Identify(r.Findings)
 	isRequest := func(f reply.Finding) bool { return f.Severity != reply.Note }
-	r.Requests = each.Of(each.Where(r.Findings, isRequest), request)
-	r.Verdict = verdict(found, failing)
+	r.Requests = each.Of(each.Where(r.Findings, isRequest), reply.RequestOf)
+	stated := reply.Pass
+	if reply.HasSeverity(found, reply.Warning) {
+		stated = reply.NeedsFix
+	}
+	r.Verdict = reply.EffectiveVerdict(stated, found, len(failing) > 0)
 	if len(in.Files) == 0 {
 		r.Verdict = reply.NeedsFix
 		r.Warnings = append(r.Warnings, "the diff names no file: nothing was reviewed")
@@ -177,26 +181,6 @@ func report(in Input, found []reply.Finding, failing []string) reply.Report {
 	r.Approved = r.Effective.Passed()
 	r.Summary = summary(in, found, failing)
 	return r
-}
-
-// request formats a finding as a sentence.
-func request(f reply.Finding) string {
-	if f.File == "" {
-		return f.Issue
-	}
-	return f.Place() + ": " + f.Issue
-}
-
-func verdict(found []reply.Finding, failing []string) reply.Verdict {
-	switch {
-	case reply.HasSeverity(found, reply.Critical):
-		return reply.CriticalFail
-	case reply.HasSeverity(found, reply.Warning), len(failing) > 0:
-		return reply.NeedsFix
-	case len(found) > 0:
-		return reply.PassWithNotes
-	}
-	return reply.Pass
 }
 
 func summary(in Input, found []reply.Finding, failing []string) string {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/role"
 )
@@ -33,10 +34,7 @@ func (r Reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAn
 	if in.Rest, err = parseDiff(ctx, job.Rest); err != nil {
 		return role.ReviewAnswer{}, err
 	}
-	paths := locksBeside(job.Files)
-	for _, f := range in.Files {
-		paths = append(paths, f.Path)
-	}
+	paths := append(locksBeside(job.Files), each.Of(in.Files, func(f File) string { return f.Path })...)
 	if in.Sizes, err = r.Repo.FileSizes(ctx, job.Tree, paths); err != nil {
 		return role.ReviewAnswer{}, err
 	}
@@ -69,10 +67,7 @@ func (r Reviewer) said(ctx context.Context, subject record.Subject) ([]Said, err
 		if err != nil {
 			return nil, err
 		}
-		ids = ids[:0]
-		for _, c := range commits {
-			ids = append(ids, c.ID)
-		}
+		ids = each.Of(commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
 	}
 	said := make([]Said, len(ids))
 	for i, id := range ids {

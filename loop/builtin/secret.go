@@ -96,22 +96,15 @@ func (s *secretScan) tryAround(r *secretRule, rule, at int) {
 const (
 	wholeLine    = 4 << 10  // longer lines are tried in parts
 	severalLines = 32 << 10 // the longest match of a pattern for several lines, from its keyword on
-	before       = 256
 	behind       = 4 << 10
 )
 
-// part returns the line around at; of a very long line it returns a window that cuts no word in two,
+// part returns the line around at; of a very long line it returns a window that ends with a word,
 // unless the word is very long too.
 func (s *secretScan) part(at, from int) (start, end int) {
 	start, end = s.lineOf(at)
 	if end-start <= wholeLine {
 		return start, end
-	}
-	for low := at - before; start < low; low-- {
-		if !isTokenByte(s.text[low]) || low == at-wholeLine {
-			start = low
-			break
-		}
 	}
 	for high := at + behind; high < end; high++ {
 		if !isTokenByte(s.text[high]) || high == at+2*behind {
@@ -119,7 +112,7 @@ func (s *secretScan) part(at, from int) (start, end int) {
 			break
 		}
 	}
-	return max(start, min(from, at)), end
+	return max(start, at-wholeLine, min(from, at)), end
 }
 
 // lineOf returns the line at an offset. Offsets do not decrease from call to call.
@@ -283,7 +276,7 @@ func visible(text string) (clean string, back []int) {
 func (sec *Secrets) inFile(ctx context.Context, f File, k kind, lines []codeLine) []reply.Finding {
 	prose := proseLines(lines)
 	found := append(sec.byPath(f, k), sec.inPath(f, k)...)
-	for run := range runs(f.Added) {
+	for run, rest := firstRun(f.Added); len(run) > 0; run, rest = firstRun(rest) {
 		var text bytes.Buffer
 		for _, l := range run {
 			text.WriteString(l.Text + "\n")
@@ -315,20 +308,13 @@ func proseLines(lines []codeLine) map[int]bool {
 	return prose
 }
 
-// runs yields the runs of consecutive lines.
-func runs(lines []Line) func(yield func([]Line) bool) {
-	return func(yield func([]Line) bool) {
-		for len(lines) > 0 {
-			n := 1
-			for n < len(lines) && lines[n].Number == lines[n-1].Number+1 {
-				n++
-			}
-			if !yield(lines[:n]) {
-				return
-			}
-			lines = lines[n:]
-		}
+// firstRun splits lines after the first consecutive ones.
+func firstRun(lines []Line) (run, rest []Line) {
+	n := min(1, len(lines))
+	for n < len(lines) && lines[n].Number == lines[n-1].Number+1 {
+		n++
 	}
+	return lines[:n], lines[n:]
 }
 
 func secretFinding(f File, k kind, m secretMatch, secret string, line, end int) reply.Finding {

@@ -58,11 +58,20 @@ func readSecretRules(configuration string) *secretRules {
 
 const ruleHeader = "\n[[rules]]\n"
 
+var (
+	ruleID       = lazy(`\nid = "([^"]*)"`)
+	ruleKeywords = lazy(`\nkeywords = \[[^\]]*\]`)
+	quoted       = lazy(`"([^"]*)"`) // keywords and ids contain no escapes
+)
+
 // publishedRule reads only the two fields of a rule that are needed at once.
 func publishedRule(block string) *secretRule {
-	r := &secretRule{Keywords: quoted(between(block, "\nkeywords = [", "]"))}
-	if id := quoted(between("\n"+block, "\nid = ", "\n")); len(id) == 1 {
-		r.ID = id[0]
+	r := &secretRule{}
+	if id := ruleID().FindStringSubmatch("\n" + block); id != nil {
+		r.ID = id[1]
+	}
+	for _, word := range quoted().FindAllStringSubmatch(ruleKeywords().FindString(block), -1) {
+		r.Keywords = append(r.Keywords, word[1])
 	}
 	if r.ID == genericRule {
 		r.accept, r.wanted = acceptGeneric, hasMixedWord
@@ -77,27 +86,4 @@ func publishedRule(block string) *secretRule {
 		return doc.Rules[0].prepare()
 	})
 	return r
-}
-
-// between returns the text between begin and the next end; "" if there is none.
-func between(s, begin, end string) string {
-	_, rest, _ := strings.Cut(s, begin)
-	text, _, ok := strings.Cut(rest, end)
-	if !ok {
-		return ""
-	}
-	return text
-}
-
-// quoted returns the strings in double quotes; keywords and ids contain no escapes.
-func quoted(s string) []string {
-	var list []string
-	for {
-		_, rest, ok := strings.Cut(s, `"`)
-		word, after, ok2 := strings.Cut(rest, `"`)
-		if !ok || !ok2 {
-			return list
-		}
-		list, s = append(list, word), after
-	}
 }

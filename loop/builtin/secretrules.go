@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/git-runr/git-runr/gitstore/each"
 )
 
 // secretRule is a rule of gitleaks' configuration, or one of our own, which has an accept
@@ -90,12 +92,7 @@ func (b *ruleBody) applies(path string) bool {
 func prepareLists(lists []allowlist) {
 	for i := range lists {
 		a := &lists[i]
-		for _, p := range a.Paths {
-			a.paths = append(a.paths, lazy(p))
-		}
-		for _, p := range a.Regexes {
-			a.regexes = append(a.regexes, lazy(p))
-		}
+		a.paths, a.regexes = each.Of(a.Paths, lazy), each.Of(a.Regexes, lazy)
 	}
 }
 
@@ -165,9 +162,8 @@ func entropy(s string) float64 {
 // keywordTable finds all keywords in one pass over a text: the two bytes at each position
 // select the few words that can begin there.
 type keywordTable struct {
-	heads map[[2]byte]int // index in buckets
-	seen  []bool          // indexed by both bytes, so that most positions cost one lookup
-	words [][]keyword
+	words map[[2]byte][]keyword
+	seen  []bool // indexed by both bytes, so that most positions cost one lookup
 }
 
 type keyword struct {
@@ -179,24 +175,18 @@ func (t *keywordTable) add(word string, rule int) {
 	if len(word) < 2 {
 		return
 	}
-	if t.heads == nil {
-		t.heads, t.seen = map[[2]byte]int{}, make([]bool, 1<<16)
+	if t.words == nil {
+		t.words, t.seen = map[[2]byte][]keyword{}, make([]bool, 1<<16)
 	}
 	head := [2]byte{word[0], word[1]}
-	i, ok := t.heads[head]
-	if !ok {
-		i = len(t.words)
-		t.heads[head] = i
-		t.words = append(t.words, nil)
-		t.seen[int(head[0])<<8|int(head[1])] = true
-	}
-	for j, k := range t.words[i] {
+	t.seen[int(head[0])<<8|int(head[1])] = true
+	for i, k := range t.words[head] {
 		if k.word == word {
-			t.words[i][j].rules = append(k.rules, rule)
+			t.words[head][i].rules = append(k.rules, rule)
 			return
 		}
 	}
-	t.words[i] = append(t.words[i], keyword{word, []int{rule}})
+	t.words[head] = append(t.words[head], keyword{word, []int{rule}})
 }
 
 // each calls hit for every keyword of every rule in lower, in order of position, until it returns false.
@@ -205,7 +195,7 @@ func (t *keywordTable) each(lower []byte, hit func(rule, at int) bool) {
 		if !t.seen[int(lower[i])<<8|int(lower[i+1])] {
 			continue
 		}
-		for _, k := range t.words[t.heads[[2]byte{lower[i], lower[i+1]}]] {
+		for _, k := range t.words[[2]byte{lower[i], lower[i+1]}] {
 			if len(lower)-i < len(k.word) || string(lower[i:i+len(k.word)]) != k.word {
 				continue
 			}

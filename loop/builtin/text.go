@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore/lazyre"
@@ -51,13 +50,4 @@ func nonBlank(lines []string) []string {
 		}
 	}
 	return kept
-}
-
-// number parses a line number; it returns 0 for any other text.
-func number(s string) int {
-	n, err := strconv.ParseInt(s, 10, 32)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return int(n)
 }

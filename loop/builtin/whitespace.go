@@ -33,7 +33,7 @@ func whitespace(f File, k kind, lines []codeLine) []reply.Finding {
 		return !content[l.Number] && hasTrailingBlank(l.Text, markdown)
 	})
 	add("a space before a tab in the indentation", "indent with one of the two", func(l Line) bool {
-		return !content[l.Number] && strings.Contains(indentOf(l.Text), " \t")
+		return !content[l.Number] && strings.Contains(l.Text[:len(l.Text)-len(strings.TrimLeft(l.Text, " \t"))], " \t")
 	})
 	if cr, mixed := mixedLineEnds(f); mixed {
 		what := "CRLF line ends in a file that has LF"
@@ -71,10 +71,6 @@ func counted(issue string, n, first int) string {
 		return issue
 	}
 	return fmt.Sprintf("%s: %d lines, first at %d", issue, n, first)
-}
-
-func indentOf(text string) string {
-	return text[:len(text)-len(strings.TrimLeft(text, " \t"))]
 }
 
 // hasTrailingBlank reports trailing blanks, except Markdown's hard break: two or more spaces after a text.

@@ -2,6 +2,8 @@
 // recognises a tool by the form of its output, not by its name.
 package checklog
 
+import "cmp"
+
 // Said returns a short summary of a check's output: "3 errors", "2 of 12 tests failed", "65%,
 // need 80%", or the coverage of a passed check; "" if nothing can be read. It consists only of
 // figures and of words of this program, whatever the output contains, and is at most 40
@@ -9,10 +11,10 @@ package checklog
 func Said(command, output string, exitCode int) string {
 	lines := outputLines(output)
 	if exitCode == 0 {
-		return saidOfPassed(lines)
+		return cmp.Or(coverageFigure(lines), coverageShortfall(lines).is.String())
 	}
 	for _, said := range []string{
-		failedTests(lines),
+		firstSaid(lines, failedGoTests, summedTests, failedTAP, failedTestFiles),
 		coverageShortfall(lines).String(),
 		problems(command, lines),
 		coverageFigure(lines),
@@ -22,11 +24,4 @@ func Said(command, output string, exitCode int) string {
 		}
 	}
 	return ""
-}
-
-func saidOfPassed(lines []string) string {
-	if said := coverageFigure(lines); said != "" {
-		return said
-	}
-	return coverageShortfall(lines).is.String()
 }

@@ -1,9 +1,9 @@
 package checklog
 
 import (
+	"math"
+	"strconv"
 	"strings"
-
-	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // percent is a coverage figure as printed, without the sign; "" is none. It is never rounded
@@ -18,29 +18,19 @@ func (p percent) String() string {
 	return string(p) + "%"
 }
 
-// hundredths returns the percent times 100, for comparison.
-func (p percent) hundredths() int {
-	whole, part, _ := strings.Cut(string(p), ".")
-	n, _ := figure(whole)
-	m, _ := figure((part + "00")[:2])
-	return 100*n + m
+func (p percent) value() float64 {
+	f, _ := strconv.ParseFloat(string(p), 64)
+	return f
 }
 
-// newPercent parses "65", "65.00", "65.123" (65.12); it returns "" for anything outside 0 to 100.
-func newPercent(s string) percent {
-	whole, part, _ := strings.Cut(s, ".")
-	n, ok := figure(whole)
-	if _, partOK := figure(prose.Cut(part, 2)); !ok || n > 100 || part != "" && !partOK {
+// newPercent parses a share of a whole: "65", "65.00" and "65.123" (65.12) of 100, "0.65" of 1. It returns "" for
+// anything outside 0 to 100.
+func newPercent(s string, whole float64) percent {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(f >= 0 && f < whole*1.01) {
 		return ""
 	}
-	p := percent(strings.TrimLeft(whole, "0"))
-	if p == "" {
-		p = "0"
-	}
-	if part = strings.TrimRight(prose.Cut(part, 2), "0"); part != "" {
-		p += percent("." + part)
-	}
-	return p
+	return percent(strconv.FormatFloat(math.Floor(f/whole*1e4+1e-6)/100, 'f', -1, 64))
 }
 
 var percentPattern = pattern(`(?:^|[^\d.\-])(\d{1,3}(?:\.\d+)?) ?%`)
@@ -52,7 +42,7 @@ func percentsIn(line string) []percent {
 	}
 	var list []percent
 	for _, m := range percentPattern().FindAllStringSubmatch(line, -1) {
-		if p := newPercent(m[1]); p != "" {
+		if p := newPercent(m[1], 100); p != "" {
 			list = append(list, p)
 		}
 	}
@@ -103,26 +93,19 @@ var (
 func shortfallIn(line string) shortfall {
 	found := percentsIn(line)
 	if m := ratioPattern().FindStringSubmatch(line); m != nil {
-		found = []percent{ratio(m[1]), ratio(m[2])}
+		found = []percent{newPercent(m[1], 1), newPercent(m[2], 1)}
 	} else if m := failUnderPattern().FindStringSubmatch(line); m != nil {
-		found = []percent{newPercent(m[1]), newPercent(m[2])}
+		found = []percent{newPercent(m[1], 100), newPercent(m[2], 100)}
 	} else if !containsAny(line, shortWords) {
 		return shortfall{}
 	}
-	if len(found) != 2 || found[0] == "" || found[1] == "" || found[0].hundredths() == found[1].hundredths() {
+	if len(found) != 2 || found[0] == "" || found[1] == "" || found[0].value() == found[1].value() {
 		return shortfall{}
 	}
-	if found[0].hundredths() > found[1].hundredths() {
+	if found[0].value() > found[1].value() {
 		found[0], found[1] = found[1], found[0]
 	}
 	return shortfall{is: found[0], need: found[1]}
-}
-
-// ratio converts "0.65" to a percent.
-func ratio(s string) percent {
-	whole, part, _ := strings.Cut(s, ".")
-	part += "00"
-	return newPercent(whole + part[:2] + "." + part[2:])
 }
 
 // coverageFigure returns the coverage of lines, or of statements, that a tool printed.
@@ -144,7 +127,7 @@ func coverageTable(lines []string) string {
 			}
 		}
 		if strings.TrimSpace(cells[0]) == "All files" && column > 0 && column < len(cells) {
-			return newPercent(strings.TrimSpace(cells[column])).String()
+			return newPercent(strings.TrimSpace(cells[column]), 100).String()
 		}
 	}
 	return ""
@@ -177,14 +160,14 @@ var goCoveragePattern = pattern(`\bcoverage: (\d+(?:\.\d+)?)% of statements`)
 func goCoverage(lines []string) string {
 	var low, high percent
 	for _, m := range matches(lines, "coverage: ", goCoveragePattern()) {
-		p := newPercent(m[1])
+		p := newPercent(m[1], 100)
 		if p == "" {
 			continue
 		}
-		if low == "" || p.hundredths() < low.hundredths() {
+		if low == "" || p.value() < low.value() {
 			low = p
 		}
-		if high == "" || p.hundredths() > high.hundredths() {
+		if high == "" || p.value() > high.value() {
 			high = p
 		}
 	}

@@ -96,11 +96,7 @@ func (t tally) of(what string) string {
 	return said
 }
 
-// failedTests returns how many tests failed; "" if none did.
-func failedTests(lines []string) string {
-	return firstSaid(lines, failedGoTests, summedTests, failedTAP, failedTestFiles)
-}
-
+// summedTests returns how many tests failed by the summaries of test runners; "" if none did.
 func summedTests(lines []string) string {
 	for _, s := range testSummaries() {
 		if said := s.read(lines).String(); said != "" {
@@ -193,23 +189,18 @@ func failedGoTests(lines []string) string {
 	return said
 }
 
+var tapResult = pattern(`^(not )?ok \d{1,6}(?: |$)`)
+
 // failedTAP counts the results of a TAP stream without a summary.
 func failedTAP(lines []string) string {
 	var t tally
-	for _, line := range lines {
-		rest, failed := strings.CutPrefix(line, "not ok ")
-		if !failed && !strings.HasPrefix(line, "ok ") || rest == "" {
-			continue
-		}
-		directive := strings.ToUpper(rest)
+	for line, m := range matches(lines, "ok ", tapResult()) {
+		directive := strings.ToUpper(line)
 		if strings.Contains(directive, "# TODO") || strings.Contains(directive, "# SKIP") {
 			continue
 		}
-		if _, isNumber := figure(strings.SplitN(strings.TrimPrefix(rest, "ok "), " ", 2)[0]); !isNumber {
-			continue
-		}
 		t.total++
-		if failed {
+		if m[1] != "" {
 			t.failed++
 		}
 	}

@@ -67,9 +67,7 @@ func matches(lines []string, hint string, expr *regexp.Regexp) iter.Seq2[string,
 }
 
 // pattern returns a function that compiles an expression at its first use.
-func pattern(expr string) func() *regexp.Regexp {
-	return lazyre.Compile(expr)
-}
+var pattern = lazyre.Compile
 
 // maxSaid is the maximum length of Said's result in bytes, which are all ASCII.
 const maxSaid = 40

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/anchor"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
@@ -62,20 +63,17 @@ func quote(c *record.Comment, text []byte) error {
 		c.SelectedText = ""
 		return nil
 	}
-	lines := strings.SplitAfter(string(text), "\n")
-	if lines[len(lines)-1] == "" { // the empty string after the last line feed is no line
-		lines = lines[:len(lines)-1]
-	}
+	lines := anchor.SplitLines(string(text))
+	there, ok := anchor.Selected(lines, c.StartLine, c.EndLine)
 	switch {
 	case bytes.IndexByte(text, 0) >= 0:
 		return &record.InputError{Why: fmt.Sprintf("%q is binary: comment on the file, without lines", c.File)}
 	case c.StartLine < 1 || c.EndLine < c.StartLine:
 		return &record.InputError{Why: fmt.Sprintf("%d-%d is not a range of lines", c.StartLine, c.EndLine)}
-	case c.EndLine > len(lines):
+	case !ok:
 		return &record.InputError{Why: fmt.Sprintf("%q has %s, no line %d", c.File, prose.Count(len(lines), "line"),
 			c.EndLine)}
 	}
-	there := strings.TrimSuffix(strings.Join(lines[c.StartLine-1:c.EndLine], ""), "\n")
 	if c.SelectedText != "" && !sameLines(c.SelectedText, there) {
 		return &record.InputError{Why: fmt.Sprintf("%s differs from the selected text", c.Place())}
 	}

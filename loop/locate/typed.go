@@ -1,13 +1,14 @@
 package locate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
-	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/lazyre"
+	"github.com/git-runr/git-runr/loop/internal/markdown"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -20,46 +21,30 @@ func AnchorTyped(ctx context.Context, s *store.Store, subject record.Subject, c 
 	if place == "" {
 		return AnchorComment(ctx, s, subject, c)
 	}
-	var first error
-	for _, file := range []string{place, cutLines(place)} {
-		c.File, c.StartLine, c.EndLine = file, 0, 0
-		if file != place {
-			if c.StartLine, c.EndLine, _ = lineRange(place[len(file)+1:]); c.StartLine < 1 {
-				return c, &record.InputError{Why: fmt.Sprintf("%q is not a range of lines", place[len(file)+1:])}
-			}
-		}
-		for _, path := range []string{s.Repo.FromTop(file), filepath.ToSlash(filepath.Clean(file))} {
-			c.File = path
-			placed, err := AnchorComment(ctx, s, subject, c)
-			if err == nil || !errors.As(err, new(*record.NotFoundError)) {
-				return placed, err
-			}
-			first = err
-		}
+	c.File, c.StartLine, c.EndLine = place, 0, 0
+	placed, err := anchorNamed(ctx, s, subject, c)
+	m := withLines().FindStringSubmatch(place)
+	if m == nil || !errors.As(err, new(*record.NotFoundError)) {
+		return placed, err
 	}
-	return c, first
+	c.File, c.StartLine, c.EndLine = m[1], markdown.Number(m[2]), markdown.Number(cmp.Or(m[3], m[2]))
+	if c.StartLine < 1 {
+		return c, &record.InputError{Why: fmt.Sprintf("%q is not a range of lines", place[len(m[1])+1:])}
+	}
+	return anchorNamed(ctx, s, subject, c)
 }
 
-// cutLines removes the lines from a place: "FILE" from "FILE:3-7".
-func cutLines(place string) string {
-	colon := strings.LastIndexByte(place, ':')
-	if colon <= 0 {
-		return place
-	}
-	if _, _, ok := lineRange(place[colon+1:]); !ok {
-		return place
-	}
-	return place[:colon]
-}
+// withLines matches FILE:LINE and FILE:LINE-END.
+var withLines = lazyre.Compile(`(?s)^(.+):([0-9]+)(?:-([0-9]+))?$`)
 
-// lineRange parses "3" and "3-7".
-func lineRange(text string) (start, end int, ok bool) {
-	from, to, isRange := strings.Cut(text, "-")
-	if !isRange {
-		to = from
+// anchorNamed binds a comment to its file, relative to the current directory or else to the top of the tree.
+func anchorNamed(ctx context.Context, s *store.Store, subject record.Subject,
+	c record.Comment) (placed record.Comment, err error) {
+	for _, path := range []string{s.Repo.FromTop(c.File), filepath.ToSlash(filepath.Clean(c.File))} {
+		c.File = path
+		if placed, err = AnchorComment(ctx, s, subject, c); !errors.As(err, new(*record.NotFoundError)) {
+			break
+		}
 	}
-	start, err := strconv.Atoi(from)
-	end, endErr := strconv.Atoi(to)
-	digits := strings.Trim(from+to, "0123456789") == ""
-	return start, end, digits && err == nil && endErr == nil
+	return placed, err
 }

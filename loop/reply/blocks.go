@@ -17,11 +17,10 @@ const (
 
 // block is a part of a review's text. For a row, text is its line.
 type block struct {
-	kind   blockKind
-	level  int // of a heading
-	indent int // of an item
-	text   string
-	more   []string // the lines after the first, until they are joined
+	kind  blockKind
+	level int // of a heading
+	text  string
+	more  []string // the lines after the first, until they are joined
 }
 
 // readBlocks splits the author's words into blocks. Verdict lines, rules, tags, code and quotations end a block and
@@ -79,13 +78,13 @@ func readBlockLine(l markdown.Line) block {
 	if strings.HasPrefix(text, "|") {
 		return block{kind: blockRow, text: strings.TrimLeft(text, "|-: \t")}
 	}
-	indent, item, listed := markdown.CutBullet(l.Text)
+	_, item, listed := markdown.CutBullet(l.Text)
 	_, sign := cutStatusMark(text)
 	switch {
 	case strings.HasPrefix(item, ">"):
 		return block{}
 	case listed, sign != noMark, isPlaced(text):
-		return block{kind: blockItem, indent: indent, text: item}
+		return block{kind: blockItem, text: item}
 	}
 	return block{text: text}
 }

@@ -183,8 +183,6 @@ func (c *classifier) row(i int) (ok bool) {
 	cells := tableCells(l.Text)
 	l.role = roleRow
 	switch {
-	case isDashes(l.Text):
-		return true
 	case c.columns == nil && (isHeader(cells) || i+1 < len(c.lines) && isDashes(c.below[i+1])):
 		c.columns = []string{}
 		if slices.ContainsFunc(cells, func(cell string) bool { f, _ := readField(cell + ":"); return f == severityField }) {
@@ -294,11 +292,7 @@ func marksBetween(text string) []string {
 		return sign || strings.ContainsRune("/|·•;", r)
 	})
 	for n, part := range parts {
-		m, ok := readMark(part)
-		if !ok {
-			m, _, ok = leadingMark(part)
-		}
-		if n > 0 && ok {
+		if m, ok := readMark(part); n > 0 && ok {
 			words = append(words, m.word)
 		}
 	}

@@ -90,11 +90,8 @@ var statusHeadings = map[string]ExecutorStatus{
 func statusHeading(l markdown.Line) (ExecutorStatus, bool) {
 	level, title := l.HeadingOrBold()
 	if level == 0 {
-		if l.Kind != markdown.LineText || markdown.IndentOf(l.Text) > 3 {
-			return "", false
-		}
 		status, ok := statusHeadings[strings.TrimRight(markdown.TrimDecor(l.Text), ".:!")]
-		return status, ok
+		return status, ok && isSaid(l)
 	}
 	words := strings.Fields(title)
 	if len(words) < 2 || strings.Contains(title, "|") || strings.Contains(strings.ToLower(title), " or ") {
@@ -108,17 +105,17 @@ func statusHeading(l markdown.Line) (ExecutorStatus, bool) {
 		strings.IndexFunc(words[2], unicode.IsLetter) != 0)
 }
 
+// isSaid reports whether a line is the implementer's own words and not indented as code is.
+func isSaid(l markdown.Line) bool {
+	return l.Kind == markdown.LineText && markdown.IndentOf(l.Text) <= 3
+}
+
 // statusLine reads "**Status:** failed".
 func statusLine(l markdown.Line) (string, bool) {
-	if l.Kind != markdown.LineText || markdown.IndentOf(l.Text) > 3 {
-		return "", false
-	}
-	if _, _, listed := markdown.CutBullet(l.Text); listed && !strings.Contains(l.Text, "**") {
-		return "", false
-	}
+	_, _, listed := markdown.CutBullet(l.Text)
 	value, _ := markdown.CutLabel(markdown.Labelled(l.Text), "status")
 	words := prose.Words(value)
-	if len(words) == 0 || isTemplate(value) {
+	if !isSaid(l) || listed && !strings.Contains(l.Text, "**") || len(words) == 0 || isTemplate(value) {
 		return "", false
 	}
 	switch words[0] {
@@ -179,9 +176,6 @@ func claimsIn(md markdown.Text, s markdown.Section) []string {
 			claims = append(claims, pathsIn(l.Text, true)...)
 		case l.Kind == markdown.LineText:
 			_, item, listed := markdown.CutBullet(l.Text)
-			if !listed && strings.HasPrefix(item, "**") && strings.Contains(item, ":") {
-				continue // another field: "**Issues:** a.go is slow"
-			}
 			if !listed {
 				item = strings.TrimPrefix(item, "+") // git's sign for an added line
 			}

@@ -28,10 +28,8 @@ func reasonIn(md markdown.Text) string {
 
 // statedReason reads "**Reason:** the database is missing".
 func statedReason(l markdown.Line) (string, bool) {
-	if l.Kind != markdown.LineText || markdown.IndentOf(l.Text) > 3 {
-		return "", false
-	}
-	return markdown.CutLabel(markdown.Labelled(l.Text), "reason")
+	value, ok := markdown.CutLabel(markdown.Labelled(l.Text), "reason")
+	return value, ok && isSaid(l)
 }
 
 // paragraphBelow returns the lines of text after line i, up to a blank line, a heading or

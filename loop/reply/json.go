@@ -39,6 +39,14 @@ func (o *jsonObject) raw(key string) json.RawMessage {
 	return nil
 }
 
+// object returns a field's object, an empty one if it is missing.
+func (o *jsonObject) object(key string) *jsonObject {
+	if raw := o.raw(key); raw != nil {
+		return readObject(raw)
+	}
+	return &jsonObject{}
+}
+
 func (o *jsonObject) decode(key string, raw json.RawMessage, v any) {
 	if err := json.Unmarshal(raw, v); err != nil && o.err == nil {
 		o.err = fmt.Errorf("field %q: %w", key, err)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/internal/markdown"
 	"github.com/git-runr/git-runr/loop/internal/place"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -17,11 +18,9 @@ func isDashes(text string) bool {
 // tableCells splits a row at its bars, except escaped ones.
 func tableCells(text string) []string {
 	s := strings.Trim(strings.ReplaceAll(strings.TrimSpace(text), `\|`, "\x00"), "|")
-	var cells []string
-	for cell := range strings.SplitSeq(s, "|") {
-		cells = append(cells, strings.TrimSpace(strings.ReplaceAll(cell, "\x00", "|")))
-	}
-	return cells
+	return each.Of(strings.Split(s, "|"), func(cell string) string {
+		return strings.TrimSpace(strings.ReplaceAll(cell, "\x00", "|"))
+	})
 }
 
 // isRule reports whether text is a horizontal rule.
@@ -60,9 +59,6 @@ var fieldLabels = []struct {
 
 func readField(text string) (field, string) {
 	text = markdown.Labelled(text)
-	if text == "" {
-		return noField, ""
-	}
 	for _, l := range fieldLabels {
 		if value, ok := markdown.CutLabel(text, l.name); ok {
 			return l.field, value

@@ -82,7 +82,7 @@ func readMark(text string) (m severityMark, ok bool) {
 
 // readLabel reads the words of a mark. If they are nouns only, word is empty.
 func readLabel(text string) (m severityMark, ok bool) {
-	words := prose.Words(strings.ReplaceAll(strings.ToLower(untagged(text)), "severity", "sev"))
+	words := prose.Words(strings.ReplaceAll(strings.ToLower(htmlTag().ReplaceAllString(text, " ")), "severity", "sev"))
 	for i := 0; i < len(words); {
 		n, word := severityAt(words[i:])
 		if n == 0 && !markNouns.Has(strings.TrimSuffix(words[i], "s")) {
@@ -96,14 +96,7 @@ func readLabel(text string) (m severityMark, ok bool) {
 	return m, len(words) > 0
 }
 
-// untagged returns a short text without HTML tags.
-func untagged(text string) string {
-	before, rest, found := strings.Cut(text, "<")
-	if _, after, closed := strings.Cut(rest, ">"); found && closed {
-		return before + " " + untagged(after)
-	}
-	return text
-}
+var htmlTag = lazyre.Compile(`<[^>]*>`)
 
 // tallyWords may occur in a line that counts findings.
 var tallyWords = prose.WordSet(`found total and`)

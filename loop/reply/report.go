@@ -131,19 +131,13 @@ func EffectiveVerdict(stated Verdict, findings []Finding, checksFailed bool) Ver
 	return stated
 }
 
-// VerdictRank ranks verdicts: the higher, the worse.
+// VerdictRank ranks verdicts: the higher, the worse. An unknown one ranks as NEEDS_FIX.
 func VerdictRank(v Verdict) int {
-	switch v {
-	case Checked:
-		return -1
-	case Pass:
-		return 0
-	case PassWithNotes:
-		return 1
-	case CriticalFail:
-		return 3
+	ranked := []Verdict{Checked, Pass, PassWithNotes, NeedsFix, CriticalFail}
+	if !slices.Contains(ranked, v) {
+		v = NeedsFix
 	}
-	return 2
+	return slices.Index(ranked, v) - 1
 }
 
 // HasSeverity reports whether one of findings has exactly that severity.

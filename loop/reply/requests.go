@@ -102,7 +102,6 @@ type requestReader struct {
 	muted   int    // level of the heading below which only open items are requests; 0: none
 	past    bool   // that heading is about the past: a refusal below it does not apply
 	asking  bool   // the heading above announces requests: every item below it is one
-	above   block  // the item with a request that the nested items explain
 	wishes  []wish // in the order in which they stand
 	lead    mark   // of the list below: open if the line above requests its items, done if it is about the past
 }
@@ -113,7 +112,7 @@ func readRequests(md markdown.Text, how reading) *requestReader {
 	blocks := readBlocks(md)
 	for i, b := range blocks {
 		if b.kind != blockItem {
-			r.above, r.lead = block{}, noMark
+			r.lead = noMark
 		}
 		switch b.kind {
 		case blockHeading:
@@ -175,14 +174,10 @@ func (r *requestReader) row(b block) {
 	}
 }
 
-// item reads an item. Items nested in a request explain it, unless they are requests themselves.
+// item reads an item.
 func (r *requestReader) item(b block) {
 	w, floor := weigh(b.text), weightNeutral
-	if b.indent <= r.above.indent {
-		r.above = block{}
-	}
-	explains := r.above.text != "" && !endsInColon(r.above.text)
-	if !r.refusing || r.beside || explains {
+	if !r.refusing || r.beside {
 		floor = weightObliged
 	}
 	if r.muted > 0 || r.lead == doneMark {
@@ -192,13 +187,10 @@ func (r *requestReader) item(b block) {
 	if isTitle := w < weightObliged && endsInColon(b.text); isTitle || w == weightNothing {
 		return
 	}
-	if r.lead == openMark || r.asking || b.indent > r.above.indent && endsInColon(r.above.text) {
+	if r.lead == openMark || r.asking {
 		w = max(w, weightObliged)
 	}
 	r.take(b.text, w, floor)
-	if w >= weightObliged && r.above.text == "" {
-		r.above = b
-	}
 }
 
 // paragraph reads sentences. One that refers back ("Add one.") is kept with the sentence before it.
@@ -258,16 +250,14 @@ func FirstWords(texts ...markdown.Text) []string {
 		for _, b := range readBlocks(md) {
 			words := len(wordsOf(b.text))
 			if b.kind == blockHeading || b.kind == blockRow || endsInColon(b.text) || words == 0 ||
-				strings.HasPrefix(b.text, "{") || isNone(b.text) {
+				strings.HasPrefix(b.text, "{") || isNone(b.text) || words == 1 && alone != nil {
 				continue
 			}
 			first := []string{strings.TrimRight(plainItem(ShortRow(b.text)), ".")}
 			if words > 1 {
 				return first
 			}
-			if alone == nil {
-				alone = first
-			}
+			alone = first
 		}
 	}
 	return alone

@@ -115,9 +115,6 @@ func worst(found []candidate, log *markdown.Warnings) candidate {
 // weighed turns a pass into NEEDS_FIX if the rest of the answer puts it in doubt.
 func (a *answer) weighed(c candidate) Report {
 	report := c.Report
-	if report.Format == "" {
-		return report
-	}
 	if report.Verdict == "" {
 		a.log.Add("no verdict line: expected \"### Verdict: PASS\" or another verdict; taken as NEEDS_FIX")
 		report.Verdict = NeedsFix
@@ -195,8 +192,5 @@ func unreadable(text string, md markdown.Text, log *markdown.Warnings) Report {
 // make it an answer again, and without its middle if it is too long. Characters that control
 // a terminal are handled on display; see safetext.
 func ownWords(text, nonce string) string {
-	if nonce != "" {
-		text = strings.ReplaceAll(text, nonce, "")
-	}
-	return prose.CutMiddle(strings.TrimSpace(text), MaxText)
+	return prose.CutMiddle(strings.TrimSpace(strings.ReplaceAll(text, nonce, "")), MaxText)
 }

@@ -83,9 +83,7 @@ func looseFindings(data []byte) []Finding {
 	}
 	var findings []Finding
 	for _, run := range log.Runs {
-		for _, result := range run.Results {
-			findings = append(findings, result.finding())
-		}
+		findings = append(findings, each.Of(run.Results, sarifResult.finding)...)
 	}
 	f, err := readFindingJSON(data, &markdown.Warnings{})
 	o := readObject(data)
@@ -256,29 +254,10 @@ func readCodexFinding(data []byte, log *markdown.Warnings) (Finding, error) {
 	} else if !marked {
 		f.Severity = severityOf("", log)
 	}
-	p, err := codexPlace(o.raw("code_location"))
-	if err != nil {
-		return Finding{}, err
-	}
-	f.At(p)
-	return described(f, "", log), o.done()
-}
-
-func codexPlace(data json.RawMessage) (place.Place, error) {
-	if data == nil {
-		return place.Place{}, nil
-	}
-	o := readObject(data)
-	file, lines := o.text("absolute_file_path"), o.raw("line_range")
-	if lines == nil || o.err != nil {
-		return place.New(file, 0, 0), o.done()
-	}
-	r := readObject(lines)
-	p := place.New(file, r.number("start"), r.number("end"))
-	if err := r.done(); err != nil {
-		return place.Place{}, err
-	}
-	return p, o.done()
+	at := o.object("code_location")
+	lines := at.object("line_range")
+	f.At(place.New(at.text("absolute_file_path"), lines.number("start"), lines.number("end")))
+	return described(f, "", log), cmp.Or(at.done(), lines.done(), o.done())
 }
 
 // readChangesJSON reads a report with status and changes. Each change is a finding, because

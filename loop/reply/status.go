@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
@@ -17,23 +18,24 @@ const (
 	doneMark
 )
 
+var checkbox = lazyre.Compile(`^\[\s*([^\s\]]?)\s*\]`)
+
 // cutBox cuts the checkbox off an item.
 func cutBox(item string) (box mark, rest string) {
-	tag, after, ok := strings.Cut(item, "]")
-	inner, opened := strings.CutPrefix(tag, "[")
-	if !ok || !opened || strings.HasPrefix(after, "(") {
+	m := checkbox().FindStringSubmatch(item)
+	if m == nil || strings.HasPrefix(item[len(m[0]):], "(") {
 		return noMark, item
 	}
-	switch inner = strings.TrimSpace(inner); {
-	case inner == "", strings.EqualFold(inner, "x"),
-		utf8.RuneCountInString(inner) == 1 && signOf([]rune(inner)[0]) != noMark:
+	sign, _ := utf8.DecodeRuneInString(m[1])
+	switch box = signOf(sign); {
+	case m[1] == "":
 		box = openMark
-		if strings.EqualFold(inner, "x") || inner != "" && signOf([]rune(inner)[0]) == doneMark {
-			box = doneMark
-		}
-		return box, strings.TrimSpace(after)
+	case m[1] == "x", m[1] == "X":
+		box = doneMark
+	case box == noMark:
+		return noMark, item
 	}
-	return noMark, item
+	return box, strings.TrimSpace(item[len(m[0]):])
 }
 
 // cutStatusMark cuts a tick, a cross or an empty box, drawn as a character, off the start or end of an item.

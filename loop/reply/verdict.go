@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/git-runr/git-runr/gitstore/each"
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/internal/markdown"
 	"github.com/git-runr/git-runr/loop/prose"
 )
@@ -50,15 +51,10 @@ func verdictWords(value string) string {
 	value = withoutStruck(value)
 	value = strings.NewReplacer("*", "", "`", "", "_", " ", "[", "", "]", "").Replace(value)
 	value = strings.ToUpper(strings.TrimFunc(value, markdown.IsDecor))
-	value = strings.Trim(value, `"'`)
-	runes := []rune(value)
-	for i := 1; i+1 < len(runes); i++ {
-		if runes[i] == '-' && unicode.IsLetter(runes[i-1]) && unicode.IsLetter(runes[i+1]) {
-			runes[i] = ' '
-		}
-	}
-	return strings.Join(strings.Fields(string(runes)), " ")
+	return prose.OneRow(hyphen().ReplaceAllString(strings.Trim(value, `"'`), "$1 $2"))
 }
+
+var hyphen = lazyre.Compile(`(\pL)-(\pL)`)
 
 func cutVerdict(s string) (phrase verdictPhrase, rest string, ok bool) {
 	for _, p := range verdictPhrases {

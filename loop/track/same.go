@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/git-runr/git-runr/gitstore/each"
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/internal/place"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/reply"
@@ -107,10 +108,8 @@ func opposite(a, b key) bool {
 	if a.Place != b.Place || a.words == b.words {
 		return false
 	}
-	if rest, forbids := forbidden(a.words); forbids && rest == b.words {
-		return true
-	}
-	if rest, forbids := forbidden(b.words); forbids && rest == a.words {
+	allowed := func(words string) string { return prohibition().ReplaceAllString(words, "") }
+	if allowed(a.words) == b.words || allowed(b.words) == a.words {
 		return true
 	}
 	x, y := strings.Fields(a.words), strings.Fields(b.words)
@@ -135,15 +134,8 @@ func opposite(a, b key) bool {
 
 var opposites = map[string]string{"add": "remove", "enable": "disable", "allow": "forbid", "increase": "decrease"}
 
-// forbidden returns what text prohibits; forbids is false if text is not a prohibition.
-func forbidden(text string) (rest string, forbids bool) {
-	for _, start := range []string{"do not ", "don't ", "never "} {
-		if rest, forbids = strings.CutPrefix(text, start); forbids {
-			return rest, true
-		}
-	}
-	return text, false
-}
+// prohibition matches the words that make a request its opposite.
+var prohibition = lazyre.Compile(`^(?:do not|don't|never) `)
 
 // endsAlike reports whether one path equals the other or its end, because reviewers shorten paths.
 func endsAlike(a, b string) bool {

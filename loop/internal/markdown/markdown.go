@@ -3,11 +3,13 @@
 package markdown
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
@@ -46,31 +48,15 @@ func (l *Warnings) All() []string {
 func Clean(text string, log *Warnings) (clean string, whole bool) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	text = withoutColours(strings.TrimPrefix(text, "\uFEFF"))
+	text = colours().ReplaceAllLiteralString(strings.TrimPrefix(text, "\uFEFF"), "")
 	if len(text) > MaxParsed {
 		log.Add("the answer is longer than 4 MiB: the rest was not read")
 	}
 	return prose.Cut(text, MaxParsed), len(text) <= MaxParsed
 }
 
-// withoutColours removes the escape sequences for colours.
-func withoutColours(s string) string {
-	before, rest, found := strings.Cut(s, "\x1b[")
-	if !found {
-		return s
-	}
-	var b strings.Builder
-	for found {
-		b.WriteString(before)
-		rest = strings.TrimLeft(rest, "0123456789;")
-		if rest != "" && (rest[0] == 'm' || rest[0] == 'K') {
-			rest = rest[1:]
-		}
-		before, rest, found = strings.Cut(rest, "\x1b[")
-	}
-	b.WriteString(before)
-	return b.String()
-}
+// colours matches the escape sequences for colours.
+var colours = lazyre.Compile(`\x1b\[[0-9;]*[mK]?`)
 
 // lineEnds are the characters besides "\n" and "\r\n" at which only some programs end a line.
 const lineEnds = "\r\v\f\u0085\u2028\u2029"
@@ -130,7 +116,7 @@ func Read(text string) Text {
 	md := Split(text)
 	first, last := md.Bounds()
 	if last-first < 2 || md.Lines[first].Kind != LineFence || md.Lines[last].Kind != LineFence ||
-		!wrapsText(md.Lines[first].Info) {
+		!slices.Contains([]string{"", "md", "markdown", "text", "txt"}, strings.ToLower(md.Lines[first].Info)) {
 		return md
 	}
 	var inner []string
@@ -141,14 +127,6 @@ func Read(text string) Text {
 		inner = append(inner, l.Text)
 	}
 	return Split(strings.Join(inner, "\n"))
-}
-
-func wrapsText(info string) bool {
-	switch strings.ToLower(info) {
-	case "", "md", "markdown", "text", "txt":
-		return true
-	}
-	return false
 }
 
 // Bounds returns the first and the last line that is neither blank nor quoted.
@@ -179,29 +157,16 @@ func IndentOf(s string) int {
 	return width
 }
 
+var bullet = lazyre.Compile(`^(?:•|(?:\(?[0-9]{1,4}[.)]|\(?[A-Za-z]\)|[-*+◦▪●○■‣–→])[ \t])`)
+
 // CutBullet cuts a list mark ("- ", "* ", "+ ", "• ", "◦ ", "1. ", "1) ", "(1) ", "a) ") off a line.
 func CutBullet(text string) (indent int, rest string, ok bool) {
 	s := strings.TrimLeft(text, " \t")
-	indent = IndentOf(text)
-	number := strings.TrimPrefix(s, "(")
-	digits := len(number) - len(strings.TrimLeft(number, "0123456789"))
-	switch {
-	case digits > 0 && digits < 5 && len(number) > digits && (number[digits] == '.' || number[digits] == ')'):
-		rest = number[digits+1:]
-	case len(number) > 1 && unicode.IsLetter(rune(number[0])) && number[1] == ')':
-		rest = number[2:]
-	case strings.HasPrefix(s, "•"):
-		return indent, strings.TrimSpace(s[len("•"):]), true
-	case strings.IndexAny(s, "-*+◦▪●○■‣–→") == 0:
-		_, size := utf8.DecodeRuneInString(s)
-		rest = s[size:]
-	default:
-		return indent, s, false
+	mark := bullet().FindString(s)
+	if rest = s[len(mark):]; mark != "" {
+		rest = strings.TrimSpace(rest)
 	}
-	if rest == "" || (rest[0] != ' ' && rest[0] != '\t') {
-		return indent, s, false
-	}
-	return indent, strings.TrimSpace(rest), true
+	return IndentOf(text), rest, mark != ""
 }
 
 // Number parses digits; it returns 0 for anything that is not a plausible number.

@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -63,12 +64,10 @@ func (a *Said) Join(b *Said) {
 	for commit, lines := range b.lines {
 		a.put(commit, lines...)
 	}
-	for line := range b.gone {
-		if a.gone == nil {
-			a.gone = map[string]bool{}
-		}
-		a.gone[line] = true
+	if a.gone == nil {
+		a.gone = map[string]bool{}
 	}
+	maps.Copy(a.gone, b.gone)
 }
 
 // joinLines returns a note with added lines, without duplicates and without the lines in gone.

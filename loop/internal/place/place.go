@@ -4,6 +4,7 @@ package place
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -40,8 +41,8 @@ var PlacePattern = lazyre.Compile(
 	`(?i)^(.*?)(?::~?L?|#L?|[\s,;(@]+(?:at\s+)?lines?:?\s+)(\d+)(?:C\d+)?(?:\s*(?:-|–|—|to|\.\.)\s*L?(\d+)(?:C\d+)?|[:.]\d+(?:-\d+(?::\d+)?)?)?(?:[\s,;:)].*)?$`)
 
 // noPlace are the words for a finding that is about no file.
-var noPlace = prose.PhraseSet(
-	`, general, n/a, na, none, -, —, –, unknown, null, various, multiple, multiple files, several, overall, global, all, all files`)
+var noPlace = []string{"", "general", "n/a", "na", "none", "-", "—", "–", "unknown", "null", "various", "multiple",
+	"multiple files", "several", "overall", "global", "all", "all files"}
 
 // Read reads the value of a place field.
 func Read(value string) Place {
@@ -58,7 +59,7 @@ func Read(value string) Place {
 		value = inner + rest // `a.go`:12, `a.go`, line 12
 	}
 	value = strings.Trim(value, " \t*`\"'()")
-	if noPlace.Has(strings.ToLower(markdown.TrimDecor(value))) || IsPlaceholder(value) {
+	if slices.Contains(noPlace, prose.OneRow(strings.ToLower(markdown.TrimDecor(value)))) || IsPlaceholder(value) {
 		return Place{}
 	}
 	if m := PlacePattern().FindStringSubmatch(value); m != nil && m[1] != "" {
@@ -77,18 +78,15 @@ func IsPlaceholder(value string) bool {
 		(len(s) > 1 && (s[0] == '{' && s[len(s)-1] == '}' || s[0] == '<' && s[len(s)-1] == '>'))
 }
 
+var link = lazyre.Compile(`^\[([^\n]*?)\]\(([^)]*)\)`)
+
 // CutLink reads a value that begins with a Markdown link.
 func CutLink(value string) (text, target string, ok bool) {
-	rest, ok := strings.CutPrefix(value, "[")
-	if !ok {
+	m := link().FindStringSubmatch(value)
+	if m == nil {
 		return "", "", false
 	}
-	text, rest, ok = strings.Cut(rest, "](")
-	if !ok || strings.Contains(text, "\n") {
-		return "", "", false
-	}
-	target, _, ok = strings.Cut(rest, ")")
-	return strings.Trim(text, "`"), target, ok
+	return strings.Trim(m[1], "`"), m[2], true
 }
 
 // linkPlace takes a link's file from its text, which people read, and the line

@@ -1,12 +1,12 @@
 package strictjson
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -15,7 +15,7 @@ const (
 	// MaxDepth is the allowed nesting, far above anything that we write.
 	MaxDepth = 64
 
-	manyKeys   = 16                             // number of keys from which on an object's keys are kept in a map
+	manyKeys   = 16                             // number of an object's keys that are compared one by one
 	safeNumber = 300                            // a number with fewer digits and no exponent cannot be too large
 	cutShort   = "unexpected end of JSON input" // the text of encoding/json's error
 )
@@ -51,12 +51,11 @@ func ScanKeys(text string, field func(key, value string)) (plain bool, err error
 
 // scanner is the position in a text, and the keys of the enclosing objects.
 type scanner struct {
-	text   string
-	at     int
-	folded [256]byte // keys in lower case, in sequence
-	ends   [32]int   // end of each key in folded
-	count  int       // number of keys in folded
-	odd    bool      // a key that is not plain was read
+	text  string
+	at    int
+	keys  [2 * manyKeys]string
+	count int  // number of keys
+	odd   bool // a key that is not plain was read
 }
 
 func (s *scanner) skipSpace() {
@@ -141,7 +140,7 @@ func (s *scanner) object(depth int, field func(key, value string)) error {
 		return nil
 	}
 	keys := keySet{s: s, first: s.count}
-	defer keys.drop()
+	defer func() { s.count = keys.first }()
 	for {
 		s.skipSpace()
 		key, err := s.key(&keys)
@@ -274,79 +273,33 @@ type keySet struct {
 	many  map[string]bool
 }
 
-// add rejects a key that is in the set already.
+// add rejects a key that is in the set already, as encoding/json compares keys: "ſ" is an "s" too.
 func (k *keySet) add(quoted string) error {
-	s := k.s
-	start := s.start(s.count)
-	n, ok := foldInto(s.folded[start:], quoted)
-	key := s.folded[start : start+n]
-	s.odd = s.odd || !ok || string(key) != quoted[1:len(quoted)-1]
-	switch {
-	case k.many != nil || !ok || s.count == len(s.ends) || s.count-k.first == manyKeys:
-		return k.tabulate(strings.ToLower(strings.ToUpper(unquoted(quoted)))) // as encoding/json folds: "ſ" is an "s" too
-	case k.has(key):
-		return duplicate(string(key))
+	s, key, foreign := k.s, quoted[1:len(quoted)-1], false
+	for i := range len(key) {
+		foreign = foreign || key[i] == '\\' || key[i] >= utf8.RuneSelf
+		s.odd = s.odd || foreign || key[i] >= 'A' && key[i] <= 'Z'
 	}
-	s.ends[s.count] = start + n
-	s.count++
-	return nil
-}
-
-func duplicate(key string) error { return fmt.Errorf("duplicate key %q", key) }
-
-// start returns the offset of a key in folded.
-func (s *scanner) start(key int) int {
-	if key == 0 {
-		return 0
+	if foreign {
+		key = strings.ToLower(strings.ToUpper(unquoted(quoted)))
 	}
-	return s.ends[key-1]
-}
-
-func (k *keySet) has(key []byte) bool {
-	for i := k.first; i < k.s.count; i++ {
-		if bytes.Equal(k.s.folded[k.s.start(i):k.s.ends[i]], key) {
-			return true
-		}
+	few := s.keys[k.first:s.count]
+	if slices.ContainsFunc(few, func(known string) bool { return strings.EqualFold(known, key) }) {
+		return fmt.Errorf("duplicate key %q", key)
 	}
-	return false
-}
-
-// tabulate adds a key to the map.
-func (k *keySet) tabulate(key string) error {
+	if s.count < len(s.keys) && len(few) < manyKeys {
+		s.keys[s.count] = key
+		s.count++
+		return nil
+	}
 	if k.many == nil {
 		k.many = map[string]bool{}
-		for i := k.first; i < k.s.count; i++ {
-			k.many[string(k.s.folded[k.s.start(i):k.s.ends[i]])] = true
-		}
 	}
-	if k.many[key] {
-		return duplicate(key)
+	if key = strings.ToLower(key); k.many[key] {
+		return fmt.Errorf("duplicate key %q", key)
 	}
 	k.many[key] = true
 	return nil
-}
-
-// drop removes the keys of a finished object.
-func (k *keySet) drop() { k.s.count = k.first }
-
-// foldInto writes a plain key in lower case, and returns its length; ok is false for another
-// key or one that is too long.
-func foldInto(to []byte, quoted string) (n int, ok bool) {
-	key := quoted[1 : len(quoted)-1]
-	if len(key) > len(to) {
-		return 0, false
-	}
-	for i := range len(key) {
-		c := key[i]
-		if c == '\\' || c >= utf8.RuneSelf {
-			return 0, false
-		}
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		to[i] = c
-	}
-	return len(key), true
 }
 
 // unquoted returns the text of a raw string.
