@@ -3,6 +3,7 @@ package hooks
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 )
 
@@ -54,7 +55,7 @@ func (p *place) inConfig(s *site, name, text string) {
 		p.State, p.Detail = Dead, "hook."+p.Hook+".enabled is false"
 	case text != command(p.Hook, program):
 		p.State, p.works, p.Detail = Outdated, true, "the command was written by another version of git-runr, or changed"
-	case !runnable(program) && !onPath():
+	case !runnable(program) && !OnPath(os.Getenv("PATH"), "git-runr"):
 		p.State, p.Detail = Outdated, fmt.Sprintf("%q is gone and git-runr is not on PATH, so the hook does nothing", program)
 	}
 }

@@ -53,9 +53,6 @@ func StatusOf(ctx context.Context, repo *gitstore.Repo, gate bool) ([]Status, er
 // nothing that is correct already. It returns an error that wraps ErrByHand where it must not write, and one that wraps
 // gitstore.ErrBare in a bare repository without worktrees, where no hook would run.
 func Install(ctx context.Context, repo *gitstore.Repo, setup Setup) ([]Status, error) {
-	if !filepath.IsAbs(setup.Program) {
-		setup.Program = ""
-	}
 	if strings.ContainsAny(setup.Program, "\n\r\x00") {
 		return nil, fmt.Errorf("install hooks: a script cannot contain the program path %q", setup.Program)
 	}

@@ -132,13 +132,7 @@ func (p *place) byHand(state State, detail, snippet string, texts ...string) {
 
 // installer returns the command with which the manager writes its hooks.
 func (p *place) installer() string {
-	switch p.Manager {
-	case "":
-		return "git runr hooks install"
-	case "husky":
-		return "npx husky"
-	}
-	return p.Manager + " install"
+	return cmp.Or(map[string]string{"": "git runr hooks install", "husky": "npx husky"}[p.Manager], p.Manager+" install")
 }
 
 func (p *place) foreign(reason string) {
@@ -188,7 +182,7 @@ func (p *place) own(text string) {
 	switch {
 	case !current:
 		p.State, p.works, p.Detail = Outdated, true, "the block was written by another version of git-runr, or changed"
-	case !runnable(program) && !onPath():
+	case !runnable(program) && !OnPath(os.Getenv("PATH"), "git-runr"):
 		p.State, p.Detail = Outdated, fmt.Sprintf("%q is gone and git-runr is not on PATH, so the hook does nothing", program)
 	}
 }
@@ -262,10 +256,10 @@ func (f file) ours() bool {
 	return err == nil && rest == skeleton && rest != f.text
 }
 
-// onPath reports whether the shell would find git-runr on PATH.
-func onPath() bool {
-	return slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool {
-		return strings.HasPrefix(dir, "/") && runnable(filepath.Join(dir, "git-runr"))
+// OnPath reports whether a shell with this PATH would find a program called name.
+func OnPath(path, name string) bool {
+	return slices.ContainsFunc(filepath.SplitList(path), func(dir string) bool {
+		return filepath.IsAbs(dir) && runnable(filepath.Join(dir, name))
 	})
 }
 

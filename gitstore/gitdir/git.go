@@ -147,8 +147,8 @@ func (c Call) Run(ctx context.Context) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// blocked returns safefile.ErrIrregular if git would wait for ever to open one of the repository's files, because a pipe
-// or the like is in its place.
+// blocked returns safefile.ErrIrregular if git would wait for ever to open one of the repository's files, because a
+// pipe or the like is in its place.
 func (c Call) blocked() error {
 	dir := c.GitDir
 	if dir == "" {

@@ -14,8 +14,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/gitstore/safefile"
 	"github.com/git-runr/git-runr/hooks"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -69,9 +69,7 @@ var (
 )
 
 func gitCommand(name string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\bgit(\s+-[cC]\s+\S+|\s+-\S+)*\s+` + name + `\b`)
-	})
+	return lazyre.Compile(`\bgit(\s+-[cC]\s+\S+|\s+-\S+)*\s+` + name + `\b`)
 }
 
 func (c Call) commits() bool { return commits().MatchString(c.command) }
@@ -144,10 +142,7 @@ func (c Call) refuse(text string) []byte {
 }
 
 func answer(doc map[string]any) []byte {
-	body, err := json.Marshal(doc)
-	if err != nil { // unreachable: maps of strings
-		return nil
-	}
+	body, _ := json.Marshal(doc) // maps of strings can be encoded
 	return append(body, '\n')
 }
 

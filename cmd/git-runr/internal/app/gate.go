@@ -120,15 +120,15 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 	if err != nil {
 		return err
 	}
-	screen.When(s.out, unsynced != "" && len(held) > 0, "If %s has reviews, they are not here and not counted: git runr sync\n",
-		unsynced)
+	screen.When(s.out, unsynced != "" && len(held) > 0,
+		"If %s has reviews, they are not here and not counted: git runr sync\n", unsynced)
 	safetext.Fprintf(s.out, "Refused%s; to push anyway: git push --no-verify\n", why)
 	return exit.With(exit.NotPassed)
 }
 
 // sortToSee takes out of held the commits that lack only a person's answer, if the push is to the branch on which the
-// person was asked, and that is no trunk: whoever is to answer needs to fetch them. Rules, or somebody, must have looked
-// at them: a secret would leave this machine.
+// person was asked, and that is no trunk: whoever is to answer needs to fetch them. Rules, or somebody, must have
+// looked at them: a secret would leave this machine.
 func sortToSee(held []intake.Gated, code []hooks.Push, trunks []string) (rest, toSee []intake.Gated) {
 	if len(code) != 1 || slices.Contains(trunks, code[0].Remote) {
 		return held, nil
@@ -368,9 +368,7 @@ func (p *program) writeHeldUp(w io.Writer, bar lineage.Bar, rules bool, all int,
 			why = " (" + c.ApprovalWords() + ")"
 		}
 		safetext.Fprintf(w, "  %s  %-13s  %s%s\n", c.Commit.Short(), c.Words(), prose.CutColumns(p.redact(c.Title), 60), why)
-		if c.Finding != "" {
-			safetext.Fprintf(w, "    %s\n", prose.CutColumns(c.Finding, 110))
-		}
+		screen.When(w, c.Finding != "", "    %s\n", prose.CutColumns(c.Finding, 110))
 	}
 	render.More(w, "  ", len(held)-intake.Named)
 	render.Lines(w, intake.ToType(held, bar.Level, rules, hintsShown))

@@ -47,10 +47,6 @@ type importJSON struct {
 }
 
 func importTimeline(s *session) error {
-	if s.NArg() != 1 {
-		return exit.Problemf(exit.Usage, "missing argument: FILE.jsonl").
-			WithHint("git runr import FILE.jsonl", "git runr import -   reads standard input")
-	}
 	timeline, err := s.readTimeline(s.Args().First())
 	if err != nil {
 		return err

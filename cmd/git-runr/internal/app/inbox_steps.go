@@ -70,9 +70,6 @@ claim.`,
 }
 
 func (s *session) give(store *store.Store, conf *config.Config) error {
-	if s.NArg() < 2 {
-		return exit.Problemf(exit.Usage, "missing arguments: REVIEW NAME")
-	}
 	actor, err := s.actor(store)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -62,9 +63,7 @@ func inboxSubmit(s *session, records *store.Store) error {
 	if err != nil {
 		return err
 	}
-	if person.Message == "" {
-		person.Message = draft.Message
-	}
+	person.Message = cmp.Or(person.Message, draft.Message)
 	fromFile, err := s.fileComments(records, review.Request.Subject)
 	if err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/background"
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
 	"github.com/git-runr/git-runr/loop/record"
@@ -44,9 +43,6 @@ The server works on the repository that it was started in. It asks no questions,
 }
 
 func serveMCP(s *session) error {
-	if s.NArg() > 0 {
-		return exit.Problemf(exit.Usage, "mcp takes no arguments").WithHint("git runr -C DIR mcp")
-	}
 	if person, _ := stdio.Terminal(s.in); person {
 		s.say("This waits for an agent tool on standard input; git runr mcp -h says how to register it. ^D ends it.")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
@@ -140,9 +141,7 @@ func (s *session) newCode(records *store.Store, rounds record.Conversation, seen
 		onTop, err := records.Repo.IsAncestor(s.ctx, was.Commit, now.Commit)
 		if err == nil && onTop {
 			commits, err := records.Repo.Commits(s.ctx, was.Commit, now.Commit, 0)
-			for _, c := range commits {
-				doc.Commits = append(doc.Commits, newCommit{c.ID, c.Subject})
-			}
+			doc.Commits = each.Of(commits, func(c gitstore.LoggedCommit) newCommit { return newCommit{c.ID, c.Subject} })
 			return err
 		}
 		if err != nil && !errors.Is(err, gitstore.ErrNotFound) {

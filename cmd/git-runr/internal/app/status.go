@@ -10,9 +10,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/overview"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/lineage"
-	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/share"
 	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
@@ -126,9 +126,7 @@ func prompt(s *session) error {
 	}
 	glance := records.Glance()
 	return s.print(glance, func(w io.Writer) {
-		if segment := s.segment(glance); segment != "" {
-			safetext.Fprintf(w, "%s\n", segment)
-		}
+		screen.When(w, s.segment(glance) != "", "%s\n", s.segment(glance))
 	})
 }
 

@@ -162,9 +162,7 @@ func writeSynced(w io.Writer, done share.Synced) {
 		prose.Count(done.Taken, "new event"), prose.Count(len(done.Writers), "writer"), prose.Count(done.Pushed, "event"))
 	screen.When(w, done.Retired > 0, "%s of inactive writers moved to the archive, with all their events.\n",
 		prose.Count(done.Retired, "log"))
-	if done.RetireWhy != "" && done.Refused == nil {
-		safetext.Fprintf(w, "refs of inactive writers stay: %s\n", done.RetireWhy)
-	}
+	screen.When(w, done.RetireWhy != "" && done.Refused == nil, "refs of inactive writers stay: %s\n", done.RetireWhy)
 	for _, writer := range done.Replaced {
 		safetext.Fprintf(w, "The log of %s was replaced by one in which more texts read [redacted].\n", writer)
 	}

@@ -28,7 +28,7 @@ when the terminal closes, and text that was typed and not submitted is kept.`,
 }
 
 func showTerminal(s *session) error {
-	if s.NArg() > 0 || s.json {
+	if s.json {
 		return exit.Problemf(exit.Usage, "tui takes no arguments").WithHint("git runr tui -h")
 	}
 	in, _ := stdio.Terminal(s.in)

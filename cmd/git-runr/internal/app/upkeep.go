@@ -71,9 +71,7 @@ func writeGarbage(w io.Writer, doc gcJSON, now time.Time) {
 		screen.When(w, len(g.Snapshots) > 0, "  %s\n", prose.Count(len(g.Snapshots), "snapshot"))
 	}
 	screen.When(w, len(doc.Undo) > 0, "%s of what can be undone\n", prose.Count(len(doc.Undo), "old record"))
-	if n := len(doc.Typed); n > 0 {
-		safetext.Fprintf(w, "%s typed for them and not submitted\n", prose.Count(n, "text"))
-	}
+	screen.When(w, len(doc.Typed) > 0, "%s typed for them and not submitted\n", prose.Count(len(doc.Typed), "text"))
 	screen.Each(w, "checkout %s\n", doc.Checkouts)
 	for _, lost := range doc.Lost {
 		safetext.Fprintf(w, "worktree %s of %s, which is gone\n", lost.Dir, lost.Repository)

@@ -140,7 +140,5 @@ func writeVerified(w io.Writer, doc verifiedJSON) {
 		safetext.Fprintf(w, "%-5s  %s  %s  %s\n", state, screen.Suffix(f.Review), cmp.Or(f.Now, f.Place, f.Finding), f.Reason)
 	}
 	safetext.Fprintf(w, "%s checked again, %d still open.\n", prose.Count(len(doc.Findings), "finding"), doc.Open)
-	if took := doc.Usage.String(); took != "" {
-		safetext.Fprintf(w, "The calls took %s\n", took)
-	}
+	screen.When(w, doc.Usage.String() != "", "The calls took %s\n", doc.Usage.String())
 }

@@ -207,21 +207,13 @@ const limit = 100
 
 // Fixed returns the values of a kind that are the same in every repository.
 func (w Want) Fixed(kind string) []Word {
-	switch kind {
-	case "KEY":
-		return plain(config.KeyNames()...)
-	case "TOOLS":
-		return plain(register.Names()...)
-	case "VERDICT":
-		return plain(render.VerdictNames...)
-	case "REASON":
-		return plain(record.InterventionReasons()...)
-	case "KIND":
-		return plain("security", "tests", "design", "performance")
-	case "DIR":
-		return plain(":dirs")
+	if values := map[string][]string{
+		"KEY": config.KeyNames(), "TOOLS": register.Names(), "VERDICT": render.VerdictNames,
+		"REASON": record.InterventionReasons(), "KIND": {"security", "tests", "design", "performance"}, "DIR": {":dirs"},
+	}[kind]; values != nil {
+		return plain(values...)
 	}
-	if values := FlagValues(w.Flag); len(values) > 0 {
+	if values := FlagValues[w.Flag]; len(values) > 0 {
 		return plain(values...)
 	}
 	if strings.HasPrefix(kind, "FILE") || strings.HasPrefix(kind, "TASK") || kind == "PATH" {
@@ -230,23 +222,11 @@ func (w Want) Fixed(kind string) []Word {
 	return nil
 }
 
-// FlagValues returns the values of flags whose help lists them in a sentence.
-func FlagValues(flag string) []string {
-	switch flag {
-	case "status":
-		return []string{record.StatusWaiting, "inbox", "all", "open", "submitted", "claimed", "resolved", "cancelled"}
-	case "side":
-		return []string{"new", "old"}
-	case "severity":
-		return []string{"critical", "warning", "note"}
-	case "require":
-		return config.Levels[:3]
-	case "on-exhausted":
-		return []string{"ask", "commit", "skip", "stop"}
-	case "profile":
-		return []string{"quality", "balanced", "budget"}
-	}
-	return nil
+// FlagValues has the values of flags whose help lists them in a sentence.
+var FlagValues = map[string][]string{
+	"status": {record.StatusWaiting, "inbox", "all", "open", "submitted", "claimed", "resolved", "cancelled"},
+	"side":   {"new", "old"}, "severity": {"critical", "warning", "note"}, "require": config.Levels[:3],
+	"on-exhausted": {"ask", "commit", "skip", "stop"}, "profile": {"quality", "balanced", "budget"},
 }
 
 // In returns the values of a kind in a repository, or none if they cannot be read.

@@ -215,7 +215,7 @@ func Initial(checks []runplan.Check, given runplan.Worktree) string {
 
 // tomlKey returns name as a TOML key, without quotes if possible.
 func tomlKey(name string) string {
-	if name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" {
+	if name != "" && strings.Trim(name, alphanumeric+"_-") == "" {
 		return name
 	}
 	return tomlText(name)

@@ -5,16 +5,15 @@ import (
 	"cmp"
 	"errors"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/BurntSushi/toml"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/nearest"
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/runplan"
@@ -305,10 +304,7 @@ func (f *file) errorAt(path []string, format string, args ...any) error {
 // returns the line of its first key.
 func keyLine(data []byte, path []string) int {
 	var top map[string]toml.Primitive
-	md, err := toml.Decode(string(data), &top)
-	if err != nil {
-		return 0
-	}
+	md, _ := toml.Decode(string(data), &top) // what cannot be read has no keys
 	if line := primitiveLine(md, top, path); line > 0 {
 		return line
 	}
@@ -330,9 +326,7 @@ func (lineProbe) UnmarshalTOML(any) error { return errProbe }
 func primitiveLine(md toml.MetaData, table map[string]toml.Primitive, path []string) int {
 	for _, name := range path[:len(path)-1] {
 		var inner map[string]toml.Primitive
-		if err := md.PrimitiveDecode(table[name], &inner); err != nil {
-			return 0
-		}
+		_ = md.PrimitiveDecode(table[name], &inner) // what is no table has nothing in it
 		table = inner
 	}
 	value, ok := table[path[len(path)-1]]
@@ -340,9 +334,7 @@ func primitiveLine(md toml.MetaData, table map[string]toml.Primitive, path []str
 		return 0
 	}
 	var parse toml.ParseError
-	if !errors.As(md.PrimitiveDecode(value, &lineProbe{}), &parse) {
-		return 0
-	}
+	errors.As(md.PrimitiveDecode(value, &lineProbe{}), &parse)
 	return parse.Position.Line
 }
 
@@ -351,9 +343,7 @@ func primitiveLine(md toml.MetaData, table map[string]toml.Primitive, path []str
 const maxNesting = 8
 
 // unnested matches the parts of a TOML file whose dots and brackets do not nest: strings and comments.
-var unnested = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`"""(?s:\\.|[^\\])*?"""{1,3}|'''(?s:.)*?'''{1,3}|"(?:\\.|[^"\\\n])*"?|'[^'\n]*'?|#[^\n]*`)
-})
+var unnested = lazyre.Compile(`"""(?s:\\.|[^\\])*?"""{1,3}|'''(?s:.)*?'''{1,3}|"(?:\\.|[^"\\\n])*"?|'[^'\n]*'?|#[^\n]*`)
 
 // tooDeep returns the first line that nests deeper than maxNesting, or 0 if there is none.
 func tooDeep(data []byte) int {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -38,6 +39,17 @@ func keyOf[T any](name string, k valueKind[T], def, means string, set func(c *Co
 	return key{name: name, wants: k.wants, def: def, means: means, take: take, text: k.text}
 }
 
+// plainKey returns a key that sets the field of its name: loop.max_retries is Loop.MaxRetries of Config.
+func plainKey[T any](name string, k valueKind[T], def, means string) key {
+	return keyOf(name, k, def, means, func(c *Config, _ string, v T) {
+		field := reflect.ValueOf(c).Elem()
+		for part := range strings.SplitSeq(strings.ReplaceAll(name, "_", ""), ".") {
+			field = field.FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, part) })
+		}
+		field.Set(reflect.ValueOf(v).Convert(field.Type()))
+	})
+}
+
 // executable marks a key that decides what runs.
 func executable(k key) key {
 	k.executable = true
@@ -65,20 +77,15 @@ var keys = slices.Concat(loopKeys, stepKeys, agentKeys, checkKeys, worktreeKeys,
 	teamKeys)
 
 var loopKeys = []key{
-	keyOf("loop.implementer", agentKind, "", "the agent that does the work: a name from [agents.NAME] or a preset",
-		func(c *Config, _, v string) { c.Loop.Implementer = v }),
-	keyOf("loop.reviewer", agentKind, `"builtin"`,
-		"the agent that reviews in a run; human asks a person in the inbox, and the run goes on with the answer",
-		func(c *Config, _, v string) { c.Loop.Reviewer = v }),
-	keyOf("loop.workflow", namesKind, `["implement", "check", "review"]`,
-		"the steps of a run: these three, or names from [steps.NAME]",
-		func(c *Config, _ string, v []string) { c.Loop.Workflow = v }),
-	keyOf("loop.max_retries", numberKind(0, 100), "2",
-		"fixes after a review that did not pass; the last fix is reviewed as well",
-		func(c *Config, _ string, v int64) { c.Loop.MaxRetries = int(v) }),
-	keyOf("loop.time_budget", durationKind, `"0s"`,
-		"how long a run may take, from its start or the last resume; 0s is no limit",
-		func(c *Config, _ string, v duration.Duration) { c.Loop.TimeBudget = v }),
+	plainKey("loop.implementer", agentKind, "", "the agent that does the work: a name from [agents.NAME] or a preset"),
+	plainKey("loop.reviewer", agentKind, `"builtin"`,
+		"the agent that reviews in a run; human asks a person in the inbox, and the run goes on with the answer"),
+	plainKey("loop.workflow", namesKind, `["implement", "check", "review"]`,
+		"the steps of a run: these three, or names from [steps.NAME]"),
+	plainKey("loop.max_retries", numberKind(0, 100), "2",
+		"fixes after a review that did not pass; the last fix is reviewed as well"),
+	plainKey("loop.time_budget", durationKind, `"0s"`,
+		"how long a run may take, from its start or the last resume; 0s is no limit"),
 	keyOf("loop.max_cost", dollarsKind, "0",
 		"US dollars that the agents of a whole run may cost, as their tools report it; unreported cost does not count; no "+
 			"call starts above the limit; 0 is no limit",
@@ -93,42 +100,32 @@ var loopKeys = []key{
 		func(c *Config, _ string, v int64) { c.Loop.Day.Tokens = v }),
 	keyOf("loop.time_budget_per_day", durationKind, `"0s"`, "the same in time: the sum of all agents' calls",
 		func(c *Config, _ string, v duration.Duration) { c.Loop.Day.Time = v }),
-	keyOf("loop.wait_for_quota", durationKind, `"0s"`,
+	plainKey("loop.wait_for_quota", durationKind, `"0s"`,
 		"how long a run, git runr review --wait or git runr verify waits for an agent that is out of quota and says until "+
-			"when; a longer wait stops the run",
-		func(c *Config, _ string, v duration.Duration) { c.Loop.WaitForQuota = v }),
-	keyOf("loop.on_exhausted", oneOf("ask", "commit", "skip", "stop"), `"ask"`,
-		"what to do with a run whose retries are used up; without a terminal, ask means stop",
-		func(c *Config, _, v string) { c.Loop.OnExhausted = runplan.Choice(v) }),
-	keyOf("loop.profile", oneOf("quality", "balanced", "budget"), `"balanced"`, "which of an agent's models to use",
-		func(c *Config, _, v string) { c.Loop.Profile = v }),
-	keyOf("loop.instructions", oneOf("base", "none"), `"base"`,
+			"when; a longer wait stops the run"),
+	plainKey("loop.on_exhausted", oneOf("ask", "commit", "skip", "stop"), `"ask"`,
+		"what to do with a run whose retries are used up; without a terminal, ask means stop"),
+	plainKey("loop.profile", oneOf("quality", "balanced", "budget"), `"balanced"`, "which of an agent's models to use"),
+	plainKey("loop.instructions", oneOf("base", "none"), `"base"`,
 		"base: an implementer's prompt contains the first 16 KiB of .runr/implementer.md, else of AGENTS.md, CLAUDE.md or "+
 			"GEMINI.md, from the commit that the run started from. none: it contains none of them, and where an argument of "+
-			"the tool can do it, the tool does not read instructions and skills of the checkout either",
-		func(c *Config, _, v string) { c.Loop.Instructions = v }),
-	keyOf("loop.resume_session", boolKind, "false",
+			"the tool can do it, the tool does not read instructions and skills of the checkout either"),
+	plainKey("loop.resume_session", boolKind, "false",
 		"a fix continues its agent's session, if the tool can (claude, codex, copilot, cursor-agent, droid, kilo, "+
-			"opencode, pi, qwen); the tool then stores sessions. A reviewer always starts a new one",
-		func(c *Config, _ string, v bool) { c.Loop.ResumeSession = v }),
-	keyOf("loop.parallel", numberKind(1, 100), "2", "how many reviewers work at once in this clone",
-		func(c *Config, _ string, v int64) { c.Loop.Parallel = int(v) }),
-	keyOf("loop.commit_hooks", boolKind, "false",
+			"opencode, pi, qwen); the tool then stores sessions. A reviewer always starts a new one"),
+	plainKey("loop.parallel", numberKind(1, 100), "2", "how many reviewers work at once in this clone"),
+	plainKey("loop.commit_hooks", boolKind, "false",
 		"run your pre-commit hook on each attempt, as the check pre-commit; files that it rewrites are kept; a hook whose "+
-			"own files the run changes is not run",
-		func(c *Config, _ string, v bool) { c.Loop.CommitHooks = v }),
-	keyOf("loop.keep_ignored", numberKind(0, 1<<40), "67108864",
+			"own files the run changes is not run"),
+	plainKey("loop.keep_ignored", numberKind(0, 1<<40), "67108864",
 		"how many bytes of ignored files are copied before an agent works in your checkout, or the worktree of a run that "+
-			"stopped is removed, so that they can be restored; files beyond the limit are named",
-		func(c *Config, _ string, v int64) { c.Loop.KeepIgnored = v }),
-	keyOf("loop.worktrees", textKind, "",
+			"stopped is removed, so that they can be restored; files beyond the limit are named"),
+	plainKey("loop.worktrees", textKind, "",
 		"the directory for the worktrees of runs and reviews, relative to the top of the main working tree; by default "+
 			"$XDG_CACHE_HOME/git-runr/worktrees, else ~/.cache/git-runr/worktrees; .runr.toml can set one below the top, or "+
-			"../NAME beside it",
-		func(c *Config, _, v string) { c.Loop.Worktrees = v }),
-	keyOf("loop.threshold", oneOf("verdict", "warning", "critical"), `"verdict"`,
-		"what needs a fix: what the reviewer decides, any warning, or only critical findings",
-		func(c *Config, _, v string) { c.Loop.Threshold = runplan.Threshold(v) }),
+			"../NAME beside it"),
+	plainKey("loop.threshold", oneOf("verdict", "warning", "critical"), `"verdict"`,
+		"what needs a fix: what the reviewer decides, any warning, or only critical findings"),
 }
 
 var stepKeys = []key{
@@ -249,82 +246,64 @@ var worktreeKeys = []key{
 }
 
 var scopeKeys = []key{
-	keyOf("scope.allow", textsKind, "[]",
-		"globs as in .gitignore of paths that an implementer may change; an empty list allows all",
-		func(c *Config, _ string, v []string) { c.Scope.Allow = v }),
-	keyOf("scope.deny", textsKind, "[]", "globs as in .gitignore of paths that an implementer must not change",
-		func(c *Config, _ string, v []string) { c.Scope.Deny = v }),
+	plainKey("scope.allow", textsKind, "[]",
+		"globs as in .gitignore of paths that an implementer may change; an empty list allows all"),
+	plainKey("scope.deny", textsKind, "[]", "globs as in .gitignore of paths that an implementer must not change"),
 }
 
 var reviewKeys = []key{
-	keyOf("review.reviewer", reviewersKind, `"builtin"`,
-		"who reviews by default; several, separated by commas, review side by side: claude,codex; human asks a person",
-		func(c *Config, _, v string) { c.Review.Reviewer = v }),
-	keyOf("review.exclude", textsKind, "[]",
+	plainKey("review.reviewer", reviewersKind, `"builtin"`,
+		"who reviews by default; several, separated by commas, review side by side: claude,codex; human asks a person"),
+	plainKey("review.exclude", textsKind, "[]",
 		"globs as in .gitignore of paths that reviews leave out: *.pb.go anywhere, /gen/*.go in one directory. A change to "+
-			".runr.toml is always shown in full",
-		func(c *Config, _ string, v []string) { c.Review.Exclude = v }),
-	keyOf("review.generated", boolKind, "false",
+			".runr.toml is always shown in full"),
+	plainKey("review.generated", boolKind, "false",
 		"also review generated and vendored files: lock files, vendor/, node_modules/, and files marked linguist-generated "+
-			"or linguist-vendored in .gitattributes",
-		func(c *Config, _ string, v bool) { c.Review.Generated = v }),
-	keyOf("review.detect_checks", boolKind, "true",
-		"without any [checks.NAME], run the project's standard checks on commits of this clone",
-		func(c *Config, _ string, v bool) { c.Review.DetectChecks = v }),
-	keyOf("review.max_bytes", numberKind(1000, 100_000_000), "409600",
-		"the largest diff, in bytes, to send to an agent at once; a larger one is reviewed in parts",
-		func(c *Config, _ string, v int64) { c.Review.MaxBytes = int(v) }),
-	keyOf("review.max_parts", numberKind(1, 1000), "10",
-		"the largest number of parts of one diff; the rest is not reviewed, and the review does not pass",
-		func(c *Config, _ string, v int64) { c.Review.MaxParts = int(v) }),
-	keyOf("review.quorum", numberKind(1, 100), "1",
+			"or linguist-vendored in .gitattributes"),
+	plainKey("review.detect_checks", boolKind, "true",
+		"without any [checks.NAME], run the project's standard checks on commits of this clone"),
+	plainKey("review.max_bytes", numberKind(1000, 100_000_000), "409600",
+		"the largest diff, in bytes, to send to an agent at once; a larger one is reviewed in parts"),
+	plainKey("review.max_parts", numberKind(1, 1000), "10",
+		"the largest number of parts of one diff; the rest is not reviewed, and the review does not pass"),
+	plainKey("review.quorum", numberKind(1, 100), "1",
 		"how many of several agents must refuse a change for the refusal to count. With 1 the worst verdict counts; with 2 "+
 			"a single refusal is shown as disputed, and the result is a pass with notes. A person's verdict always counts. A "+
-			"review is complete when all have answered, or when this many have and the others failed for good",
-		func(c *Config, _ string, v int64) { c.Review.Quorum = int(v) }),
-	keyOf("review.judge", agentKind, "",
+			"review is complete when all have answered, or when this many have and the others failed for good"),
+	plainKey("review.judge", agentKind, "",
 		"an agent that checks each finding against the code after the reviewers; a finding that it refutes is kept, folded "+
-			"away, and does not count for the verdict",
-		func(c *Config, _, v string) { c.Review.Judge = v }),
+			"away, and does not count for the verdict"),
 	keyOf("review.kinds.NAME.prompt", textKind, "",
 		"what git runr review --kind NAME looks for; security, tests, design and performance are built in",
 		func(c *Config, name, v string) { c.kinds[name] = v }),
-	keyOf("review.owners", boolKind, "false",
+	plainKey("review.owners", boolKind, "false",
 		"approved also requires the owners of the changed files, according to CODEOWNERS of the base; [teams] says who "+
-			"@NAME is",
-		func(c *Config, _ string, v bool) { c.Review.Owners = v }),
-	keyOf("review.instructions", oneOf("none", "base"), `"none"`,
+			"@NAME is"),
+	plainKey("review.instructions", oneOf("none", "base"), `"none"`,
 		"base: the reviewers' prompt contains the first 16 KiB of .runr/review.md, from the base of the change, as the "+
-			"project's instructions; never from the change itself",
-		func(c *Config, _, v string) { c.Review.Instructions = v }),
+			"project's instructions; never from the change itself"),
 }
 
 var sharingKeys = []key{
-	keyOf("hooks.post_commit", oneOf("review", "off"), `"review"`, "what the post-commit and post-merge hooks request",
-		func(c *Config, _, v string) { c.Hooks.PostCommit = v }),
-	keyOf("hooks.pre_push", oneOf("off", "warn", "refuse"), `"off"`,
+	plainKey("hooks.post_commit", oneOf("review", "off"), `"review"`, "what the post-commit and post-merge hooks request"),
+	plainKey("hooks.pre_push", oneOf("off", "warn", "refuse"), `"off"`,
 		"what a push does with commits that do not meet pre_push_require; run git runr hooks install afterwards. It looks "+
 			"at commits that no branch of the remote has, and for main, master and the remote's default branch at all that "+
 			"the branch does not have. A commit that a person was asked about may be pushed to the branch on which it was "+
-			"asked, unless that is one of these. warn and refuse both refuse to push private refs",
-		func(c *Config, _, v string) { c.Hooks.PrePush = v }),
-	keyOf("hooks.pre_push_require", levelKind, `"checked"`,
+			"asked, unless that is one of these. warn and refuse both refuse to push private refs"),
+	plainKey("hooks.pre_push_require", levelKind, `"checked"`,
 		"what a commit needs before it is pushed: checked by rules, reviewed by an agent or a person, approved by a person "+
 			"who is not one of its authors, approved=2 by two. A commit with an unanswered NEEDS_FIX or CRITICAL never meets "+
-			"it. passed is an old word for reviewed",
-		func(c *Config, _, v string) { c.Hooks.PrePushRequire = v }),
-	keyOf("hooks.debounce", durationKind, `"0s"`,
-		"how long the worker waits for more commits on a branch, to review them together",
-		func(c *Config, _ string, v duration.Duration) { c.Hooks.Debounce = v }),
+			"it. passed is an old word for reviewed"),
+	plainKey("hooks.debounce", durationKind, `"0s"`,
+		"how long the worker waits for more commits on a branch, to review them together"),
 	executable(keyOf("hooks.notify", argvKind, "",
 		"program and arguments, run after a background review that did not pass, with its result as JSON on standard "+
 			"input; limited to 10 seconds",
 		func(c *Config, _ string, v []string) { c.notify = v })),
-	keyOf("hooks.desktop", boolKind, "true", "show a desktop notification of such a review",
-		func(c *Config, _ string, v bool) { c.Hooks.Desktop = v }),
-	keyOf("hooks.scope", oneOf("commit", "branch"), `"commit"`,
-		"what a hook's review covers: each commit, or the branch since it left its upstream or the default branch",
-		func(c *Config, _, v string) { c.Hooks.Scope = v }),
+	plainKey("hooks.desktop", boolKind, "true", "show a desktop notification of such a review"),
+	plainKey("hooks.scope", oneOf("commit", "branch"), `"commit"`,
+		"what a hook's review covers: each commit, or the branch since it left its upstream or the default branch"),
 	keyOf("hooks.skip_paths", textsKind, "[]", "globs as in review.exclude: skip commits that change nothing else",
 		func(c *Config, _ string, v []string) { c.Hooks.Skip.Paths = v }),
 	keyOf("hooks.skip_authors", textsKind, "[]",
@@ -342,34 +321,26 @@ var sharingKeys = []key{
 		"pass closes reviews that need nobody any more: a pass without notes, all findings answered, or a newer review of "+
 			"the same change by the same reviewers. They stay in git runr log, in the notes and in inbox list --status all",
 		func(c *Config, _, v string) { c.Inbox.Closing = closing.Rule(v) }),
-	keyOf("inbox.retention", timeoutKind, `"30d"`, "how long closed reviews stay in the lists",
-		func(c *Config, _ string, v duration.Duration) { c.Inbox.Retention = v }),
+	plainKey("inbox.retention", timeoutKind, `"30d"`, "how long closed reviews stay in the lists"),
 
-	keyOf("sync.remote", remoteKind, "",
-		"the remote to share reviews at, which may be a separate repository; by default origin, else the only remote",
-		func(c *Config, _, v string) { c.Sync.Remote = v }),
-	keyOf("sync.private", textsKind, "[]",
+	plainKey("sync.remote", remoteKind, "",
+		"the remote to share reviews at, which may be a separate repository; by default origin, else the only remote"),
+	plainKey("sync.private", textsKind, "[]",
 		"globs of branches, such as secret/*: their reviews and runs, and those of commits that no other branch contains, "+
-			"stay in this clone, as with --private",
-		func(c *Config, _ string, v []string) { c.Sync.Private = v }),
-	keyOf("sync.notes", boolKind, "true", "also push the notes",
-		func(c *Config, _ string, v bool) { c.Sync.Notes = v }),
-	keyOf("sync.checked", boolKind, "true",
+			"stay in this clone, as with --private"),
+	plainKey("sync.notes", boolKind, "true", "also push the notes"),
+	plainKey("sync.checked", boolKind, "true",
 		"share that rules and checks found nothing in a commit. With false only the clone that checked it knows, for its "+
-			"audit and gate; other clones can check again",
-		func(c *Config, _ string, v bool) { c.Sync.Checked = v }),
-	keyOf("sync.verify", oneOf("off", "warn", "require"), `"off"`,
+			"audit and gate; other clones can check again"),
+	plainKey("sync.verify", oneOf("off", "warn", "require"), `"off"`,
 		"what to do with approvals that are not signed by the approver (see runr.sign): require does not count them, warn "+
-			"counts and marks them",
-		func(c *Config, _, v string) { c.Sync.Verify = v }),
-	keyOf("sync.signers", textKind, "",
+			"counts and marks them"),
+	plainKey("sync.signers", textKind, "",
 		"the path of a file of allowed signers (see ssh-keygen(1)) in the commit that a change is based on; by default "+
-			"gpg.ssh.allowedSignersFile of this clone",
-		func(c *Config, _, v string) { c.Sync.Signers = v }),
-	keyOf("sync.retire", durationKind, `"30d"`,
+			"gpg.ssh.allowedSignersFile of this clone"),
+	plainKey("sync.retire", durationKind, `"30d"`,
 		"archive the logs of writers, mostly CI jobs, that have recorded nothing for this long, once there are more than "+
-			"64; 0s is never",
-		func(c *Config, _ string, v duration.Duration) { c.Sync.Retire = v }),
+			"64; 0s is never"),
 }
 
 var teamKeys = []key{

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/each"
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/owners"
 	"github.com/git-runr/git-runr/loop/people"
@@ -63,24 +63,9 @@ func (c *Config) isAgent(name string) bool {
 	return known || role.Reserved(before)
 }
 
-// isAddress reports whether text can be the address of a person who is unknown here. NAME@MODEL cannot: its last part
-// has no dot.
-func isAddress(text string) bool {
-	local, domain, ok := strings.Cut(text, "@")
-	parts := strings.Split(domain, ".")
-	if !ok || local == "" || len(parts) < 2 || strings.ContainsAny(text, " \t\r\n<>") || strings.Contains(domain, "@") {
-		return false
-	}
-	for _, part := range parts {
-		if part == "" || strings.ContainsFunc(part, func(c rune) bool {
-			return c != '-' && !unicode.IsLetter(c) && !unicode.IsDigit(c)
-		}) {
-			return false
-		}
-	}
-	top := []rune(parts[len(parts)-1])
-	return len(top) > 1 && unicode.IsLetter(top[0])
-}
+// isAddress matches what can be the address of a person who is unknown here. NAME@MODEL cannot: its last part has no
+// dot.
+var isAddress = lazyre.Compile(`^[^@\s<>]+@([\pL\pN-]+\.)+\pL[\pL\pN-]+$`)
 
 // FindPeople returns the people that a name means. The error is an exit.Problem with the candidates.
 func (c *Config) FindPeople(ctx context.Context, name string) ([]people.Person, error) {
@@ -102,7 +87,7 @@ func (c *Config) FindPeople(ctx context.Context, name string) ([]people.Person, 
 	written := strings.HasSuffix(name, ">") // as git writes people, which no agent is called
 	for _, p := range found {
 		known := slices.ContainsFunc(directory.Contributors, func(o people.Person) bool { return people.Same(o, p) })
-		if known || isAddress(p.Email) || written && strings.Contains(p.Email, "@") {
+		if known || isAddress().MatchString(p.Email) || written && strings.Contains(p.Email, "@") {
 			continue
 		}
 		problem := new(exit.Problem)

@@ -10,12 +10,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/lineage"
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
@@ -297,22 +297,15 @@ func isVariable(s string) bool {
 // isMadeOf reports whether s consists of letters, digits and others, begins with a letter or digit, and has at most
 // 100 bytes.
 func isMadeOf(s, others string) bool {
-	if s == "" || len(s) > 100 || !isAlphanumeric(s[0]) {
-		return false
-	}
-	for i := range len(s) {
-		if !isAlphanumeric(s[i]) && strings.IndexByte(others, s[i]) < 0 {
-			return false
-		}
-	}
-	return true
+	return s != "" && len(s) <= 100 && strings.IndexByte(alphanumeric, s[0]) >= 0 &&
+		strings.Trim(s, alphanumeric+others) == ""
 }
 
 // describe returns a rejected value for a message.
 func describe(raw any) string {
 	switch v := raw.(type) {
 	case string:
-		return strconv.Quote(clip(v))
+		return strconv.Quote(prose.CutColumns(v, 61))
 	case bool, int64, float64:
 		return fmt.Sprint(v)
 	case []any:
@@ -323,14 +316,4 @@ func describe(raw any) string {
 	return "a date or time"
 }
 
-func clip(s string) string {
-	const limit = 60
-	if utf8.RuneCountInString(s) <= limit {
-		return s
-	}
-	return string([]rune(s)[:limit]) + "…"
-}
-
-func isAlphanumeric(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
-}
+const alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

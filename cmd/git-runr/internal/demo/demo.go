@@ -10,15 +10,14 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/build"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
@@ -194,7 +193,7 @@ func Implement(prompt io.Reader, out io.Writer) error {
 }
 
 // attemptNumber matches the number of the attempt in a prompt.
-var attemptNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`This is attempt (\d+)`) })
+var attemptNumber = lazyre.Compile(`This is attempt (\d+)`)
 
 // script returns the implementer's greet.sh for a prompt.
 func script(prompt string) string {
@@ -214,9 +213,7 @@ func script(prompt string) string {
 }
 
 // changeMark matches the nonce and the change in a reviewer's prompt.
-var changeMark = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?s)----- BEGIN CHANGE (\S+) -----\n(.*)\n----- END CHANGE`)
-})
+var changeMark = lazyre.Compile(`(?s)----- BEGIN CHANGE (\S+) -----\n(.*)\n----- END CHANGE`)
 
 // Review plays the reviewer: it writes its verdict on the change in its prompt.
 func Review(prompt io.Reader, out io.Writer) error {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
@@ -175,15 +176,11 @@ func cutVerdict(line string) (value string, ok bool) {
 }
 
 func decisionOf(value string) (record.Decision, bool) {
-	switch strings.NewReplacer("_", " ", "-", " ").Replace(strings.ToLower(value)) {
-	case "approve", "approved":
-		return record.Approve, true
-	case "request changes", "changes requested":
-		return record.RequestChanges, true
-	case "comment", "":
-		return record.CommentOnly, true
-	}
-	return "", false
+	decision, ok := map[string]record.Decision{
+		"approve": record.Approve, "approved": record.Approve, "request changes": record.RequestChanges,
+		"changes requested": record.RequestChanges, "comment": record.CommentOnly, "": record.CommentOnly,
+	}[strings.NewReplacer("_", " ", "-", " ").Replace(strings.ToLower(value))]
+	return decision, ok
 }
 
 // parseComment parses the lines below a line of the diff; first is the number of the first one. Blank lines alone are
@@ -197,10 +194,7 @@ func parseComment(lines []string, first int, place patchPlace) (Comment, error) 
 	if line := lines[begin]; strings.ContainsRune("+-@\\ \t", rune(line[0])) || strings.HasPrefix(line, "diff --git ") {
 		return Comment{}, &LineError{at, "not a line of the diff; a comment must not begin like one"}
 	}
-	text := make([]string, 0, len(lines)-begin)
-	for _, line := range lines[begin:] {
-		text = append(text, strings.TrimSuffix(line, "\r"))
-	}
+	text := each.Of(lines[begin:], func(line string) string { return strings.TrimSuffix(line, "\r") })
 	if n, rest, ok := cutUpwards(text[0]); ok {
 		text[0] = rest
 		if place, ok = place.upwards(n); !ok {

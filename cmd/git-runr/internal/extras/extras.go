@@ -68,10 +68,7 @@ func readRecord(path string) (record, error) {
 }
 
 func (r record) save(path string) error {
-	data, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
+	data, _ := json.MarshalIndent(r, "", "  ") // our own types can be encoded
 	return safefile.WriteDurable(path, append(data, '\n'), 0o666)
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/steps"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
@@ -52,7 +53,7 @@ func NoneOf(missing *record.NotFoundError) error {
 		WithHint("git runr status", "git runr inbox list --status all")
 }
 
-// pollEvery is the interval at which Events looks for new events.
+// pollEvery is the interval at which News looks for new events.
 const pollEvery = 300 * time.Millisecond
 
 // Events shows the events about what, existing and new ones, each once, until the run is over. For anything other than
@@ -65,7 +66,8 @@ func Events(ctx context.Context, store *store.Store, what string, show func(reco
 	}
 	f := &follower{store: store, what: what, show: show, said: said, seen: map[gitstore.ID]bool{},
 		chatter: transcripts{read: map[string]int64{}}}
-	if err := f.poll(ctx); !errors.Is(err, context.Canceled) { // following ends with ^C
+	_, err := steps.Await(ctx, f.showNew, func(over bool) bool { return over })
+	if !errors.Is(err, context.Canceled) { // following ends with ^C
 		return err
 	}
 	return nil
@@ -105,23 +107,6 @@ type follower struct {
 	seen    map[gitstore.ID]bool
 	run     record.Run // the followed run, if it is a run
 	chatter transcripts
-}
-
-// poll shows new events until the run is over or ctx ends.
-func (f *follower) poll(ctx context.Context) error {
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for {
-		over, err := f.showNew(ctx)
-		if err != nil || over {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-		}
-	}
 }
 
 // showNew shows the events since the last call. A run that is over was read together with its last event.

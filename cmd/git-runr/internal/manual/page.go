@@ -54,11 +54,7 @@ func (p Page) Roff() string {
 }
 
 func (p Page) topic(name string) string {
-	at := slices.IndexFunc(p.Topics, func(t Topic) bool { return t.Name == name })
-	if at < 0 {
-		return ""
-	}
-	return p.Topics[at].Text()
+	return p.Topics[slices.IndexFunc(p.Topics, func(t Topic) bool { return t.Name == name })].Text()
 }
 
 // roff is a page under construction.

@@ -118,9 +118,6 @@ func told(err error) error {
 		said.Code, said.Message = jsonrpc.CodeInvalidRequest, "initialize comes first"
 	}
 	said.Message = line(said.Message, maxString)
-	if len(said.Data) > maxString {
-		said.Data = nil
-	}
 	return &said
 }
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
-	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/comment"
 	"github.com/git-runr/git-runr/loop/locate"
@@ -156,18 +155,15 @@ func (e *entry) thread(now string, answer record.Answer, isAnswered bool, replie
 // carried returns what is carried into a review from earlier rounds and what they left unsettled, and fills in what doc
 // and facts say of the rounds.
 func (c call) carried(ctx context.Context, r record.Review, doc *gotten, facts *string) (entries []entry, err error) {
-	rounds, err := c.Store.Conversation(ctx, r)
-	at := rounds.Place(r.ID)
-	if err != nil || at < 1 {
+	earlier, err := shown.EarlierThan(ctx, c.Store, r)
+	if err != nil || earlier.Before == 0 {
 		return nil, err
 	}
-	doc.Round = at + 1
-	*facts += fmt.Sprintf("round: %d, after review %s\n", at+1, rounds[at-1].ID)
-	if since, err := c.Store.Since(ctx, rounds[at-1].Request.Subject, r.Request.Subject); err == nil {
-		doc.Since = &since
-		*facts += fmt.Sprintf("since then %s\n", since)
+	doc.Round, doc.Since = earlier.Before+1, earlier.Since
+	*facts += fmt.Sprintf("round: %d, after review %s\n", doc.Round, earlier.Rounds[earlier.Before-1].ID)
+	if doc.Since != nil {
+		*facts += fmt.Sprintf("since then %s\n", doc.Since)
 	}
-	earlier, err := shown.EarlierThan(ctx, c.Store, rounds, at)
 	for _, m := range earlier.Carried {
 		what := "answer it here"
 		if !m.Open {
@@ -181,7 +177,7 @@ func (c call) carried(ctx context.Context, r record.Review, doc *gotten, facts *
 	if doc.Settled = earlier.Settled; doc.Settled > 0 {
 		*facts += fmt.Sprintf("%s settled in earlier rounds\n", prose.Count(doc.Settled, "finding"))
 	}
-	return entries, gitstore.IgnoreNotFound(err)
+	return entries, nil
 }
 
 // fromRound returns the entry of a remark of an earlier round. what says how far it has been dealt with.
@@ -464,9 +460,7 @@ func when(b *strings.Builder, holds bool, format string, args ...any) {
 // writeFacts writes what was requested, and the state of the review.
 func (c call) writeFacts(b *strings.Builder, r record.Review) {
 	fmt.Fprintf(b, "\nstatus: %s\n", r.Status)
-	if outcome := r.Outcome(); outcome != "" {
-		fmt.Fprintf(b, "outcome: %s\n", outcome)
-	}
+	when(b, r.Outcome() != "", "outcome: %s\n", r.Outcome())
 	fmt.Fprintf(b, "applies to: %s\n", appliesTo(r.Request.Subject))
 	if paths := r.Request.Subject.Paths; len(paths) > 0 {
 		fmt.Fprintf(b, "files: %s\n", line(strings.Join(paths, ", "), maxString))
@@ -479,9 +473,7 @@ func (c call) writeFacts(b *strings.Builder, r record.Review) {
 		fmt.Fprintf(b, "the code: %s\n", line(where, 500))
 	}
 	when(b, r.Request.Follows != "", "follows: review %s, of the code as it was before\n", line(r.Request.Follows, 200))
-	if kind := r.Request.Kind; kind != "" {
-		fmt.Fprintf(b, "only this kind of fault was looked for: %s\n", line(kind, 200))
-	}
+	when(b, r.Request.Kind != "", "only this kind of fault was looked for: %s\n", line(r.Request.Kind, 200))
 	if s := r.Summary(); len(s.Waiting) > 0 && r.ClosedAt.IsZero() {
 		if words := s.ApprovedWords(); words != "" {
 			fmt.Fprintln(b, words)
@@ -504,9 +496,7 @@ func (c call) writeFacts(b *strings.Builder, r record.Review) {
 	for _, m := range r.Request.Subject.Messages {
 		fmt.Fprintf(b, "message of commit %s:\n%s\n", m.Commit.Short(), safetext.Quote(m.Text))
 	}
-	if n := r.Request.Subject.MoreCommits; n > 0 {
-		fmt.Fprintf(b, "and %s\n", prose.Count(n, "older commit"))
-	}
+	when(b, r.Request.Subject.MoreCommits > 0, "and %s\n", prose.Count(r.Request.Subject.MoreCommits, "older commit"))
 	when(b, r.Request.Message != "", "message of the request:\n%s\n", safetext.Quote(r.Request.Message))
 }
 
@@ -551,9 +541,7 @@ func writeSubmission(b *strings.Builder, sub record.Submission) {
 	}
 	fmt.Fprintf(b, "%s at %s, %s\n", said, isoTime(sub.At),
 		prose.Count(len(sub.Comments)+len(sub.Report.Findings), "comment"))
-	if left := sub.Census.Left(); left != "" {
-		fmt.Fprintf(b, "not shown to the reviewer: %s\n", line(left, maxString))
-	}
+	when(b, sub.Census.Left() != "", "not shown to the reviewer: %s\n", line(sub.Census.Left(), maxString))
 	for _, said := range []string{sub.Report.Summary, sub.Report.Prose()} {
 		if said = safetext.Quote(said); said != "" {
 			b.WriteString(said + "\n\n")

@@ -17,6 +17,7 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/record"
 )
 
@@ -96,17 +97,12 @@ func clientOf(req *sdk.CallToolRequest) string {
 
 // plainName returns a client's name for itself as one short word.
 func plainName(name string) string {
-	word := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_', r == '-':
-			return r
-		case r == ' ':
-			return '-'
-		}
-		return -1
-	}, name)
+	word := notPlain().ReplaceAllString(strings.ReplaceAll(name, " ", "-"), "")
 	return word[:min(len(word), 40)]
 }
+
+// notPlain matches what is no part of a plain name.
+var notPlain = lazyre.Compile(`[^a-zA-Z0-9._-]+`)
 
 // onceNamed returns a function that names the actor of this process: the same at every call, and different from that
 // of every other process, so that two chats cannot share a claim.

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/git-runr/git-runr/gitstore/each"
 )
 
 // entry is one of our entries in a JSON file: a member of an object, or an element of a list.
@@ -85,29 +87,23 @@ func plainValue(v hujson.Value) (plain any) {
 }
 
 // slot is a member of an object, or an element of a list, which has no name.
-type slot struct{ name, value hujson.Value }
+type slot hujson.ObjectMember
 
 // lead returns the white space and comments before the slot.
 func (s *slot) lead() *hujson.Extra {
-	if s.name.Value != nil {
-		return &s.name.BeforeExtra
+	if s.Name.Value != nil {
+		return &s.Name.BeforeExtra
 	}
-	return &s.value.BeforeExtra
+	return &s.Value.BeforeExtra
 }
 
 // slotsOf returns the items of an object or a list, and the white space and comments after them.
 func slotsOf(v hujson.Value) (slots []slot, tail *hujson.Extra) {
 	switch box := v.Value.(type) {
 	case *hujson.Object:
-		for _, m := range box.Members {
-			slots = append(slots, slot{m.Name, m.Value})
-		}
-		return slots, &box.AfterExtra
+		return each.Of(box.Members, func(m hujson.ObjectMember) slot { return slot(m) }), &box.AfterExtra
 	case *hujson.Array:
-		for _, e := range box.Elements {
-			slots = append(slots, slot{value: e})
-		}
-		return slots, &box.AfterExtra
+		return each.Of(box.Elements, func(e hujson.Value) slot { return slot{Value: e} }), &box.AfterExtra
 	}
 	return nil, &hujson.Extra{}
 }
@@ -116,15 +112,9 @@ func slotsOf(v hujson.Value) (slots []slot, tail *hujson.Extra) {
 func fill(v hujson.Value, slots []slot) {
 	switch box := v.Value.(type) {
 	case *hujson.Object:
-		box.Members = nil
-		for _, s := range slots {
-			box.Members = append(box.Members, hujson.ObjectMember{Name: s.name, Value: s.value})
-		}
+		box.Members = each.Of(slots, func(s slot) hujson.ObjectMember { return hujson.ObjectMember(s) })
 	case *hujson.Array:
-		box.Elements = nil
-		for _, s := range slots {
-			box.Elements = append(box.Elements, s.value)
-		}
+		box.Elements = each.Of(slots, func(s slot) hujson.Value { return s.Value })
 	}
 }
 
@@ -132,14 +122,14 @@ func fill(v hujson.Value, slots []slot) {
 func member(v hujson.Value, name string) int {
 	slots, _ := slotsOf(v)
 	return slices.IndexFunc(slots, func(s slot) bool {
-		return s.name.Value != nil && s.name.Value.(hujson.Literal).String() == name
+		return s.Name.Value != nil && s.Name.Value.(hujson.Literal).String() == name
 	})
 }
 
 // element returns the index of the first item of a list that satisfies fits, or -1.
 func element(list hujson.Value, fits func(any) bool) int {
 	slots, _ := slotsOf(list)
-	return slices.IndexFunc(slots, func(s slot) bool { return fits(plainValue(s.value)) })
+	return slices.IndexFunc(slots, func(s slot) bool { return fits(plainValue(s.Value)) })
 }
 
 // find follows names from the root as far as members with these names exist. It returns the last value, and the number
@@ -152,7 +142,7 @@ func (t jsonText) find(path []string) (v hujson.Value, found int) {
 			return v, i
 		}
 		slots, _ := slotsOf(v)
-		v = slots[at].value
+		v = slots[at].Value
 	}
 	return v, len(path)
 }
@@ -228,14 +218,14 @@ func (t jsonText) insert(at hujson.Value, names []string, value any) {
 		before = append(said, '\n') // a comment may extend to the end of its line
 	}
 	added := slot{}
-	added.value, _ = hujson.Parse([]byte(encode(value, lead, t.unit()))) // it was just encoded
-	if len(slots) > 0 && slots[len(slots)-1].value.AfterExtra != nil {
-		added.value.AfterExtra = hujson.Extra{} // a comma, as after the others
+	added.Value, _ = hujson.Parse([]byte(encode(value, lead, t.unit()))) // it was just encoded
+	if len(slots) > 0 && slots[len(slots)-1].Value.AfterExtra != nil {
+		added.Value.AfterExtra = hujson.Extra{} // a comma, as after the others
 	}
 	if at.Value.Kind() == '{' {
-		added.name.Value = hujson.String(names[0])
+		added.Name.Value = hujson.String(names[0])
 		if lead != "" {
-			added.value.BeforeExtra = hujson.Extra(" ")
+			added.Value.BeforeExtra = hujson.Extra(" ")
 		}
 	}
 	*added.lead(), *tail = before, hujson.Extra(closing)
@@ -309,11 +299,11 @@ func removeJSON(data []byte, e entry, before []byte) ([]byte, error) {
 	if !e.list {
 		i = member(at, e.path[len(e.path)-1])
 	}
-	if i < 0 || !e.ours(plainValue(slots[i].value)) { // or it is somebody else's
+	if i < 0 || !e.ours(plainValue(slots[i].Value)) { // or it is somebody else's
 		return nil, errAbsent
 	}
 	if e.inner != nil {
-		if shared, err := cutInner(slots[i].value, e.inner); err != nil || shared {
+		if shared, err := cutInner(slots[i].Value, e.inner); err != nil || shared {
 			return t.pack(), err
 		}
 	}
@@ -334,17 +324,13 @@ func removeJSON(data []byte, e entry, before []byte) ([]byte, error) {
 
 // cutInner removes our item from an element, and reports whether the element has items of others.
 func cutInner(of hujson.Value, in *inner) (shared bool, err error) {
-	named := member(of, in.name)
-	if named < 0 {
-		return false, nil
-	}
 	slots, _ := slotsOf(of)
-	list := slots[named].value
+	list := slots[member(of, in.name)].Value
 	at := element(list, in.ours)
 	if at < 0 {
 		return false, nil
 	}
-	if slots, _ = slotsOf(list); !in.written(plainValue(slots[at].value)) {
+	if slots, _ = slotsOf(list); !in.written(plainValue(slots[at].Value)) {
 		return false, errors.New("it was changed since it was written")
 	}
 	cut(list, at)
@@ -366,11 +352,11 @@ func cut(v hujson.Value, i int) {
 	switch {
 	case i < len(slots):
 		next = slots[i].lead()
-	case i > 0 && it.value.AfterExtra == nil: // no comma follows the last item
-		last := &slots[i-1].value.AfterExtra
+	case i > 0 && it.Value.AfterExtra == nil: // no comma follows the last item
+		last := &slots[i-1].Value.AfterExtra
 		said, *last = slices.Concat(*last, said), nil
 	case i > 0:
-		last := &slots[i-1].value.AfterExtra
+		last := &slots[i-1].Value.AfterExtra
 		*last = append(hujson.Extra{}, *last...) // not nil: a comma follows it
 	}
 	oneLine := i == len(slots) && (i == 0 && len(said) == 0 || i > 0 && !bytes.ContainsRune(*slots[0].lead(), '\n'))

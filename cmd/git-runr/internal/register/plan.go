@@ -378,10 +378,7 @@ func (r *record) save(gitDir string) error {
 		}
 		return err
 	}
-	data, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		return err
-	}
+	data, _ := json.MarshalIndent(r, "", " ") // our own types can be encoded
 	return safefile.WriteExact(recordPath(gitDir), append(data, '\n'), 0o600)
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore/each"
+	"github.com/git-runr/git-runr/hooks"
 )
 
 // Kinds of entries in a tool's files.
@@ -98,7 +99,7 @@ func Notes(names []string, hooks bool) (notes []string) {
 func Found(top string, getenv func(string) string) []string {
 	var found []string
 	for _, t := range tools {
-		used := onPath(getenv("PATH"), t.name)
+		used := hooks.OnPath(getenv("PATH"), t.name)
 		for _, path := range []string{t.server, t.hooks} {
 			used = used || path != "" && isThere(filepath.Join(top, path))
 		}
@@ -112,17 +113,6 @@ func Found(top string, getenv func(string) string) []string {
 func isThere(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
-}
-
-// onPath reports whether path, a list of directories, has a program called name.
-func onPath(path, name string) bool {
-	for _, dir := range filepath.SplitList(path) {
-		info, err := os.Stat(filepath.Join(dir, name))
-		if err == nil && filepath.IsAbs(dir) && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // part is one entry of ours in one file.
@@ -256,10 +246,7 @@ func skillPart(t tool) part {
 
 // plainOf converts v to the types that JSON decodes to: maps, lists, strings and numbers.
 func plainOf(v any) any {
-	body, err := json.Marshal(v)
-	if err != nil {
-		return nil
-	}
+	body, _ := json.Marshal(v)
 	var plain any
 	_ = json.Unmarshal(body, &plain) // it was just encoded
 	return plain

@@ -137,25 +137,17 @@ type CarriedDocument struct {
 
 // Converse sets the rounds of the conversation that the review belongs to.
 func (doc *ReviewDocument) Converse(ctx context.Context, s *store.Store) error {
-	rounds, err := s.Conversation(ctx, doc.Review)
-	if err != nil || len(rounds) < 2 {
+	earlier, err := shown.EarlierThan(ctx, s, doc.Review)
+	if err != nil || len(earlier.Rounds) < 2 {
 		return err
 	}
-	at := rounds.Place(doc.ID)
-	for i, r := range rounds {
+	for i, r := range earlier.Rounds {
 		subject := r.Request.Subject
 		doc.Rounds = append(doc.Rounds, RoundDocument{i + 1, r.ID, r.Status, r.Verdict(), subject.Commit, subject.Base})
 	}
-	if at == 0 {
-		return nil
-	}
-	since, err := s.Since(ctx, rounds[at-1].Request.Subject, doc.Request.Subject)
-	if err == nil {
-		doc.Since = &since
-	}
-	earlier, earlierErr := shown.EarlierThan(ctx, s, rounds, at)
-	doc.Carried, doc.Unsettled, doc.Settled = carried(earlier.Carried), carried(earlier.Left), earlier.Settled
-	return gitstore.IgnoreNotFound(cmp.Or(err, earlierErr))
+	doc.Since, doc.Carried, doc.Unsettled = earlier.Since, carried(earlier.Carried), carried(earlier.Left)
+	doc.Settled = earlier.Settled
+	return nil
 }
 
 func carried(remarks []*shown.Remark) (lines []CarriedDocument) {
@@ -243,9 +235,7 @@ func Review(w io.Writer, doc ReviewDocument) {
 		safetext.Fprintf(w, "\nNot reviewed: %s. %s%s\n", cmp.Or(f.Detail, reason.Title), reason.Explanation,
 			tookSuffix(f.Spent))
 		writePassedOver(w, "  ", f.Spent)
-		if f.Setting != nil {
-			safetext.Fprintf(w, "  ended by %s\n", f.Setting)
-		}
+		screen.When(w, f.Setting != nil, "  ended by %s\n", f.Setting)
 		if doc.ClosedAt.IsZero() {
 			NextSteps(w, f)
 		}
@@ -336,14 +326,10 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 			p.At.UTC().Format("2006-01-02 15:04:05Z"))
 	}
 	writeMessages(w, subject)
-	if kind := doc.Request.Kind; kind != "" {
-		safetext.Fprintf(w, "for one kind of fault: %s\n", kind)
-	}
+	screen.When(w, doc.Request.Kind != "", "for one kind of fault: %s\n", doc.Request.Kind)
 	screen.When(w, len(subject.Paths) > 0, "only %s\n", strings.Join(subject.Paths, ", "))
 	safetext.Fprintf(w, "requested by %s on %s\n", doc.RequestedBy, screen.Time(doc.CreatedAt))
-	if asked := doc.FirstAsked(); len(asked) > 0 {
-		safetext.Fprintf(w, "asked: %s\n", strings.Join(asked, ", "))
-	}
+	screen.When(w, len(doc.FirstAsked()) > 0, "asked: %s\n", strings.Join(doc.FirstAsked(), ", "))
 	for _, h := range doc.Handovers {
 		safetext.Fprintf(w, "%s on %s\n", h.Words(), screen.Time(h.At))
 	}
@@ -362,9 +348,7 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 		note += ", before a refusal was known there: the review is refused"
 	}
 	screen.When(w, note != "", "%s\n", Indented(note))
-	if run := doc.Request.Run; run != "" {
-		safetext.Fprintf(w, "round %d of run %s\n", doc.Request.Round, run)
-	}
+	screen.When(w, doc.Request.Run != "", "round %d of run %s\n", doc.Request.Round, doc.Request.Run)
 	if len(doc.Waiting) > len(doc.Absent) && doc.ClosedAt.IsZero() {
 		s := doc.Summary()
 		words := s.ApprovedWords()
@@ -507,9 +491,7 @@ func writeSubmission(w io.Writer, r record.Review, at int) {
 				"  git config runr.review.maxBytes 10000000   sends up to 10 MB at once; then ask again with git runr review")
 		}
 	}
-	if sub.Told != nil {
-		safetext.Fprintf(w, "instructions of the project: %s\n", sub.Told)
-	}
+	screen.When(w, sub.Told != nil, "instructions of the project: %s\n", sub.Told)
 	screen.When(w, sub.Report.Summary != "", "%s\n", Indented(sub.Report.Summary))
 	for _, c := range sub.Checks {
 		writeCheck(w, "", c, sub.Event)

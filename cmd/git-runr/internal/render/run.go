@@ -134,9 +134,7 @@ func Run(w io.Writer, run record.Run, live bool, tree string) {
 		}
 		writeInterventions(w, run, a.Number)
 	}
-	if took := run.Spending.String(); took != "" {
-		safetext.Fprintf(w, "\nthe agents took %s\n", took)
-	}
+	screen.When(w, run.Spending.String() != "", "\nthe agents took %s\n", run.Spending.String())
 	if run.Landed != nil {
 		safetext.Fprintf(w, "\nlanded as %s on %s\n", run.Landed.Commit.Short(), cmp.Or(run.Landed.Branch, "a detached HEAD"))
 	}
@@ -161,14 +159,10 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 	}
 	safetext.Fprintf(w, "\nattempt %d (%s) by %s: %s", a.Number, a.Mode, a.By(a.Agent), changed)
 	screen.When(w, a.Commit != "", ", %s", a.Commit.Short())
-	if a.Reverted != nil {
-		safetext.Fprintf(w, ", reverted")
-	}
+	screen.When(w, a.Reverted != nil, ", reverted")
 	safetext.Fprintf(w, "%s\n", tookSuffix(a.Spent))
 	writePassedOver(w, "  ", a.Spent)
-	if a.Told != nil {
-		safetext.Fprintf(w, "  instructions of the project: %s\n", a.Told)
-	}
+	screen.When(w, a.Told != nil, "  instructions of the project: %s\n", a.Told)
 	if a.Failure != nil {
 		safetext.Fprintf(w, "  failed: %s %s\n", a.Failure.Reason, a.Failure.Detail)
 	}
@@ -182,9 +176,7 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 	screen.When(w, len(a.Lost) > 0, "  your own work that is gone: %s; to get it back: git runr undo --to %s --into DIR\n",
 		prose.FirstNames(a.Lost, lostShown), a.Before.Short())
 	beside(w, a)
-	if a.Moved != nil {
-		safetext.Fprintf(w, "  %s\n", a.Moved)
-	}
+	screen.When(w, a.Moved != nil, "  %s\n", a.Moved)
 	if r := a.Reverted; r != nil && len(r.Conflicts)+len(r.Left) > 0 {
 		safetext.Fprintf(w, "  not reverted, changed since: %s\n",
 			strings.Join(append(slices.Clone(r.Conflicts), r.Left...), ", "))
@@ -274,9 +266,7 @@ func Intervention(w io.Writer, run record.Run, iv record.Intervention) {
 		safetext.Fprintf(w, "  on %s\n", iv.Lines.Where())
 	}
 	screen.When(w, iv.Commit != "", "  what changed since is %s on %s\n", iv.Commit.Short(), run.Plan.Branch)
-	if n := len(iv.Commits); n > 0 {
-		safetext.Fprintf(w, "  %s since %s\n", prose.Count(n, "commit"), iv.Since.Short())
-	}
+	screen.When(w, len(iv.Commits) > 0, "  %s since %s\n", prose.Count(len(iv.Commits), "commit"), iv.Since.Short())
 	screen.Each(w, "  changed  %s\n", iv.Theirs())
 	screen.Each(w, "  as the attempt left it  %s\n", iv.LeftByAttempt)
 	for _, c := range iv.Commands {

@@ -25,24 +25,9 @@ const (
 	Name             // of a commit, a run, a review
 )
 
-// sgr returns the SGR parameters for a meaning, in the terminal's own colours.
-func (m Meaning) sgr() string {
-	switch m {
-	case Strong:
-		return "1"
-	case Faint:
-		return "2"
-	case Good:
-		return "32"
-	case Notice:
-		return "36"
-	case Warning, Name:
-		return "33"
-	case Critical:
-		return "1;31"
-	}
-	return ""
-}
+// sgr are the SGR parameters of the meanings, in the terminal's own colours.
+var sgr = map[Meaning]string{Strong: "1", Faint: "2", Good: "32", Notice: "36", Warning: "33", Name: "33",
+	Critical: "1;31"}
 
 // Text is a text with a meaning.
 type Text struct {
@@ -55,28 +40,24 @@ func (t Text) String() string { return t.Text }
 // Of returns text with the meaning m.
 func (m Meaning) Of(text string) Text { return Text{m, text} }
 
+// meanings are those of severities, verdicts, decisions and states.
+var meanings = map[any]Meaning{
+	reply.Critical: Critical, reply.Warning: Warning, reply.Note: Notice,
+	reply.Pass: Good, reply.PassWithNotes: Good, reply.NeedsFix: Warning, reply.CriticalFail: Critical,
+	record.Approve: Good, record.RequestChanges: Warning,
+	record.RunRunning: Notice, record.RunReviewing: Warning, record.RunStopped: Critical, record.RunCompleted: Good,
+	record.RunSkipped: Faint, record.RunAborted: Faint,
+	record.ReviewOpen: Notice, record.ReviewSubmitted: Warning, record.ReviewClaimed: Notice,
+	record.ReviewResolved: Good, record.ReviewCancelled: Faint,
+}
+
 // MeaningOf returns the meaning of a severity, a verdict or a state, and Plain for any other value.
 func MeaningOf(v any) Meaning {
 	switch v := v.(type) {
 	case Text:
 		return v.Meaning
-	case reply.Severity:
-		return map[reply.Severity]Meaning{reply.Critical: Critical, reply.Warning: Warning, reply.Note: Notice}[v]
-	case reply.Verdict:
-		return map[reply.Verdict]Meaning{reply.Pass: Good, reply.PassWithNotes: Good, reply.NeedsFix: Warning,
-			reply.CriticalFail: Critical}[v]
-	case record.Decision:
-		return map[record.Decision]Meaning{record.Approve: Good, record.RequestChanges: Warning}[v]
-	case record.RunStatus:
-		return map[record.RunStatus]Meaning{
-			record.RunRunning: Notice, record.RunReviewing: Warning, record.RunStopped: Critical, record.RunCompleted: Good,
-			record.RunSkipped: Faint, record.RunAborted: Faint,
-		}[v]
-	case record.ReviewStatus:
-		return map[record.ReviewStatus]Meaning{
-			record.ReviewOpen: Notice, record.ReviewSubmitted: Warning, record.ReviewClaimed: Notice,
-			record.ReviewResolved: Good, record.ReviewCancelled: Faint,
-		}[v]
+	case reply.Severity, reply.Verdict, record.Decision, record.RunStatus, record.ReviewStatus:
+		return meanings[v]
 	}
 	return Plain
 }
@@ -92,7 +73,7 @@ func (w *Writer) Paint(arg any) (before, after string) {
 	if at, ok := arg.(Time); ok && !w.Now.IsZero() {
 		after = " (" + duration.Age(w.Now.Sub(time.Time(at))) + " ago)"
 	}
-	if set := MeaningOf(arg).sgr(); set != "" && w.Colours {
+	if set := sgr[MeaningOf(arg)]; set != "" && w.Colours {
 		before, after = before+"\x1b["+set+"m", "\x1b[m"+after
 	}
 	return before, after

@@ -1,10 +1,13 @@
 package screen
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
 
 // Place is a line of a file in the repository, with the text that shows it.
@@ -50,13 +53,6 @@ func FileLink(getenv func(string) string, host, path string, line int) string {
 	return u.String()
 }
 
-// An id is the second in which something began, and letters that distinguish it.
-const (
-	stampLen  = len("20060102150405")
-	suffixLen = len("abcdef")
-	idLen     = stampLen + 1 + suffixLen
-)
-
 // Suffix returns the part of an id that is usually unique, or the id if it has no such part.
 func Suffix(id string) string {
 	_, suffix, found := strings.Cut(id, "-")
@@ -66,56 +62,27 @@ func Suffix(id string) string {
 	return suffix
 }
 
+// tokens matches colour sequences, and words that consist of what ids, paths, addresses and branch names consist of.
+var tokens = lazyre.Compile(`\x1b\[[0-9;]*m|[0-9a-z./_-]+`)
+
+// isID matches an id: the second in which something began, and letters that distinguish it.
+var isID = lazyre.Compile(`^2[0-9]{13}-[0-9a-z]{6}$`)
+
 // shorten replaces ids by their short forms, except in paths, addresses and branch names.
 func shorten(text string, short func([]string) map[string]string) string {
-	var found []string // alternately the text between ids, and ids
-	from := 0
-	for at := 0; at+idLen <= len(text); at++ {
-		if text[at] != '2' || !idAt(text, at) {
-			continue
-		}
-		found = append(found, text[from:at], text[at:at+idLen])
-		from = at + idLen
-		at = from - 1
-	}
-	if len(found) == 0 {
-		return text
-	}
 	var ids []string
-	for i := 1; i < len(found); i += 2 {
-		ids = append(ids, found[i])
+	for _, word := range tokens().FindAllString(text, -1) {
+		if id := strings.TrimRight(word, "."); isID().MatchString(id) {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return text
 	}
 	slices.Sort(ids)
 	known := short(slices.Compact(ids))
-	for i := 1; i < len(found); i += 2 {
-		if s, ok := known[found[i]]; ok {
-			found[i] = s
-		}
-	}
-	return strings.Join(append(found, text[from:]), "")
-}
-
-// idAt reports whether an id begins at a byte of text, as a word of its own.
-func idAt(text string, at int) bool {
-	if at > 0 && strings.IndexByte("/.-_", text[at-1]) >= 0 ||
-		at > 0 && isDigitOrLetter(text[at-1]) && !endsColour(text[:at]) {
-		return false
-	}
-	for i, c := range []byte(text[at : at+idLen]) {
-		switch {
-		case i < stampLen && (c < '0' || c > '9'), i == stampLen && c != '-', i > stampLen && !isDigitOrLetter(c):
-			return false
-		}
-	}
-	after := text[at+idLen:]
-	return after == "" || strings.IndexByte("/-_", after[0]) < 0 && !isDigitOrLetter(after[0]) &&
-		(after[0] != '.' || len(after) == 1 || !isDigitOrLetter(after[1]))
-}
-
-func isDigitOrLetter(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' }
-
-// endsColour reports whether text ends with the m of a control sequence.
-func endsColour(text string) bool {
-	at := strings.LastIndexByte(text, '\x1b')
-	return at >= 0 && strings.HasSuffix(text, "m") && !strings.ContainsAny(text[at+1:len(text)-1], "m \n")
+	return tokens().ReplaceAllStringFunc(text, func(word string) string {
+		id := strings.TrimRight(word, ".") // the end of a sentence
+		return cmp.Or(known[id], id) + word[len(id):]
+	})
 }

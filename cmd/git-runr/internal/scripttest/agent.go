@@ -35,7 +35,7 @@ func FakeAgent(args []string, in io.Reader, out, errOut io.Writer) int {
 		return 1
 	}
 	turn := 1
-	for ; exists(filepath.Join(dir, fmt.Sprintf("prompt-%d", turn))); turn++ {
+	for ; Exists(filepath.Join(dir, fmt.Sprintf("prompt-%d", turn))); turn++ {
 	}
 	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("prompt-%d", turn)), prompt, 0o644); err != nil {
 		fmt.Fprintln(errOut, err)
@@ -58,40 +58,24 @@ func FakeAgent(args []string, in io.Reader, out, errOut io.Writer) int {
 	return 0
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
 func fakeStep(dir, prompt, line string, out io.Writer) (status int, done bool) {
 	verb, rest, _ := strings.Cut(line, " ")
+	name, text, _ := strings.Cut(rest, " ")
+	text = strings.ReplaceAll(text, `\n`, "\n")
+	var err error
 	switch verb {
 	case "write":
-		name, text, _ := strings.Cut(rest, " ")
 		os.MkdirAll(filepath.Dir(name), 0o755)
-		if err := os.WriteFile(name, []byte(strings.ReplaceAll(text, `\n`, "\n")), 0o644); err != nil {
-			return 1, true
-		}
+		err = os.WriteFile(name, []byte(text), 0o644)
 	case "append":
-		name, text, _ := strings.Cut(rest, " ")
-		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
-		if err != nil {
-			return 1, true
-		}
-		fmt.Fprint(file, strings.ReplaceAll(text, `\n`, "\n"))
-		if err := file.Close(); err != nil {
-			return 1, true
-		}
+		before, _ := os.ReadFile(name) // it may be new
+		err = os.WriteFile(name, append(before, text...), 0o644)
 	case "remove":
-		if err := os.Remove(rest); err != nil {
-			return 1, true
-		}
+		err = os.Remove(rest)
 	case "rmtree":
-		if err := os.RemoveAll(rest); err != nil {
-			return 1, true
-		}
+		err = os.RemoveAll(rest)
 	case "wait":
-		for !exists(rest) {
+		for !Exists(rest) {
 			time.Sleep(5 * time.Millisecond)
 		}
 	case "orphan":
@@ -100,11 +84,9 @@ func fakeStep(dir, prompt, line string, out io.Writer) (status int, done bool) {
 		signalParent(os.Interrupt)
 		time.Sleep(time.Minute)
 	case "say":
-		text, err := os.ReadFile(filepath.Join(dir, rest))
-		if err != nil {
-			return 1, true
-		}
-		fmt.Fprint(out, strings.ReplaceAll(string(text), "NONCE", promptNonce(prompt)))
+		var said []byte
+		said, err = os.ReadFile(filepath.Join(dir, rest))
+		fmt.Fprint(out, strings.ReplaceAll(string(said), "NONCE", promptNonce(prompt)))
 	case "exit":
 		fmt.Sscan(rest, &status)
 		return status, true
@@ -118,7 +100,10 @@ func fakeStep(dir, prompt, line string, out io.Writer) (status int, done bool) {
 	case "flood":
 		n := 0
 		fmt.Sscan(rest, &n)
-		io.Copy(out, io.LimitReader(endless{}, int64(n)))
+		fmt.Fprint(out, strings.Repeat("x", n))
+	}
+	if err != nil {
+		return 1, true
 	}
 	return 0, false
 }
@@ -127,16 +112,6 @@ func signalParent(what os.Signal) {
 	if parent, err := os.FindProcess(os.Getppid()); err == nil {
 		parent.Signal(what)
 	}
-}
-
-// endless is a stream of the letter x.
-type endless struct{}
-
-func (endless) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = 'x'
-	}
-	return len(p), nil
 }
 
 func promptNonce(prompt string) string {

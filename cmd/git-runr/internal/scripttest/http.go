@@ -63,12 +63,17 @@ type Place struct {
 	Secret  screens.Secret
 }
 
+// Ask sends JSON, as a program does.
 func (p Place) Ask(method, path, body string) (status int, answer string, err error) {
+	return p.send(method, path, "application/json", body)
+}
+
+func (p Place) send(method, path, media, body string) (status int, answer string, err error) {
 	r, err := http.NewRequest(method, strings.TrimSuffix(p.Address.URL(), "/")+path, strings.NewReader(body))
 	if err != nil {
 		return 0, "", err
 	}
-	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Content-Type", media)
 	switch {
 	case strings.Contains(path, "token="):
 	case strings.HasPrefix(path, "/api/"):
@@ -101,27 +106,17 @@ func press(ts *testscript.TestScript, neg bool, args []string) {
 	defer repo.Close()
 	at, err := Server{repo}.Find()
 	ts.Check(err)
-	send := func(method, path, body string) (int, string) {
-		r, err := http.NewRequest(method, strings.TrimSuffix(at.Address.URL(), "/")+path, strings.NewReader(body))
-		ts.Check(err)
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		r.AddCookie(&http.Cookie{Name: fmt.Sprintf("runr_%d", at.Address.Port), Value: at.Secret.Session()})
-		reply, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
-		ts.Check(err)
-		defer reply.Body.Close()
-		text, err := io.ReadAll(reply.Body)
-		ts.Check(err)
-		return reply.StatusCode, string(text)
-	}
 	of, act, named := strings.Cut(args[1], "/")
 	if !named {
 		of, act = "run", of
 	}
-	_, page := send("GET", "/"+of+"/latest", "")
+	_, page, err := at.Ask("GET", "/"+of+"/latest", "")
+	ts.Check(err)
 	_, token, _ := strings.Cut(page, `data-token="`)
 	token, _, _ = strings.Cut(token, `"`)
 	form := url.Values{"form_token": {token}, "note": args[2:], "finding": args[2:]}
-	status, answer := send("POST", "/"+of+"/latest/do/"+act, form.Encode())
+	status, answer, err := at.send("POST", "/"+of+"/latest/do/"+act, "application/x-www-form-urlencoded", form.Encode())
+	ts.Check(err)
 	fmt.Fprintln(ts.Stdout(), answer)
 	if fmt.Sprint(status) != args[0] {
 		ts.Fatalf("press %s: status %d, want %s\n%s", args[1], status, args[0], answer)

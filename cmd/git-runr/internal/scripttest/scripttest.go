@@ -121,7 +121,7 @@ func gitWithHookFiles(work, path string) (string, error) {
 // lookPath is where a program is on path.
 func lookPath(path, name string) string {
 	for _, dir := range filepath.SplitList(path) {
-		if file := filepath.Join(dir, name); exists(file) {
+		if file := filepath.Join(dir, name); Exists(file) {
 			return file
 		}
 	}

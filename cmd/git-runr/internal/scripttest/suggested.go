@@ -2,32 +2,25 @@ package scripttest
 
 import (
 	"os/exec"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
 
 // suggestedLine is a line to type: alone on its line, perhaps after a number and a label, and before a remark.
-var suggestedLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^ *(?:[0-9]+\. )?(?:[A-Z][a-z]+: )?(git runr [^\n]*?)(?: {2,}.*)?$`)
-})
+var suggestedLine = lazyre.Compile(`(?m)^ *(?:[0-9]+\. )?(?:[A-Z][a-z]+: )?(git runr [^\n]*?)(?: {2,}.*)?$`)
 
 // placeholder is a word that a person fills in, and what only a shell's history or a document has.
-var placeholder = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^| )-?\[?[A-Z]{2,}|[…|<>;()]`)
-})
+var placeholder = lazyre.Compile(`(?:^| )-?\[?[A-Z]{2,}|[…|<>;()]`)
 
 // continued ends a line that goes on in the next one.
-var continued = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\\\n *`)
-})
+var continued = lazyre.Compile(`\\\n *`)
 
-var anyID = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b[0-9]{14}-[a-z2-9]{6}\b`)
-})
+var anyID = lazyre.Compile(`\b[0-9]{14}-[a-z2-9]{6}\b`)
 
 // suggestedBefore are the lines that any script has looked at, with every id alike.
 var suggestedBefore sync.Map

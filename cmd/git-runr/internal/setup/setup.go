@@ -110,10 +110,7 @@ func readBefore(repo *gitstore.Repo) (b before, known bool) {
 }
 
 func (b before) save(repo *gitstore.Repo) error {
-	data, err := json.Marshal(b)
-	if err != nil {
-		return err
-	}
+	data, _ := json.Marshal(b) // our own types can be encoded
 	if err := os.MkdirAll(repo.StateDir(), 0o777); err != nil {
 		return err
 	}

@@ -201,16 +201,31 @@ func (v *Review) Settle(ctx context.Context, store *store.Store) error {
 // Earlier is what earlier rounds of a conversation leave to a later one. Its remarks are at their place in the later
 // round's change: see Review.Settle.
 type Earlier struct {
-	Carried []*Remark // open, or claimed fixed: they wait for an answer or a verdict
-	Left    []*Remark // answered, but not settled: see record.Conversation.Left
-	Settled int       // findings
+	Rounds  record.Conversation // all of them
+	Before  int                 // how many there were before; 0 for a first round, which has none of the following
+	Since   *store.Since        // what the author changed since the round before; nil if a version is not here
+	Carried []*Remark           // open, or claimed fixed: they wait for an answer or a verdict
+	Left    []*Remark           // answered, but not settled: see record.Conversation.Left
+	Settled int                 // findings
 }
 
-// EarlierThan returns what the rounds before round at leave to it.
-func EarlierThan(ctx context.Context, records *store.Store, rounds record.Conversation, at int) (Earlier, error) {
-	left, settled := rounds.Left(at)
-	e := Earlier{remarksOf(rounds, rounds.Carried(at)), remarksOf(rounds, left), settled}
-	return e, settle(ctx, records, slices.Concat(e.Carried, e.Left), rounds[at].Request.Subject)
+// EarlierThan returns what the rounds before a review leave to it. If a version is not in this clone, its remarks keep
+// the place where they were made.
+func EarlierThan(ctx context.Context, records *store.Store, review record.Review) (e Earlier, err error) {
+	e.Rounds, err = records.Conversation(ctx, review)
+	e.Before = max(0, e.Rounds.Place(review.ID))
+	if err != nil || e.Before == 0 {
+		return e, err
+	}
+	subject := review.Request.Subject
+	since, err := records.Since(ctx, e.Rounds[e.Before-1].Request.Subject, subject)
+	if err == nil {
+		e.Since = &since
+	}
+	left, settled := e.Rounds.Left(e.Before)
+	e.Carried, e.Left, e.Settled = remarksOf(e.Rounds, e.Rounds.Carried(e.Before)), remarksOf(e.Rounds, left), settled
+	settleErr := settle(ctx, records, slices.Concat(e.Carried, e.Left), subject)
+	return e, gitstore.IgnoreNotFound(cmp.Or(err, settleErr))
 }
 
 func remarksOf(rounds record.Conversation, threads []record.Thread) (remarks []*Remark) {

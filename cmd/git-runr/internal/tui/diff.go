@@ -178,19 +178,11 @@ func remarksOn(index int, l unidiff.Line, width int, said remarks) []row {
 	return rows
 }
 
-func kindColour(kind byte) string {
-	switch kind {
-	case '+':
-		return green
-	case '-':
-		return red
-	}
-	return ""
-}
+var kindColour = map[byte]string{'+': green, '-': red}
 
 // front returns the start of a line: its number and its sign.
 func front(l unidiff.Line, number, digits int) string {
-	return styled(faint, fmt.Sprintf("%*d ", digits, number)) + styled(kindColour(l.Kind), string(rune(l.Kind)))
+	return styled(faint, fmt.Sprintf("%*d ", digits, number)) + styled(kindColour[l.Kind], string(rune(l.Kind)))
 }
 
 // lineRows returns the rows of a line of the diff: its number, sign and text. A wrapped line has several rows.
@@ -214,7 +206,7 @@ func (d *diff) lineRows(index int, l unidiff.Line, look func() shade, digits, wi
 		if i == 0 {
 			before = front(l, number, digits)
 		}
-		made.text = before + styled(kindColour(l.Kind), part)
+		made.text = before + styled(kindColour[l.Kind], part)
 		rows = append(rows, made)
 	}
 	return rows
@@ -358,11 +350,11 @@ func shades(name string, h unidiff.Hunk) func(line int) shade {
 func code(l unidiff.Line, s shade) string {
 	text := prose.Cut(l.Text, maxCode)
 	var b strings.Builder
-	from, at, with := 0, 0, kindColour(l.Kind)
+	from, at, with := 0, 0, kindColour[l.Kind]
 	for _, t := range append(slices.Clip(s.tokens), syntax.Token{End: len(text)}) {
 		for end := min(t.End, len(text)); at < end; {
 			next, marked := worddiff.Piece(s.marks, at, end)
-			attributes := kindColour(l.Kind) + kindStyle(t.Kind, l.Kind == ' ')
+			attributes := kindColour[l.Kind] + kindStyle(t.Kind, l.Kind == ' ')
 			if marked {
 				attributes += reverse
 			}

@@ -118,17 +118,8 @@ func (f changedFile) Mode() string {
 }
 
 func modeName(mode string) string {
-	switch mode {
-	case "100644":
-		return "file"
-	case "100755":
-		return "executable"
-	case "120000":
-		return "symbolic link"
-	case "160000":
-		return "submodule"
-	}
-	return "mode " + mode
+	return cmp.Or(map[string]string{"100644": "file", "100755": "executable", "120000": "symbolic link",
+		"160000": "submodule"}[mode], "mode "+mode)
 }
 
 // generated reports by its name whether a tool writes the file.
@@ -178,8 +169,12 @@ func inForms(name string) string {
 // listCache keeps the lists of recent comparisons: trees do not change.
 type listCache struct {
 	mu   sync.Mutex
-	keys []string // the newest last
-	all  map[string]*fileList
+	kept []keptList // the newest last
+}
+
+type keptList struct {
+	key  string
+	list *fileList
 }
 
 // listsKept is how many lists are kept; a list of 50,000 files needs about 20 MB.
@@ -188,21 +183,19 @@ const listsKept = 4
 func (c *listCache) get(key string) *fileList {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.all[key]
+	for _, kept := range c.kept {
+		if kept.key == key {
+			return kept.list
+		}
+	}
+	return nil
 }
 
 func (c *listCache) put(key string, list *fileList) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.all == nil {
-		c.all = map[string]*fileList{}
-	}
-	c.keys = append(slices.DeleteFunc(c.keys, func(k string) bool { return k == key }), key)
-	c.all[key] = list
-	for len(c.keys) > listsKept {
-		delete(c.all, c.keys[0])
-		c.keys = c.keys[1:]
-	}
+	c.kept = append(c.kept, keptList{key, list})
+	c.kept = c.kept[max(0, len(c.kept)-listsKept):]
 }
 
 func newFileList(stats []gitstore.FileStat, changes []gitstore.Change) *fileList {

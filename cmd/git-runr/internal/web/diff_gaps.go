@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"context"
 	"net/http"
 	"strconv"
 
@@ -63,18 +62,6 @@ func gapsOf(hunks []unidiff.Hunk, whole []byte) []gapView {
 	return gaps
 }
 
-// gapRows returns count lines of a file from line new on, which is line old on the other side.
-func (p *pages) gapRows(ctx context.Context, c comparison, f changedFile, o viewOptions,
-	old, new, count int) ([]rowView, error) {
-	whole, err := p.repo.Blob(ctx, c.to, f.Path)
-	if err != nil {
-		return nil, err
-	}
-	maker := rowMaker{split: o.split, notes: o.remarks[f.Index], shown: map[shown.Line]bool{}}
-	rows, _ := maker.whole(f.Path, whole, new, count, func(n int) (int, int) { return old + n - new, n })
-	return rows, nil
-}
-
 // gapLines serves a part of a gap, which a script inserts into the page.
 func (p *pages) gapLines(w http.ResponseWriter, r *http.Request, c comparison, list *fileList, o viewOptions,
 	common page) error {
@@ -97,22 +84,17 @@ func (p *pages) gapLines(w http.ResponseWriter, r *http.Request, c comparison, l
 	if sizes[f.Path] > maxPatch {
 		return gitstore.ErrTooLarge
 	}
-	rows, err := p.gapRows(r.Context(), c, f, o, at[0], at[1], min(at[2], rowsShown))
+	whole, err := p.repo.Blob(r.Context(), c.to, f.Path)
 	if err != nil {
 		return err
 	}
+	maker := rowMaker{split: o.split, notes: o.remarks[f.Index], shown: map[shown.Line]bool{}}
+	rows, _ := maker.whole(f.Path, whole, at[1], min(at[2], rowsShown), func(n int) (old, new int) {
+		return at[0] + n - at[1], n
+	})
 	v := fileView{Split: o.split, Hunks: []hunkView{{Rows: rows}}, Blamed: r.FormValue("blame") != ""}
 	if v.Blamed {
 		_ = p.blamed(r.Context(), c, f, v.Hunks) // the lines above say why not
 	}
 	return p.show(w, http.StatusOK, "rows", diffView{common, v})
-}
-
-func (p *pages) runLines(w http.ResponseWriter, r *http.Request) error {
-	_, c, list, err := p.compared(r.Context(), r)
-	if err != nil {
-		return err
-	}
-	common := p.page(r, "Run", "runs")
-	return p.gapLines(w, r, c, list, common.look, common)
 }

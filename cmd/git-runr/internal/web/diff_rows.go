@@ -11,6 +11,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/worddiff"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/syntax"
@@ -231,7 +232,7 @@ const maxShown = 16 << 10
 // colours, and its fold is open if a mark reaches into it.
 func codeHTML(line string, toks []syntax.Token, marks [][2]int) template.HTML {
 	var b strings.Builder
-	shown := cutLine(line)
+	shown := prose.Cut(line, maxShown)
 	b.Grow(len(line) + 32*len(toks))
 	writeLine(&b, shown, toks, marks)
 	if rest := line[len(shown):]; rest != "" {
@@ -261,18 +262,6 @@ func writeLine(b *strings.Builder, text string, toks []syntax.Token, marks [][2]
 			begin = next
 		}
 	}
-}
-
-// cutLine returns line up to maxShown bytes, cut between characters.
-func cutLine(line string) string {
-	if len(line) <= maxShown {
-		return line
-	}
-	end := maxShown
-	for end > maxShown-utf8.UTFMax && !utf8.RuneStart(line[end]) {
-		end--
-	}
-	return line[:end]
 }
 
 // writePiece writes text of one kind. Strings and comments are isolated, so that right-to-left letters in them do not
@@ -321,10 +310,5 @@ func writeVisible(b *strings.Builder, text string) {
 
 // isPlain reports whether text consists of visible ASCII and tabs.
 func isPlain(text string) bool {
-	for i := range len(text) {
-		if c := text[i]; (c < ' ' || c > '~') && c != '\t' {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(text, func(c rune) bool { return (c < ' ' || c > '~') && c != '\t' })
 }

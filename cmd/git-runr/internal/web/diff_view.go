@@ -114,7 +114,7 @@ func (p *pages) fileViews(ctx context.Context, c comparison, list []changedFile,
 	for _, i := range now {
 		patch, ok := patches[i]
 		switch {
-		case !ok: // the patches before it filled the response
+		case !ok: // the patches before it filled the response, or it is loaded by itself
 		case patch.size() > foldBytes:
 			views[i].Folded = "long lines"
 		case pictures > firstPictures && list[i].isImage():
@@ -198,8 +198,9 @@ func (p patch) hunks() (all []unidiff.Hunk) {
 	return all
 }
 
-// patches returns the patches of the files with the given indexes, as far as one response can hold them. A symbolic
-// link that became a file has two patches. If white space is ignored, a file without other changes has an empty one.
+// patches returns the patches of the files with the given indexes, as far as one response can hold them, and except
+// those of files that git pairs differently in the whole diff: they are loaded by themselves. A symbolic link that
+// became a file has two patches. If white space is ignored, a file without other changes has an empty one.
 func (p *pages) patches(ctx context.Context, c comparison, list []changedFile, now []int,
 	noSpace bool) (map[int]patch, error) {
 	if len(now) == 0 {
@@ -228,11 +229,8 @@ func (p *pages) patches(ctx context.Context, c comparison, list []changedFile, n
 	for _, i := range now {
 		f := list[i]
 		patch := byName[f.Path]
-		switch {
-		case f.isOf(patch), len(patch) == 0 && noSpace && !truncated && f.Lines() > 0:
+		if f.isOf(patch) || len(patch) == 0 && noSpace && !truncated && f.Lines() > 0 {
 			found[i] = patch
-		case !truncated:
-			return p.patchEach(ctx, c, list, now, noSpace)
 		}
 	}
 	return found, nil
@@ -244,24 +242,6 @@ func (f changedFile) isOf(patch patch) bool {
 		return len(patch) == 2
 	}
 	return len(patch) == 1 && (patch[0].Old == "" || patch[0].Old == f.From())
-}
-
-// patchEach asks git for one patch at a time; it serves where git pairs files differently in a whole diff than in the
-// diff of one.
-func (p *pages) patchEach(ctx context.Context, c comparison, list []changedFile, now []int,
-	noSpace bool) (map[int]patch, error) {
-	found := map[int]patch{}
-	for _, i := range now {
-		text, _, err := p.repo.Diff(ctx, gitstore.DiffSpec{From: c.from, To: c.to, Paths: list[i].pathspecs(),
-			MaxBytes: maxPatch, IgnoreSpace: noSpace})
-		if err != nil {
-			return nil, err
-		}
-		if found[i], err = filesOf(text); err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
 }
 
 // oneFile returns the diff of one file, whatever its size, from row o.skip on.

@@ -38,11 +38,11 @@ type updateJSON struct {
 // events sends a listener the changes that any process writes, until the listener disconnects. The id of an update
 // names the state, so a client that reconnects gets what it missed.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	if !s.tips.join() {
+	defer s.tips.listeners.Add(-1)
+	if s.tips.listeners.Add(1) > maxListeners {
 		s.fail(w, r, &requestError{status: http.StatusServiceUnavailable, message: "too many listeners"})
 		return
 	}
-	defer s.tips.leave()
 	tips, err := s.tips.read(r.Context(), s.repo)
 	if err != nil {
 		s.fail(w, r, err)
@@ -153,11 +153,7 @@ func (l *listener) send(format string, args ...any) {
 func (l *listener) update(id string, updates []updateJSON) {
 	for _, u := range updates {
 		u.Type, u.At = "ui_event", time.Now().UnixMilli()
-		data, err := json.Marshal(u)
-		if err != nil {
-			l.err = err
-			return
-		}
+		data, _ := json.Marshal(u) // strings and a number cannot fail
 		l.send("id: %s\nevent: %s\ndata: %s\n\n", id, u.Name, data)
 	}
 }

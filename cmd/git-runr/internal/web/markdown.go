@@ -73,13 +73,14 @@ func markdownHTML(source string, quoted quotedLines) template.HTML {
 	pc := parser.NewContext()
 	pc.Set(linksKey, quoted.commit)
 	doc := md.Parser().Parse(mdtext.NewReader(src), parser.WithContext(pc))
-	for node := range suggestions(doc, src) {
-		node.SetAttributeString(attrQuoted, quoted)
-	}
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if block, ok := n.(*ast.FencedCodeBlock); ok && string(block.Language(src)) == "suggestion" {
+			block.SetAttributeString(attrQuoted, quoted)
+		}
+		return ast.WalkContinue, nil
+	})
 	var out bytes.Buffer
-	if err := md.Renderer().Render(&out, src, doc); err != nil {
-		return template.HTML(`<pre class="plain">` + template.HTMLEscapeString(source) + "</pre>")
-	}
+	_ = md.Renderer().Render(&out, src, doc) // into memory
 	return template.HTML(out.String())
 }
 
@@ -112,19 +113,6 @@ func nesting(line string) int {
 			return depth
 		}
 		line = rest[1:]
-	}
-}
-
-// suggestions finds the fenced blocks that suggest other lines.
-func suggestions(doc ast.Node, source []byte) func(func(*ast.FencedCodeBlock) bool) {
-	return func(yield func(*ast.FencedCodeBlock) bool) {
-		_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-			block, ok := n.(*ast.FencedCodeBlock)
-			if ok && entering && string(block.Language(source)) == "suggestion" && !yield(block) {
-				return ast.WalkStop, nil
-			}
-			return ast.WalkContinue, nil
-		})
 	}
 }
 

@@ -2,15 +2,13 @@ package web
 
 import (
 	"html"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	mdtext "github.com/yuin/goldmark/text"
 
-	"github.com/git-runr/git-runr/loop/syntax"
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
 
 // bareLinks turns addresses and commit ids in the text into links.
@@ -23,7 +21,7 @@ const attrOwn = "own"
 var linksKey = parser.NewContextKey()
 
 // commitID returns a pattern for commit ids, which people abbreviate.
-var commitID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[0-9a-f]{7,64}\b`) })
+var commitID = lazyre.Compile(`\b[0-9a-f]{7,64}\b`)
 
 // maxCommits is the maximum number of ids to look up in one text; further ids remain text.
 const maxCommits = 50
@@ -116,38 +114,18 @@ func linkFirst(text *ast.Text, source []byte, find func(string) (from, to int, u
 	return rest
 }
 
-// findAddress returns the position of the first http or https address in s, without the punctuation after it, or -1.
-func findAddress(s string) (from, to int) {
-	for at := 0; ; {
-		i := strings.Index(s[at:], "http")
-		if i < 0 {
-			return -1, -1
-		}
-		from = at + i
-		at = from + len("http")
-		rest, ok := strings.CutPrefix(strings.TrimPrefix(s[at:], "s"), "://")
-		if !ok || from > 0 && syntax.IsWordByte(s[from-1]) {
-			continue
-		}
-		if to = len(s) - len(rest) + addressEnd(rest); to > len(s)-len(rest) {
-			return from, to
-		}
-	}
-}
+// address matches an http or https address without the punctuation after it.
+var address = lazyre.Compile("\\bhttps?://[^ \t\n<>\"`{}|\\\\^]*[^ \t\n<>\"`{}|\\\\^.,:;!?'*_~)\\]]")
 
-// addressEnd returns where an address ends. s is the part of it after the slashes.
-func addressEnd(s string) int {
-	end := strings.IndexAny(s, " \t\n<>\"`{}|\\^")
-	if end < 0 {
-		end = len(s)
+// findAddress returns the position of the first address in s, with the brackets that close those in it, or -1.
+func findAddress(s string) (from, to int) {
+	at := address().FindStringIndex(s)
+	if at == nil {
+		return -1, -1
 	}
-	for end > 0 {
-		last := s[end-1]
-		open := last == ')' && strings.Count(s[:end], "(") >= strings.Count(s[:end], ")")
-		if open || strings.IndexByte(".,:;!?'*_~)]", last) < 0 {
-			return end
-		}
-		end--
+	from, to = at[0], at[1]
+	for to < len(s) && s[to] == ')' && strings.Count(s[from:to], "(") > strings.Count(s[from:to], ")") {
+		to++
 	}
-	return end
+	return from, to
 }

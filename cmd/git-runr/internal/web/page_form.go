@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"path"
@@ -74,24 +73,19 @@ func (p *pages) postComment(w http.ResponseWriter, r *http.Request, review recor
 	case id == "":
 		err = p.addComment(r, review)
 	case r.PostForm.Has("delete"):
-		err = p.edit(r.Context(), review, func(d *store.Draft) error { return d.Remove(id) })
+		_, err = p.editDraft(r, func(d *store.Draft) error { return d.Remove(id) })
 	default:
 		text := r.PostForm.Get("comment")
 		if strings.TrimSpace(text) == "" {
 			return badRequest("comment is empty")
 		}
-		err = p.edit(r.Context(), review, func(d *store.Draft) error { return d.Set(id, text) })
+		_, err = p.editDraft(r, func(d *store.Draft) error { return d.Set(id, text) })
 	}
 	if err != nil {
 		return err
 	}
 	http.Redirect(w, r, reviewURL(review.ID, r.PostForm.Get("file")), http.StatusSeeOther)
 	return nil
-}
-
-func (p *pages) edit(ctx context.Context, review record.Review, edit func(*store.Draft) error) error {
-	_, err := p.Store.EditDraft(ctx, review.ID, p.Actor, edit)
-	return err
 }
 
 func (p *pages) addComment(r *http.Request, review record.Review) error {
@@ -103,10 +97,11 @@ func (p *pages) addComment(r *http.Request, review record.Review) error {
 	if err != nil {
 		return err
 	}
-	return p.edit(r.Context(), review, func(d *store.Draft) error {
+	_, err = p.editDraft(r, func(d *store.Draft) error {
 		d.Add(c)
 		return nil
 	})
+	return err
 }
 
 // commentFields reads a comment from a form.
@@ -197,7 +192,7 @@ func (p *pages) postViewed(w http.ResponseWriter, r *http.Request, review record
 	if err != nil {
 		return err
 	}
-	err = p.edit(r.Context(), review, func(d *store.Draft) error {
+	_, err = p.editDraft(r, func(d *store.Draft) error {
 		d.SetViewed(file.Path, !d.HasViewed(file.Path))
 		return nil
 	})

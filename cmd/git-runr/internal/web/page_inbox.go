@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"net/url"
@@ -53,11 +54,8 @@ var inboxTabs = []struct{ name, label string }{
 }
 
 func (p *pages) inbox(w http.ResponseWriter, r *http.Request) error {
-	v := inboxView{page: p.page(r, "Inbox", "inbox"), Status: r.FormValue("status")}
+	v := inboxView{page: p.page(r, "Inbox", "inbox"), Status: cmp.Or(r.FormValue("status"), record.StatusWaiting)}
 	v.Watched = "*"
-	if v.Status == "" {
-		v.Status = record.StatusWaiting
-	}
 	fits, err := record.StatusFilter(v.Status)
 	if err != nil {
 		return badRequest("%v", err)

@@ -9,11 +9,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
-	"sync"
 
 	"github.com/git-runr/git-runr/diagnose"
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/workspace"
@@ -23,9 +22,7 @@ import (
 type keptView struct{ Name, URL string }
 
 // keptName matches the names of the files that a run keeps for its attempts and rounds: see execution.transcript.
-var keptName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:attempt-[1-9][0-9]{0,5}(?:\.prompt\.md|\.log)|review-[1-9][0-9]{0,5}\.log)$`)
-})
+var keptName = lazyre.Compile(`^(?:attempt-[1-9][0-9]{0,5}(?:\.prompt\.md|\.log)|review-[1-9][0-9]{0,5}\.log)$`)
 
 // keptOf returns the kept files of the attempt or round in an entry of the timeline.
 func (p *pages) keptOf(run string, e diagnose.ReportEntry) (kept []keptView) {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"html/template"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/gitstore/each"
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/safetext"
@@ -96,13 +98,7 @@ func (s submissionView) Class() string {
 }
 
 func outcomeClass(o record.Outcome) string {
-	switch o {
-	case record.OutcomePassed:
-		return "good"
-	case record.OutcomeFailed:
-		return "bad"
-	}
-	return "quiet"
+	return cmp.Or(map[record.Outcome]string{record.OutcomePassed: "good", record.OutcomeFailed: "bad"}[o], "quiet")
 }
 
 // submissions returns the answers of a review with their remarks. remarks must correspond to said.Remarks.
@@ -130,10 +126,5 @@ func firstLine(s string) string {
 		}
 		line = "suggestion"
 	}
-	line = safetext.Line(strings.Join(strings.Fields(line), " "))
-	const limit = 120
-	if runes := []rune(line); len(runes) > limit {
-		return string(runes[:limit]) + "…"
-	}
-	return line
+	return prose.CutColumns(safetext.Line(strings.Join(strings.Fields(line), " ")), 120)
 }

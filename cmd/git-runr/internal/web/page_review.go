@@ -227,23 +227,16 @@ func (p *pages) earlier(ctx context.Context, v *reviewView) error {
 	if v.Review.Request.Follows == "" {
 		return nil
 	}
-	rounds, err := p.Store.Conversation(ctx, v.Review)
-	at := rounds.Place(v.Review.ID)
-	if err != nil || at < 1 {
-		return err
+	earlier, err := shown.EarlierThan(ctx, p.Store, v.Review)
+	if earlier.Since != nil {
+		v.Since = fmt.Sprintf("since round %d %s", earlier.Before, earlier.Since)
 	}
-	since, err := p.Store.Since(ctx, rounds[at-1].Request.Subject, v.Review.Request.Subject)
-	if err == nil {
-		v.Since = fmt.Sprintf("since round %d %s", at, since)
-	}
-	// if a version is not here, remarks stay where they were made
-	earlier, earlierErr := shown.EarlierThan(ctx, p.Store, rounds, at)
 	commits := p.commits(ctx)
 	list := func(remarks []*shown.Remark) []*remark {
-		return each.Of(remarks, func(r *shown.Remark) *remark { return newRemark(rounds[r.Round-1], r, commits) })
+		return each.Of(remarks, func(r *shown.Remark) *remark { return newRemark(earlier.Rounds[r.Round-1], r, commits) })
 	}
 	v.Carried, v.Unsettled, v.Settled = list(earlier.Carried), list(earlier.Left), earlier.Settled
-	return gitstore.IgnoreNotFound(cmp.Or(err, earlierErr))
+	return err
 }
 
 // Answered returns the newest answer with its actor and reason, or "".
@@ -374,9 +367,11 @@ func (p *pages) open(r *http.Request, review record.Review) (o opened, err error
 	return o, err
 }
 
+// fileShower shows a file of a comparison that the request names.
+type fileShower func(http.ResponseWriter, *http.Request, comparison, *fileList, viewOptions, page) error
+
 // ofFiles returns a handler that calls show with the change under the review that is named in the request.
-func (p *pages) ofFiles(show func(http.ResponseWriter, *http.Request, comparison, *fileList, viewOptions, page) error,
-) func(http.ResponseWriter, *http.Request) error {
+func (p *pages) ofFiles(show fileShower) func(http.ResponseWriter, *http.Request) error {
 	return p.ofReview(func(w http.ResponseWriter, r *http.Request, review record.Review) error {
 		o, err := p.open(r, review)
 		if err != nil {

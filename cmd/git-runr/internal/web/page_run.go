@@ -294,10 +294,7 @@ func (p *pages) postRunComment(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	placed.Comment = ""
-	lines, err := json.Marshal(placed)
-	if err != nil {
-		return err
-	}
+	lines, _ := json.Marshal(placed) // our own types can be encoded
 	err = refusal(p.Do(ctx, "-q", "intervene", run.ID, "--lines", string(lines), "--note", in.Comment))
 	if err != nil {
 		return err
@@ -350,22 +347,17 @@ func (p *pages) compared(ctx context.Context, r *http.Request) (record.Run, comp
 	return run, c, list, err
 }
 
-func (p *pages) runDiff(w http.ResponseWriter, r *http.Request) error {
-	run, c, list, err := p.compared(r.Context(), r)
-	if err != nil {
-		return err
+// ofRun returns a handler that calls show with the comparison of two steps of the run that is named in the request.
+func (p *pages) ofRun(show fileShower) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		run, c, list, err := p.compared(r.Context(), r)
+		if err != nil {
+			return err
+		}
+		common := p.page(r, r.FormValue("path"), "runs")
+		common.look.remarks = runRemarks(run, c, list)
+		return show(w, r, c, list, common.look, common)
 	}
-	common := p.page(r, "Run", "runs")
-	common.look.remarks = runRemarks(run, c, list)
-	return p.showDiff(w, r, c, list, common.look, common)
-}
-
-func (p *pages) runFile(w http.ResponseWriter, r *http.Request) error {
-	_, c, list, err := p.compared(r.Context(), r)
-	if err != nil {
-		return err
-	}
-	return p.showWhole(w, r, c, list, viewOptions{}, p.page(r, r.FormValue("path"), "runs"))
 }
 
 func (p *pages) runRaw(w http.ResponseWriter, r *http.Request) error {

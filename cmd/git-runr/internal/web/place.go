@@ -81,10 +81,7 @@ func (p *Place) record(last int) error {
 			return fmt.Errorf("write the server's secret: %w", err)
 		}
 	}
-	data, err := json.Marshal(p.Address)
-	if err != nil {
-		return err
-	}
+	data, _ := json.Marshal(p.Address) // our own types can be encoded
 	if err := safefile.WriteFile(screens.AddressPath(p.repo), append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write the server's address: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
@@ -158,24 +159,15 @@ func (s *Server) authenticateAPI(w http.ResponseWriter, r *http.Request, next ht
 	}
 }
 
-// reviewOfPath returns the full id of the one review that a path is about, or "". Such paths begin with /review/ID or
-// /api/review/KIND/ID.
-func reviewOfPath(path string) string {
-	parts := strings.Split(path, "/")
-	at := 2
-	if len(parts) > 1 && parts[1] == "api" {
-		at = 4
-	}
-	if len(parts) <= at || parts[at-1] != "review" && (at != 4 || parts[2] != "review") || !isReviewID(parts[at]) {
-		return ""
-	}
-	return parts[at]
-}
+// ofOneReview matches paths that are about one review. The group is its full id, such as 20260102030405-abcdef.
+var ofOneReview = lazyre.Compile(`^/(?:api/review/[^/]+|review)/([0-9]{14}-[^/]{6})(?:/|$)`)
 
-// isReviewID reports whether s can be a full id, such as 20260102030405-abcdef.
-func isReviewID(s string) bool {
-	digits, rest, ok := strings.Cut(s, "-")
-	return ok && len(digits) == 14 && len(rest) == 6 && strings.Trim(digits, "0123456789") == ""
+// reviewOfPath returns the full id of the one review that a path is about, or "".
+func reviewOfPath(path string) string {
+	if found := ofOneReview().FindStringSubmatch(path); found != nil {
+		return found[1]
+	}
+	return ""
 }
 
 // cookieName includes the port, because browsers send a cookie to all ports of a host.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
@@ -70,7 +71,7 @@ type tipsCache struct {
 	mu        sync.Mutex
 	at        time.Time
 	tips      gitstore.Tips
-	listeners int
+	listeners atomic.Int64
 }
 
 func (c *tipsCache) read(ctx context.Context, repo *gitstore.Repo) (gitstore.Tips, error) {
@@ -84,21 +85,4 @@ func (c *tipsCache) read(ctx context.Context, repo *gitstore.Repo) (gitstore.Tip
 		c.at, c.tips = time.Now(), tips
 	}
 	return tips, err
-}
-
-// join adds a listener. It returns false if there are too many.
-func (c *tipsCache) join() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.listeners >= maxListeners {
-		return false
-	}
-	c.listeners++
-	return true
-}
-
-func (c *tipsCache) leave() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.listeners--
 }
