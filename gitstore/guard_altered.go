@@ -459,6 +459,11 @@ func (r *Repo) restoreRef(ctx context.Context, c RefChange) error {
 		}
 	}
 	if !isCommit(c.New) {
+		if file := r.refs.Path(c.Ref); errors.Is(safefile.CheckRegular(file), ErrIrregular) {
+			if err := os.Remove(file); err != nil { // a pipe or the like, which git would wait for
+				return err
+			}
+		}
 		if c.Old == "" {
 			_, err = r.dir.Git(ctx, "symbolic-ref", "-d", c.Ref)
 			return err

@@ -175,7 +175,7 @@ func (s *Store) readLooseRefs(dir string, loose map[string]string) error {
 		}
 		id, target, err := s.readLooseRef(name)
 		switch {
-		case errors.Is(err, errNotPlain):
+		case errors.Is(err, errNotPlain), errors.Is(err, safefile.ErrIrregular):
 			loose[name] = "?"
 			return nil
 		case target != "":

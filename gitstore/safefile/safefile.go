@@ -91,18 +91,37 @@ func ReadFile(path string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// Open is os.Open for a file of this tool or of git. It never blocks: it returns ErrIrregular for a pipe or the like.
+// Open is os.Open for a file of this tool or of git. It never blocks: it returns ErrIrregular for a
+// pipe or the like, and opens the null device.
 func Open(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
-	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
-		f.Close()
-		return nil, fmt.Errorf("%q: %w", path, ErrIrregular)
+	info, err := f.Stat()
+	switch {
+	case err != nil || info.Mode().IsRegular() || isNull(info):
+		return f, nil
+	case info.IsDir():
+		err = &irregularDir{path}
+	default:
+		err = fmt.Errorf("%q: %w", path, ErrIrregular)
 	}
-	return f, nil
+	f.Close()
+	return nil, err
 }
+
+// isNull reports whether a file is the null device, which stands for an empty file.
+func isNull(info fs.FileInfo) bool {
+	null, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(info, null)
+}
+
+// irregularDir is the ErrIrregular of a directory; it is EISDIR too.
+type irregularDir struct{ path string }
+
+func (e *irregularDir) Error() string   { return fmt.Sprintf("%q: %v", e.path, ErrIrregular) }
+func (e *irregularDir) Unwrap() []error { return []error{ErrIrregular, syscall.EISDIR} }
 
 // OpenFile is os.OpenFile for a file of this tool. It returns ErrIrregular for anything but a file.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
@@ -116,7 +135,7 @@ func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 // CheckRegular returns ErrIrregular if path is something other than a file or leads to it.
 func CheckRegular(path string) error {
 	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
+	if err == nil && !info.Mode().IsRegular() && !isNull(info) {
 		return fmt.Errorf("%q: %w", path, ErrIrregular)
 	}
 	return nil

@@ -1,10 +1,13 @@
 package safefile
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -78,5 +81,16 @@ func TestWriteExactReplacesALink(t *testing.T) {
 	}
 	if info, err := os.Lstat(path); err != nil || info.Mode() != 0o777 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+// TestIrregular checks that nothing but a file is opened, and that a directory is told apart.
+func TestIrregular(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := ReadFile(dir); !errors.Is(err, ErrIrregular) || !errors.Is(err, syscall.EISDIR) {
+		t.Errorf("a directory: %v", err)
+	}
+	if _, err := ReadFile(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("nothing: %v", err)
 	}
 }
