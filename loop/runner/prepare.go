@@ -13,8 +13,8 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 )
 
-// prepare runs the setup of the run's worktree before the first agent. If setup fails, the run stops, unless there is
-// an attempt already: then the checks report what is wrong.
+// prepare runs the setup of the run's worktree before an agent works there, if it has not run or its inputs changed. If
+// setup fails, the run stops, unless there is an attempt already: then the checks report what is wrong.
 func (t *execution) prepare() error {
 	if t.run.Plan.InPlace || t.Checker.Run == nil {
 		return nil

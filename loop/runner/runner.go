@@ -57,9 +57,6 @@ func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, erro
 			return run, err
 		}
 		defer free()
-		if err := turn.prepare(); err != nil {
-			return turn.interrupted(err)
-		}
 	}
 	for !turn.run.Done() {
 		step, err := turn.affords(Next(turn.run, turn.run.Plan.Policy))
@@ -86,6 +83,9 @@ func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, erro
 func (t *execution) do(step Step) error {
 	switch step.Action {
 	case DoAttempt:
+		if err := t.prepare(); err != nil || t.run.Done() {
+			return err
+		}
 		return t.attempt(step)
 	case DoChecks:
 		return t.checks(step)

@@ -93,10 +93,12 @@ func importTimeline(s *session) error {
 // importPlan returns the configuration of this repository for an imported run, with warnings. Nothing in it comes from
 // the timeline.
 func importPlan(ctx context.Context, conf *config.Config, store *store.Store) (runplan.Plan, []string, error) {
-	plan, warnings, err := conf.Plan()
+	plan, err := conf.Plan()
 	if err != nil {
 		return plan, nil, err
 	}
+	var warnings []string
+	plan.Checks, warnings = conf.Checks()
 	plan.Settings = nil // the limits set here did not end the run
 	if plan.Implementer == "" {
 		warnings = append(warnings, "no implementer is configured: the run can be read but not resumed")

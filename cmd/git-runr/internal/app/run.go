@@ -249,7 +249,7 @@ func stopStatus(reason string) error { return exit.With(exit.Status(record.Reaso
 
 // plan returns what the run works on and by which rules, from the command line and the configuration.
 func (s *session) plan(store *store.Store, conf *config.Config) (runplan.Plan, error) {
-	plan, _, err := conf.Plan()
+	plan, err := conf.Plan()
 	if err != nil {
 		return plan, err
 	}

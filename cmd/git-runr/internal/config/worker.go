@@ -130,8 +130,8 @@ func (c *Config) reviewChecks(ctx context.Context, store *store.Store, review re
 	return c.MayRun(ctx, run, not, tips...)
 }
 
-// Plan returns the configured plan of a run that begins now, and why checks are missing from it.
-func (c *Config) Plan() (plan runplan.Plan, skipped []string, err error) {
+// Plan returns the configured plan of a run that begins now, without checks.
+func (c *Config) Plan() (plan runplan.Plan, err error) {
 	plan = runplan.Plan{
 		Implementer: c.Loop.Implementer, Reviewer: c.Loop.Reviewer, Profile: c.Loop.Profile, Exclude: c.Review.Exclude,
 		Generated: c.Review.Generated, Instructed: c.Review.Instructions == "base",
@@ -140,9 +140,8 @@ func (c *Config) Plan() (plan runplan.Plan, skipped []string, err error) {
 		CommitHooks:  c.Loop.CommitHooks,
 		KeepSessions: c.Loop.ResumeSession,
 	}
-	plan.Checks, skipped = c.Checks()
 	plan.Policy, err = c.policy()
-	return plan, skipped, err
+	return plan, err
 }
 
 // policy returns the rules by which a run decides.
