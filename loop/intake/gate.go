@@ -132,7 +132,7 @@ func ToType(held []Gated, level lineage.Level, rules bool, most int) []string {
 			line = "git rebase -i " + c.Commit.Short() + "~1"
 		case c.Refused && c.Review != "":
 			line = "git runr show " + c.Review
-		case asked != "" && !c.Seen(): // rules have to look before it may go to the branch where that person is asked
+		case asked != "" && !c.RulesLooked(): // rules have to look before it may go to the branch where that person is asked
 			line = "git runr review --wait " + c.Commit.Short()
 		case asked != "":
 			line = "git runr show " + asked

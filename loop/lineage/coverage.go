@@ -84,6 +84,9 @@ type Covered struct {
 // Seen reports whether rules or somebody looked at the commit's change, or there is no change to look at.
 func (c Covered) Seen() bool { return c.Level != "" || c.State == CoverNothing }
 
+// RulesLooked reports whether rules or somebody looked at the commit's change, or found nothing in it that can be shown.
+func (c Covered) RulesLooked() bool { return c.Seen() || c.State == CoverUnshown }
+
 // Meets reports whether the commit has at least level, and nothing refuses it.
 func (c Covered) Meets(level Level) bool {
 	return !c.Refused && (c.State == CoverNothing || slices.Index(Levels, c.Level) >= slices.Index(Levels, level))

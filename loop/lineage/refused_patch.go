@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	maxRefusals = 100   // how many reviews refusedCommits reads
+	maxRefusals = 300   // how many reviews refusedCommits reads, first those that wait for somebody
 	maxPatches  = 1_000 // how many of the newest commits are compared with what people refuse
 )
 
@@ -41,6 +41,9 @@ func addRefusedPatches(ctx context.Context, s *store.Store, commits []gitstore.L
 				continue
 			}
 			for _, same := range refused[was] {
+				if same.Passed { // its fix counts only with it: see refuseElsewhere
+					same.span.To = id
+				}
 				if !slices.ContainsFunc(by[id], func(c cover) bool { return c.Review == same.Review }) {
 					by[id] = append(by[id], same)
 				}
@@ -50,13 +53,18 @@ func addRefusedPatches(ctx context.Context, s *store.Store, commits []gitstore.L
 	return nil
 }
 
-// refusedCommits returns what people refuse in reviews that wait for somebody, by commit, as it counts for a copy.
+// refusedCommits returns what people refuse in reviews that wait for somebody, and what they refused until a fix settled
+// it, by commit, as it counts for a copy.
 func refusedCommits(ctx context.Context, s *store.Store) (map[gitstore.ID][]cover, error) {
-	reviews, _, err := s.Reviews(ctx, store.Filter{Status: record.WaitingStatus, ByNeed: true, Limit: maxRefusals})
+	counts := func(status string) bool {
+		return record.WaitingStatus(status) || status == string(record.ReviewResolved)
+	}
+	reviews, _, err := s.Reviews(ctx, store.Filter{Status: counts, ByNeed: true, Limit: maxRefusals})
 	refused := map[gitstore.ID][]cover{}
 	for _, r := range reviews {
 		covers := reviewCovers(r)
-		if len(r.Refusers) == 0 || len(covers) == 0 || !covers[0].Refused {
+		fixed := len(r.FixedBy) > 0
+		if len(r.Refusers) == 0 || len(covers) == 0 || !covers[0].Refused && !(covers[0].Passed && fixed) {
 			continue
 		}
 		ids := each.SetOf(append(slices.Clone(r.Within), r.Commit), func(id gitstore.ID) gitstore.ID { return id })

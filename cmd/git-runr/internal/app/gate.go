@@ -135,7 +135,7 @@ func sortToSee(held []intake.Gated, code []hooks.Push, trunks []string) (rest, t
 	}
 	for _, c := range held {
 		_, branch := c.Asked()
-		lacksAnswer := c.Level != "" && (c.Before || !c.Refused)
+		lacksAnswer := c.RulesLooked() && (c.Before || !c.Refused)
 		if lacksAnswer && branch != "" && code[0].Remote == "refs/heads/"+branch {
 			toSee = append(toSee, c)
 		} else {
