@@ -42,21 +42,67 @@ func (r *Repo) Unpushed(ctx context.Context, remote string, tips, old []ID, max 
 	return commits, nil
 }
 
-// Trunks returns the refs of a remote that other branches are merged into: main, master, and the branch that the
+// RemoteAt returns the configured remote that a push to name goes to: name itself, or the one with that URL. It returns
+// name if there is none.
+func (r *Repo) RemoteAt(name string) string {
+	remotes := r.Remotes()
+	at := slices.IndexFunc(remotes, func(remote string) bool { return r.Config.Get("remote."+remote+".url") == name })
+	if slices.Contains(remotes, name) || at < 0 {
+		return name
+	}
+	return remotes[at]
+}
+
+// Trunks are the branches of a remote that other branches are merged into: main, master, and the branch that the
 // remote's HEAD names here.
-func (r *Repo) Trunks(ctx context.Context, remote string) ([]string, error) {
-	trunks, place := []string{"refs/heads/main", "refs/heads/master"}, "refs/remotes/"+remote+"/"
+type Trunks struct {
+	Refs []string // on the remote: refs/heads/main
+	// Guessed says that neither the remote's HEAD nor a branch main or master of it is known here.
+	Guessed bool
+	tips    []ID // as last fetched
+}
+
+// Trunks returns the trunks of a remote.
+func (r *Repo) Trunks(ctx context.Context, remote string) (Trunks, error) {
+	trunks, place := Trunks{Refs: []string{"refs/heads/main", "refs/heads/master"}}, "refs/remotes/"+remote+"/"
 	if !slices.Contains(r.Remotes(), remote) {
 		return trunks, nil
 	}
 	target, err := r.refs.SymbolicTarget(ctx, place+"HEAD")
 	if err != nil {
-		return nil, fmt.Errorf("read the HEAD of %s: %w", remote, err)
+		return trunks, fmt.Errorf("read the HEAD of %s: %w", remote, err)
 	}
-	if name, ok := strings.CutPrefix(target, place); ok {
-		trunks = append(trunks, "refs/heads/"+name)
+	name, known := strings.CutPrefix(target, place)
+	if known && !slices.Contains(trunks.Refs, "refs/heads/"+name) {
+		trunks.Refs = append(trunks.Refs, "refs/heads/"+name)
 	}
+	for _, ref := range trunks.Refs {
+		tip, err := r.Ref(ctx, place+strings.TrimPrefix(ref, "refs/heads/"))
+		if err != nil {
+			return trunks, err
+		}
+		if tip != "" {
+			trunks.tips = append(trunks.tips, tip)
+		}
+	}
+	trunks.Guessed = !known && len(trunks.tips) == 0
 	return trunks, nil
+}
+
+// AddedBeside lists the commits of tip, for a new trunk, that no trunk has as last fetched, newest first, at most max. ok
+// is false if none was fetched.
+func (r *Repo) AddedBeside(ctx context.Context, trunks Trunks, tip ID,
+	max int) (commits []LoggedCommit, ok bool, err error) {
+	commit, err := r.commitAt(ctx, tip)
+	if err != nil || commit == "" || len(trunks.tips) == 0 {
+		return nil, false, err
+	}
+	revs := append([]ID{commit}, r.except(ctx, trunks.tips)...)
+	commits, err = r.logMessages(ctx, revs, fmt.Sprintf("--max-count=%d", max), "--no-patch")
+	if err != nil {
+		return nil, true, fmt.Errorf("list what is pushed: %w", err)
+	}
+	return commits, true, nil
 }
 
 // Added lists the commits in the history of tip and not of old, newest first, at most max. ok is false if old is not

@@ -62,7 +62,7 @@ func refuses(err error) bool {
 
 // gate examines the refs of a push when the gate is on. It prints what does not pass, and returns the refusal.
 func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Push) error {
-	remote := s.Args().Get(1)
+	remote := store.Repo.RemoteAt(s.Args().Get(1))
 	pushed, err := s.sortPushed(store.Repo, refs)
 	if err != nil {
 		return err
@@ -94,7 +94,10 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 	if err != nil {
 		return err
 	}
-	held, toSee := sortToSee(held, pushed.code, trunks)
+	mayBeTrunk := func(ref hooks.Push) bool { return ref.Old != "" && !slices.Contains(trunks.Refs, ref.Remote) }
+	screen.When(s.out, trunks.Guessed && slices.ContainsFunc(pushed.code, mayBeTrunk),
+		"git runr: which branch of %[1]s is the default is not known here: git remote set-head %[1]s -a\n", remote)
+	held, toSee := sortToSee(held, pushed.code, trunks.Refs)
 	if len(held)+len(tags)+len(pushed.private)+len(pushed.opaque) == 0 {
 		s.writeToSee(bar, toSee)
 		return nil
@@ -162,13 +165,16 @@ func (s *session) writeToSee(bar lineage.Bar, commits []intake.Gated) {
 // other refs that no branch of the remote has. A commit that is refused on a topic branch of the remote is new on
 // the trunk.
 func (s *session) gated(repo *gitstore.Repo, remote string, pushed pushedRefs,
-	trunks []string) (commits []gitstore.LoggedCommit, err error) {
+	trunks gitstore.Trunks) (commits []gitstore.LoggedCommit, err error) {
 	var others []gitstore.ID
 	for _, ref := range pushed.code {
 		known := false
-		if slices.Contains(trunks, ref.Remote) {
+		if slices.Contains(trunks.Refs, ref.Remote) {
 			var added []gitstore.LoggedCommit
-			if added, known, err = repo.Added(s.ctx, ref.New, ref.Old, maxPushed); err != nil {
+			if added, known, err = repo.Added(s.ctx, ref.New, ref.Old, maxPushed); err == nil && !known {
+				added, known, err = repo.AddedBeside(s.ctx, trunks, ref.New, maxPushed)
+			}
+			if err != nil {
 				return nil, err
 			}
 			commits = append(commits, added...)
