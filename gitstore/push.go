@@ -89,8 +89,8 @@ func (r *Repo) Trunks(ctx context.Context, remote string) (Trunks, error) {
 	return trunks, nil
 }
 
-// AddedBeside lists the commits of tip, for a new trunk, that no trunk has as last fetched, newest first, at most max. ok
-// is false if none was fetched.
+// AddedBeside lists the commits of tip, for a new trunk, that no trunk has as last fetched, newest first, at most max.
+// ok is false if none was fetched.
 func (r *Repo) AddedBeside(ctx context.Context, trunks Trunks, tip ID,
 	max int) (commits []LoggedCommit, ok bool, err error) {
 	commit, err := r.commitAt(ctx, tip)
