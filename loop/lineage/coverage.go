@@ -84,7 +84,7 @@ type Covered struct {
 // Seen reports whether rules or somebody looked at the commit's change, or there is no change to look at.
 func (c Covered) Seen() bool { return c.Level != "" || c.State == CoverNothing }
 
-// RulesLooked reports whether rules or somebody looked at the commit's change, or found nothing in it that can be shown.
+// RulesLooked reports whether rules or somebody looked at the commit's change, or there is nothing in it to show them.
 func (c Covered) RulesLooked() bool { return c.Seen() || c.State == CoverUnshown }
 
 // Meets reports whether the commit has at least level, and nothing refuses it.

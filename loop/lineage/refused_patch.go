@@ -53,8 +53,8 @@ func addRefusedPatches(ctx context.Context, s *store.Store, commits []gitstore.L
 	return nil
 }
 
-// refusedCommits returns what people refuse in reviews that wait for somebody, and what they refused until a fix settled
-// it, by commit, as it counts for a copy.
+// refusedCommits returns what people refuse in reviews that wait for somebody, and what they refused until a fix
+// settled it, by commit, as it counts for a copy.
 func refusedCommits(ctx context.Context, s *store.Store) (map[gitstore.ID][]cover, error) {
 	counts := func(status string) bool {
 		return record.WaitingStatus(status) || status == string(record.ReviewResolved)
