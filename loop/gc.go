@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,8 +14,10 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/safefile"
 	"github.com/git-runr/git-runr/loop/checking"
+	"github.com/git-runr/git-runr/loop/closing"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
@@ -93,11 +94,7 @@ func writeCutoff(s *store.Store, c cutoff) error {
 
 // FindGarbage finds reviews that were closed, and runs that ended, before then. It changes nothing.
 func FindGarbage(ctx context.Context, s *store.Store, then time.Time) (Garbage, error) {
-	since, err := ClosedSince(s)
-	if err != nil {
-		return Garbage{}, err
-	}
-	g, err := findGarbage(ctx, s, then)
+	g, since, err := findGarbage(ctx, s, then)
 	if err != nil {
 		return g, err
 	}
@@ -108,28 +105,26 @@ func FindGarbage(ctx context.Context, s *store.Store, then time.Time) (Garbage, 
 	return g, err
 }
 
-// findGarbage is FindGarbage without the reviews: gc only hides those from lists.
-func findGarbage(ctx context.Context, s *store.Store, then time.Time) (Garbage, error) {
-	since, err := ClosedSince(s)
-	if err != nil {
-		return Garbage{}, err
+// findGarbage is FindGarbage without the reviews: gc only hides those from lists. since is as in ClosedSince.
+func findGarbage(ctx context.Context, s *store.Store, then time.Time) (g Garbage, since time.Time, err error) {
+	if since, err = ClosedSince(s); err != nil {
+		return g, since, err
 	}
-	g := Garbage{ClosedBefore: then.UTC().Truncate(time.Millisecond), Runs: []RunGarbage{}}
+	g.ClosedBefore = then.UTC().Truncate(time.Millisecond)
 	if since.After(g.ClosedBefore) { // what was hidden stays hidden
 		g.ClosedBefore = since
 	}
 	if g.Runs, err = runGarbage(ctx, s, then); err != nil {
-		return g, err
+		return g, since, err
 	}
 	if g.Typed, err = typedTexts(ctx, s, g.ClosedBefore); err != nil {
-		return g, err
+		return g, since, err
 	}
-	g.Undo, err = s.Repo.OldOperations(ctx, s.Now().AddDate(0, 0, -UndoDays), UndoKept)
-	if err != nil {
-		return g, err
+	if g.Undo, err = s.Repo.OldOperations(ctx, s.Now().AddDate(0, 0, -UndoDays), UndoKept); err != nil {
+		return g, since, err
 	}
 	if g.Checkouts, err = checking.DropCheckouts(ctx, s, true); err != nil {
-		return g, err
+		return g, since, err
 	}
 	g.Lost, err = s.Repo.LostTrees()
 	inUse := func(lost gitstore.LostTree) bool {
@@ -137,16 +132,17 @@ func findGarbage(ctx context.Context, s *store.Store, then time.Time) (Garbage, 
 	}
 	g.Kept = slices.DeleteFunc(slices.Clone(g.Lost), func(lost gitstore.LostTree) bool { return !inUse(lost) })
 	g.Lost = slices.DeleteFunc(g.Lost, inUse)
-	return g, err
+	return g, since, err
 }
 
 // runGarbage returns what is left of runs that ended before then.
 func runGarbage(ctx context.Context, s *store.Store, then time.Time) ([]RunGarbage, error) {
 	found := []RunGarbage{}
-	refs, err := s.Repo.Refs(ctx, "refs/runr-local/snapshots/")
+	snapshots, err := s.Repo.Refs(ctx, "refs/runr-local/snapshots/")
 	if err != nil {
 		return found, fmt.Errorf("list snapshots: %w", err)
 	}
+	refs := each.Keys(snapshots)
 	over := func(status string) bool { return record.RunStatus(status).Over() }
 	runs, _, err := s.Runs(ctx, store.Filter{Status: over})
 	if err != nil {
@@ -162,12 +158,11 @@ func runGarbage(ctx context.Context, s *store.Store, then time.Time) ([]RunGarba
 		if err != nil {
 			return found, err
 		}
-		for ref := range refs {
+		for _, ref := range refs {
 			if strings.HasPrefix(ref, workspace.SnapshotRefs(run.ID)) || given != "" && strings.HasPrefix(ref, given) {
 				g.Snapshots = append(g.Snapshots, ref)
 			}
 		}
-		slices.Sort(g.Snapshots)
 		if g.Worktree+g.Files == "" && len(g.Snapshots) == 0 {
 			continue
 		}
@@ -208,10 +203,8 @@ func typedTexts(ctx context.Context, s *store.Store, then time.Time) ([]string, 
 
 // givenSnapshots returns the ref prefix of the snapshots of the checkout from which the run took over finished work, or
 // "" if there are none.
-func givenSnapshots(ctx context.Context, s *store.Store, id string, refs map[string]gitstore.ID) (string, error) {
-	if !slices.ContainsFunc(slices.Collect(maps.Keys(refs)), func(ref string) bool {
-		return strings.HasPrefix(ref, workspace.ContextRefs)
-	}) {
+func givenSnapshots(ctx context.Context, s *store.Store, id string, refs []string) (string, error) {
+	if !slices.ContainsFunc(refs, func(ref string) bool { return strings.HasPrefix(ref, workspace.ContextRefs) }) {
 		return "", nil
 	}
 	run, err := s.Run(ctx, id)
@@ -312,4 +305,56 @@ func dropRun(ctx context.Context, s *store.Store, g RunGarbage) error {
 	}
 	s.Repo.DropLock(workspace.LockName(g.Run.ID))
 	return nil
+}
+
+const (
+	tidyEvery = 24 * time.Hour
+	tidyMost  = 200 // reviews closed in one call
+)
+
+// Tidy does the cleanup that nobody should have to think of, at most once a day and only if no other process is doing
+// it: it removes what ended longer than retention ago, as git runr gc does, and closes this clone's reviews that need
+// nobody any more.
+func Tidy(ctx context.Context, s *store.Store, retention time.Duration, how closing.Rule) error {
+	unlock, free, err := s.Repo.TryLock("gc")
+	if err != nil || !free {
+		return err
+	}
+	defer unlock()
+	c, err := readCutoff(s)
+	now := s.EventTime()
+	if err != nil || now.Sub(c.Tidied).Abs() < tidyEvery {
+		return err
+	}
+	c.Tidied = now // even if the rest fails: one try a day is enough
+	if err := writeCutoff(s, c); err != nil {
+		return err
+	}
+	garbage, _, err := findGarbage(ctx, s, now.Add(-retention))
+	if err != nil {
+		return err
+	}
+	if err := collect(ctx, s, garbage); err != nil {
+		return err
+	}
+	return closeLeft(ctx, s, how)
+}
+
+// closeLeft closes passed reviews of this clone that are still open: they are older than this rule, or their reviewers
+// were in several clones.
+func closeLeft(ctx context.Context, s *store.Store, how closing.Rule) error {
+	left, _, err := s.Reviews(ctx, store.Filter{Status: record.WaitingStatus, Limit: tidyMost, Some: true,
+		Review: func(r record.ReviewSummary) bool {
+			return s.Repo.Owns(r.Writer) && r.Status != record.ReviewOpen && r.CommentCount == 0 && len(r.Waiting) == 0
+		}})
+	for _, line := range left {
+		if err != nil {
+			return err
+		}
+		var review record.Review
+		if review, err = s.Review(ctx, line.ID); err == nil && !review.Reopened {
+			_, err = closing.Close(ctx, s, review, how)
+		}
+	}
+	return err
 }

@@ -53,9 +53,8 @@ func (s Source) SubjectOn(ctx context.Context, spec, branch string) (Subject, er
 	return subject, nil
 }
 
-// branchOf returns the branch that spec, which ends at commit, is about: the one that it
-// names, here or at a remote, else the one that HEAD stands on if that contains commit,
-// else "".
+// branchOf returns the branch that spec, which ends at commit, is about: the one that it names, here or at a remote,
+// else the one that HEAD stands on if that contains commit, else "".
 func (s Source) branchOf(ctx context.Context, spec string, commit gitstore.ID) (string, error) {
 	if _, right, ok := strings.Cut(spec, ".."); ok {
 		spec = strings.TrimPrefix(right, ".")
@@ -99,8 +98,7 @@ func (s Source) branchOf(ctx context.Context, spec string, commit gitstore.ID) (
 	return s.Branch(ctx)
 }
 
-// HeadSubject is the commit that HEAD names. It reads objects and no more, for it
-// is on the hook's path.
+// HeadSubject is the commit that HEAD names. It reads objects and no more, for it is on the hook's path.
 func (s Source) HeadSubject(ctx context.Context) (Subject, error) {
 	head, err := s.Repo.Head(ctx)
 	if err != nil {
@@ -121,8 +119,7 @@ func (s Source) HeadSubject(ctx context.Context) (Subject, error) {
 	return subject, err
 }
 
-// Branch is the name of the branch that HEAD stands on, such as main; "" when HEAD
-// is detached.
+// Branch is the name of the branch that HEAD stands on, such as main; "" when HEAD is detached.
 func (s Source) Branch(ctx context.Context) (string, error) {
 	ref, err := s.Repo.Branch(ctx)
 	return strings.TrimPrefix(ref, "refs/heads/"), err
@@ -236,8 +233,7 @@ func (s Source) ComparedWith(ctx context.Context, subject Subject) (gitstore.ID,
 	return s.Repo.Remerge(ctx, subject.Commit)
 }
 
-// ChangeID names what subject changes: see gitstore.ChangeIDs. It is "" where that cannot
-// be read here.
+// ChangeID names what subject changes: see gitstore.ChangeIDs. It is "" where that cannot be read here.
 func (s Source) ChangeID(ctx context.Context, subject Subject) string {
 	from, err := s.ComparedWith(ctx, subject)
 	if err != nil {
@@ -259,9 +255,8 @@ func (s Source) IsMerge(ctx context.Context, subject Subject) (bool, error) {
 	return len(commit.Parents) > 1, err
 }
 
-// AddMessages fills in the messages of the commits under review: whether a change
-// does what its message says cannot be judged from a title. Commits that are not here
-// are left out, as the change itself will be.
+// AddMessages fills in the messages of the commits under review: whether a change does what its message says cannot be
+// judged from a title. Commits that are not here are left out, as the change itself will be.
 func (s Source) AddMessages(ctx context.Context, subject *Subject) {
 	subject.Messages, subject.MoreCommits = nil, 0
 	switch _, err := s.Repo.ReadCommit(ctx, subject.Base); {

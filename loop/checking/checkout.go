@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
@@ -23,11 +24,7 @@ const CheckoutPrefix = "review-"
 // process lives, and a file next to the lock notes the commands started there with the context of use.
 func InCheckout(ctx context.Context, s *store.Store, commit gitstore.ID,
 	use func(context.Context, *gitstore.Worktree) error) error {
-	nonce, err := NewNonce()
-	if err != nil {
-		return err
-	}
-	name := CheckoutPrefix + nonce
+	name := CheckoutPrefix + NewNonce()
 	unlock, err := s.Repo.Lock(ctx, checkoutLock(name))
 	if err != nil {
 		return fmt.Errorf("make worktree: %w", err)
@@ -135,18 +132,11 @@ func eachLeft(s *store.Store, do func(name string, there bool) error) error {
 
 // checkoutNames returns the names in there and of checkouts of which only a lock or notes are left.
 func checkoutNames(s *store.Store, there []string) []string {
-	names := []string{}
-	for _, name := range there {
-		name, _, _ := strings.Cut(name, ".") // directories put aside belong to their checkout
-		names = append(names, name)
-	}
 	left, _ := os.ReadDir(filepath.Join(s.Repo.StateDir(), "checkouts")) // no directory: none
-	for _, entry := range left {
-		name, _, _ := strings.Cut(entry.Name(), ".")
-		if strings.HasPrefix(name, CheckoutPrefix) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	all := append(slices.Clone(there), each.Of(left, fs.DirEntry.Name)...)
+	names := each.Keys(each.SetOf(all, func(name string) string {
+		name, _, _ = strings.Cut(name, ".") // directories put aside belong to their checkout
+		return name
+	}))
+	return each.Where(names, func(name string) bool { return strings.HasPrefix(name, CheckoutPrefix) })
 }

@@ -127,12 +127,11 @@ func (c Checker) setUp(ctx context.Context, w Watch, setup runplan.Check,
 
 // withSetup adds the setup, if it must run, before the checks of a change that has a check to run.
 func (c Checker) withSetup(ctx context.Context, job Job, kept keptChecks) ([]runplan.Check, error) {
-	pending := false
-	for _, check := range job.Checks {
+	pending := func(check runplan.Check) bool {
 		result, known := kept.find(ctx, check, job.Tree)
-		pending = pending || !known || !result.OK()
+		return !known || !result.OK()
 	}
-	if !pending {
+	if !slices.ContainsFunc(job.Checks, pending) {
 		return job.Checks, nil
 	}
 	setup, err := c.Settle(ctx, job.Watch("setup ran"))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
@@ -54,31 +55,27 @@ func (w Watch) During(ctx context.Context, use func(context.Context) error) (*re
 		err = errors.Join(err, w.Store.Repo.NoteAlteration(after, found))
 	}
 	failure := w.tell(ctx, found, own)
-	w.nameLoose(guard.LooseFiles(after, failure == nil))
-	w.nameStowed(guard.Stowed())
+	w.nameBeside(guard.LooseFiles(after, failure == nil), guard.Stowed())
 	return failure, err
 }
 
-// nameStowed prints and records what was put on the stash, which all worktrees share.
-func (w Watch) nameStowed(entries []gitstore.Stashed) {
+// nameBeside prints and records which files of the user's checkout changed, whoever changed them, and what was put on
+// the stash, which all worktrees share.
+func (w Watch) nameBeside(files []string, stowed []gitstore.Stashed) {
 	if w.Meanwhile == nil {
 		return
 	}
-	for _, s := range entries {
-		line := fmt.Sprintf("%s was put on the stash (%s)", s.ID.Short(), safetext.Line(s.Message))
+	var lines []string
+	if len(files) > 0 {
+		lines = append(lines, "files of your checkout changed: "+prose.FirstNames(files, 10))
+	}
+	for _, s := range stowed {
+		lines = append(lines, fmt.Sprintf("%s was put on the stash (%s)", s.ID.Short(), safetext.Line(s.Message)))
+	}
+	for _, line := range lines {
 		*w.Meanwhile = append(*w.Meanwhile, line)
 		w.Progress.Say(fmt.Sprintf("while %s, %s", w.While, line))
 	}
-}
-
-// nameLoose prints and records which files of the user's checkout changed. Whether the user changed them is unknown.
-func (w Watch) nameLoose(files []string) {
-	if len(files) == 0 {
-		return
-	}
-	line := "files of your checkout changed: " + prose.FirstNames(files, 10)
-	*w.Meanwhile = append(*w.Meanwhile, line)
-	w.Progress.Say(fmt.Sprintf("while %s, %s", w.While, line))
 }
 
 // keepOld keeps the commits from which refs were moved, and restores this program's own refs; own describes those.
@@ -246,4 +243,15 @@ func short(says string) string {
 		return safetext.Line(strings.TrimPrefix(says, "refs/heads/"))
 	}
 	return gitstore.ID(safetext.Line(says)).Short()
+}
+
+func Gone(dir string) bool {
+	info, err := os.Lstat(dir)
+	return err != nil || !info.IsDir()
+}
+
+// RemovedTree returns the failure of an agent whose working directory was removed while it worked, by whomever.
+func RemovedTree(name string) *record.Failure {
+	return &record.Failure{Reason: record.ReasonAgentFailed,
+		Detail: fmt.Sprintf("the working tree was removed while agent %q worked in it", name)}
 }

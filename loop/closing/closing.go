@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
@@ -103,8 +104,7 @@ func whyDone(review record.Review) string {
 		return record.AnsweredNote + ": " + answersText(review) + heldBack(review) + without
 	case review.Outcome() == record.OutcomeNothing:
 		return "there was nothing to review" + without
-	}
-	if review.Looked() == record.LookedRules {
+	case review.Looked() == record.LookedRules:
 		return record.FoundNothingNote + without
 	}
 	return record.PassedNote + without
@@ -131,18 +131,14 @@ func asksMore(sub record.Submission) bool {
 
 // answersText counts the newest answers by kind: "1 claimed fixed, 2 fixed, 1 refuted".
 func answersText(review record.Review) string {
-	counts, words := map[string]int{}, []string{}
+	counts := map[string]int{}
 	for _, f := range review.Findings() {
 		answer, _ := review.AnswerTo(f.ID)
-		if counts[answer.Word()]++; counts[answer.Word()] == 1 {
-			words = append(words, answer.Word())
-		}
+		counts[answer.Word()]++
 	}
-	slices.Sort(words)
-	parts := make([]string, len(words))
-	for i, word := range words {
-		parts[i] = fmt.Sprintf("%d %s", counts[word], prose.OneLine(word))
-	}
+	parts := each.Of(each.Keys(counts), func(word string) string {
+		return fmt.Sprintf("%d %s", counts[word], prose.OneLine(word))
+	})
 	return strings.Join(parts, ", ")
 }
 
@@ -250,20 +246,16 @@ func sameContent(ctx context.Context, s *store.Store, review record.Review, b re
 // findings in it that are open or whose answers they have to confirm, has answered newer. No person answers for another
 // one.
 func asksNoMore(old, newer record.Review) bool {
-	if old.Request.Kind != newer.Request.Kind {
-		return false
-	}
-	if slices.ContainsFunc(old.Request.People, func(p string) bool { return !newer.Request.Asks(p) }) {
+	if old.Request.Kind != newer.Request.Kind ||
+		slices.ContainsFunc(old.Request.People, func(p string) bool { return !newer.Request.Asks(p) }) {
 		return false
 	}
 	waiting, said := newer.Waiting(), newer.Standing()
 	answered := func(name string) bool {
 		return slices.Contains(newer.Request.Reviewers(), name) && !slices.Contains(waiting, name)
 	}
-	for _, name := range old.Waiting() {
-		if !answered(name) {
-			return false
-		}
+	if slices.ContainsFunc(old.Waiting(), func(name string) bool { return !answered(name) }) {
+		return false
 	}
 	open := old.Open()
 	backTo, _ := old.BackTo()
@@ -328,10 +320,7 @@ func reviewOf(ctx context.Context, s *store.Store, run record.Run) (record.Revie
 		return record.Review{}, nil
 	}
 	review, err := s.Review(ctx, run.Plan.FromReview)
-	if err != nil {
-		return record.Review{}, gitstore.IgnoreNotFound(err)
-	}
-	return review, nil
+	return review, gitstore.IgnoreNotFound(err)
 }
 
 // moveAnswers changes answers that name from as the fixing commit to name to. It leaves a review as it is if it is

@@ -39,10 +39,9 @@ type ignoredFields struct {
 	Blob   string `json:"blob"`
 }
 
-// Decode reads a JSON list of comments: [{"file", "startLine", "endLine",
-// "selectedText", "comment"}] as existing clients write them, or in the spelling of Comment.
-// It is strict: an unknown, doubled or misspelt key, a line below 1 where there is a
-// range, or bytes after the list are an error.
+// Decode reads a JSON list of comments: [{"file", "startLine", "endLine", "selectedText", "comment"}] as existing
+// clients write them, or in the spelling of Comment. It is strict: an unknown, doubled or misspelt key, a line below 1
+// where there is a range, or bytes after the list are an error.
 func Decode(data []byte) ([]Comment, error) {
 	if len(data) > MaxFile {
 		return nil, fmt.Errorf("comments are more than %d bytes", MaxFile)

@@ -12,12 +12,10 @@ import (
 const messageHead = "## Review Comments\n\nThe following review comments were left on the specified files. Please " +
 	"summarize your plan to address each comment, then wait for confirmation before making changes."
 
-// Message is comments as Markdown for whoever addresses them, without a
-// newline at the end. Comments on lines are compared byte for byte by existing clients:
-// files in the order of their first comment, each file's comments in the order given, a
-// comment's text as it is. What those do not know goes beside that: comments on the whole
-// come before the first file, comments on a file are headed File, and lines of the old
-// version are called old.
+// Message is comments as Markdown for whoever addresses them, without a newline at the end. Comments on lines are
+// compared byte for byte by existing clients: files in the order of their first comment, each file's comments in the
+// order given, a comment's text as it is. What those do not know goes beside that: comments on the whole come before
+// the first file, comments on a file are headed File, and lines of the old version are called old.
 func Message(comments []Comment) string {
 	return strings.Join(append([]string{messageHead}, Blocks(comments)...), "\n\n")
 }

@@ -19,23 +19,10 @@ func Answered(
 		return record.Review{}, false, nil
 	}
 	counts := func(status string) bool { return status != string(record.ReviewCancelled) }
-	answered := func(r record.ReviewSummary) bool {
-		own := r.Run == "" && s.Repo.Owns(r.Writer)
-		return own && r.At() == subject.Commit && r.Kind == subject.Kind && r.Outcome != "" &&
-			r.Outcome != record.OutcomeNothing
-	}
-	named := map[string]bool{string(subject.Commit): true}
-	lines, _, err := s.Reviews(ctx, store.Filter{Status: counts, Mention: named, Review: answered})
-	for _, line := range lines {
-		review, err := s.Review(ctx, line.ID)
-		if err != nil {
-			return review, false, err
-		}
-		if asksTheSame(ctx, s, review.Request, request) && answersAll(review, checks, skipped) {
-			return review, true, nil
-		}
-	}
-	return record.Review{}, false, err
+	return find(ctx, s, request, counts, func(review record.Review) bool {
+		outcome := review.Summary().Outcome
+		return outcome != "" && outcome != record.OutcomeNothing && answersAll(review, checks, skipped)
+	})
 }
 
 // Request records a request, unless one of this clone asks people the same about the same change, for the same
@@ -54,41 +41,44 @@ func waiting(ctx context.Context, s *store.Store, request record.ReviewRequest) 
 	if subject.Commit == "" || request.Follows != "" || !slices.Contains(request.Reviewers(), record.Human) {
 		return record.Review{}, false, nil
 	}
-	lines, _, err := s.Reviews(ctx, store.Filter{
-		Status:  func(status string) bool { return status == string(record.ReviewOpen) },
-		Mention: map[string]bool{string(subject.Commit): true},
-		Review: func(r record.ReviewSummary) bool {
-			return r.Run == "" && s.Repo.Owns(r.Writer) && r.At() == subject.Commit && r.Kind == subject.Kind
-		},
-	})
-	if err != nil || len(lines) == 0 {
-		return record.Review{}, false, err
-	}
 	to, err := s.AudienceOf(ctx, request)
 	if err != nil {
 		return record.Review{}, false, err
 	}
+	return find(ctx, s, request, isOpen, func(review record.Review) bool {
+		return s.Repo.Audience(review.Writer) == to && len(review.Submissions) == 0 &&
+			slices.Equal(review.Request.People, request.People)
+	})
+}
+
+// find returns the newest review of this clone that no run requested, has a status, fits, and asks the same as request
+// about the same change.
+func find(ctx context.Context, s *store.Store, request record.ReviewRequest, status func(string) bool,
+	fits func(record.Review) bool) (_ record.Review, ok bool, err error) {
+	subject := request.Subject
+	lines, _, err := s.Reviews(ctx, store.Filter{Status: status, Mention: map[string]bool{string(subject.Commit): true},
+		Review: func(r record.ReviewSummary) bool {
+			return r.Run == "" && s.Repo.Owns(r.Writer) && r.At() == subject.Commit && r.Kind == subject.Kind
+		}})
 	for _, line := range lines {
-		if s.Repo.Audience(line.Writer) != to {
-			continue
-		}
 		review, err := s.Review(ctx, line.ID)
 		if err != nil {
 			return review, false, err
 		}
-		if len(review.Submissions) == 0 && slices.Equal(review.Request.People, request.People) &&
-			asksTheSame(ctx, s, review.Request, request) {
+		if fits(review) && asksTheSame(ctx, s, review.Request, request) {
 			return review, true, nil
 		}
 	}
-	return record.Review{}, false, nil
+	return record.Review{}, false, err
 }
+
+// isOpen reports whether nobody has answered a review with status.
+func isOpen(status string) bool { return status == string(record.ReviewOpen) }
 
 // asksTheSame reports whether two requests about one commit have the same question and the same change.
 func asksTheSame(ctx context.Context, s *store.Store, a, b record.ReviewRequest) bool {
 	if !slices.Equal(a.Reviewers(), b.Reviewers()) || a.Message != b.Message || a.Panel != b.Panel ||
-		a.NoChecks != b.NoChecks ||
-		!slices.Equal(a.Subject.Paths, b.Subject.Paths) {
+		a.NoChecks != b.NoChecks || !slices.Equal(a.Subject.Paths, b.Subject.Paths) {
 		return false
 	}
 	if a.Subject.Commit == b.Subject.Commit {

@@ -45,9 +45,7 @@ func (b Batch) open(ctx context.Context, s *store.Store) ([][]record.Review, err
 	mine := func(r record.ReviewSummary) bool {
 		return s.Repo.Owns(r.Writer) && (r.Source == "hook" || b.Branch && r.Source == "scan") && len(r.Failed) == 0
 	}
-	found, _, err := s.Reviews(ctx, store.Filter{Status: func(status string) bool {
-		return status == string(record.ReviewOpen)
-	}, Review: mine})
+	found, _, err := s.Reviews(ctx, store.Filter{Status: isOpen, Review: mine})
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +62,7 @@ func (b Batch) open(ctx context.Context, s *store.Store) ([][]record.Review, err
 		}
 		groups[key] = append(groups[key], review)
 	}
-	all := each.Of(order, func(key string) []record.Review { return groups[key] })
-	return all, nil
+	return each.Of(order, func(key string) []record.Review { return groups[key] }), nil
 }
 
 func (b Batch) joinGroup(ctx context.Context, s *store.Store, group []record.Review) error {
@@ -123,10 +120,7 @@ func joinBranch(ctx context.Context, s *store.Store, branch string, group []reco
 
 // newestOfBranch returns the newest review of the same branch that is answered and not closed, or "".
 func newestOfBranch(ctx context.Context, s *store.Store, subject record.Subject) (string, error) {
-	answered, err := record.StatusFilter(string(record.ReviewSubmitted))
-	if err != nil {
-		return "", err
-	}
+	answered := func(status string) bool { return status == string(record.ReviewSubmitted) }
 	same := func(r record.ReviewSummary) bool {
 		return r.Kind == record.SubjectRange && r.Spec == subject.Spec && r.Source == "hook"
 	}
@@ -179,26 +173,22 @@ func joinRows(ctx context.Context, s *store.Store, group []record.Review) error 
 // that the whole does not show.
 func joinInto(ctx context.Context, s *store.Store, request record.ReviewRequest, open, parts []record.Review,
 	why string) error {
-	is := func(r record.Review) bool {
+	whole, there := each.First(open, func(r record.Review) bool {
 		return r.Request.Subject.Base == request.Subject.Base && r.Request.Subject.Commit == request.Subject.Commit
-	}
-	whole := ""
-	if at := slices.IndexFunc(open, is); at >= 0 {
-		whole = open[at].ID
-	} else {
-		made, err := s.RequestReview(ctx, request, "hook")
-		if err != nil {
+	})
+	if !there {
+		var err error
+		if whole, err = s.RequestReview(ctx, request, "hook"); err != nil {
 			return err
 		}
-		whole = made.ID
 	}
 	unseen := s.Unseen(ctx, request.Subject, record.Census{}.Hides)
 	for _, r := range parts {
-		if r.ID == whole || r.Request.Subject.Kind == record.SubjectCommit &&
+		if r.ID == whole.ID || r.Request.Subject.Kind == record.SubjectCommit &&
 			slices.Contains(unseen, r.Request.Subject.Commit) {
 			continue
 		}
-		_, err := s.CancelReview(ctx, r.ID, record.Itself, why+": asked as "+whole)
+		_, err := s.CancelReview(ctx, r.ID, record.Itself, why+": asked as "+whole.ID)
 		if state := new(record.StateError); err != nil && !errors.As(err, &state) {
 			return err
 		}

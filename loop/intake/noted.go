@@ -27,17 +27,16 @@ type Noted struct {
 	At      time.Time            `json:"at"`
 }
 
-func notedDir(s *store.Store) string { return filepath.Join(s.Repo.StateDir(), "asked") }
-
+// notedPath returns the file for a commit; "" stands for the directory of all.
 func notedPath(s *store.Store, commit gitstore.ID) string {
-	return filepath.Join(notedDir(s), string(commit))
+	return filepath.Join(s.Repo.StateDir(), "asked", string(commit))
 }
 
 // note stores a request for the next worker.
 func note(s *store.Store, request record.ReviewRequest) error {
 	data, err := json.Marshal(Noted{request, "hook", s.EventTime()})
 	if err == nil {
-		err = os.MkdirAll(notedDir(s), 0o777)
+		err = os.MkdirAll(notedPath(s, ""), 0o777)
 	}
 	if err == nil {
 		err = safefile.WriteFile(notedPath(s, request.Subject.Commit), data, 0o666)
@@ -58,7 +57,7 @@ func ReadNoted(s *store.Store, commit gitstore.ID) (noted Noted, ok bool) {
 
 // AllNoted returns the noted requests, oldest first.
 func AllNoted(s *store.Store) ([]Noted, error) {
-	files, err := os.ReadDir(notedDir(s))
+	files, err := os.ReadDir(notedPath(s, ""))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -35,9 +35,7 @@ func Scan(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, 
 	if err != nil {
 		return nil, err
 	}
-	open, _, err := s.Reviews(ctx, store.Filter{Status: func(status string) bool {
-		return status == string(record.ReviewOpen)
-	}})
+	open, _, err := s.Reviews(ctx, store.Filter{Status: isOpen})
 	if err != nil {
 		return nil, err
 	}

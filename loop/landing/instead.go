@@ -42,16 +42,12 @@ func InsteadOfLand(run record.Run, spec Spec, err, acceptable error) []string {
 // CanAccept returns a *record.StateError if the run has no commit to accept, or if its branch has commits that no
 // attempt made: accepting the run would leave them out.
 func CanAccept(ctx context.Context, s *store.Store, run record.Run) error {
-	refused := &record.StateError{What: "run " + run.ID, Cannot: record.CannotAccept}
+	refused := &record.StateError{What: "run " + run.ID, Cannot: record.CannotAccept, Status: "without a commit"}
 	if !run.HasWork() {
-		refused.Status = "without a commit"
 		return refused
 	}
-	if run.Plan.InPlace {
-		return nil
-	}
 	tip, err := s.Repo.Ref(ctx, run.Plan.BranchRef())
-	if err != nil || tip == "" || tip == run.Head() {
+	if err != nil || tip == "" || tip == run.Head() || run.Plan.InPlace {
 		return err
 	}
 	more, err := s.Repo.IsAncestor(ctx, run.Head(), tip)
@@ -100,11 +96,7 @@ func (s Spec) Line(dir, run string) string {
 // InsteadOfUndo returns the command to use when the landing op could not be undone because its branch has moved, which
 // is the reason why; "" if there is none. run is the run given to undo, or "".
 func InsteadOfUndo(ctx context.Context, s *store.Store, op gitstore.Recorded, run string, why error) (string, error) {
-	before, err := s.Repo.ReadSnapshot(ctx, op.Before)
-	if err != nil {
-		return "", err
-	}
-	after, err := s.Repo.ReadSnapshot(ctx, op.After)
+	before, after, err := ends(ctx, s, op)
 	if err != nil {
 		return "", err
 	}

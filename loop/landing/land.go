@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/closing"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -66,8 +67,8 @@ func land(ctx context.Context, s *store.Store, run record.Run,
 	}
 	spec := gitstore.LandSpec{
 		Result: run.Commit, Base: run.Plan.Base, Squash: how.Squash, Author: author, When: s.Now(),
-		AllowDeletions: how.AllowDeletions, Reword: rewordOf(run),
-		Message: fmt.Sprintf("%s\n\nRunr-Run: %s\n", prose.OneLine(cmp.Or(run.Plan.Entity.Name(), "run "+run.ID)), run.ID),
+		AllowDeletions: how.AllowDeletions, Reword: withTrailers(run),
+		Message: fmt.Sprintf("%s\n\nRunr-Run: %s\n", prose.OneLine(run.Name()), run.ID),
 	}
 	here, err := s.Branch(ctx)
 	if err != nil {
@@ -116,7 +117,7 @@ func carry(ctx context.Context, s *store.Store, run record.Run, landed record.La
 // carried returns the commits of run that landed as other commits, with what was said about them. It skips what it
 // cannot read, because the branch has moved already.
 func carried(ctx context.Context, s *store.Store, run record.Run, landed record.Landed) (along []record.Carried) {
-	spec := gitstore.LandSpec{Result: run.Commit, Base: run.Plan.Base, Squash: landed.Squash, Reword: rewordOf(run)}
+	spec := gitstore.LandSpec{Result: run.Commit, Base: run.Plan.Base, Squash: landed.Squash, Reword: withTrailers(run)}
 	moved, err := s.Repo.LandedAs(ctx, spec, gitstore.Landed{Commit: landed.Commit, Old: landed.Onto})
 	if err != nil || len(moved) == 0 {
 		return nil
@@ -149,10 +150,9 @@ func eventsOf(ctx context.Context, s *store.Store, run record.Run, moved []gitst
 // what was reviewed, it requests a review.
 func follow(ctx context.Context, s *store.Store, run record.Run) error {
 	landed := run.Landed
-	var pairs []gitstore.Moved
-	for _, c := range landed.Carried {
-		pairs = append(pairs, gitstore.Moved{From: c.From, To: c.To})
-	}
+	pairs := each.Of(landed.Carried, func(c record.Carried) gitstore.Moved {
+		return gitstore.Moved{From: c.From, To: c.To}
+	})
 	if err := lineage.NoteRewrite(s, "land", pairs); err != nil {
 		return err
 	}
@@ -224,12 +224,17 @@ func sayUnlanded(ctx context.Context, s *store.Store, run record.Run) (record.Ru
 // newest returns the newest operation of a worktree, or on a run if run is not "", or nil.
 func newest(ctx context.Context, repo *gitstore.Repo, run string) (*gitstore.Recorded, error) {
 	list, err := repo.Operations(ctx)
-	for i := range list {
-		if run == "" || list[i].Run == run {
-			return &list[i], err
-		}
+	if op, ok := each.First(list, func(op gitstore.Recorded) bool { return run == "" || op.Run == run }); ok {
+		return &op, err
 	}
 	return nil, err
+}
+
+// ends reads the snapshots from before and after an operation.
+func ends(ctx context.Context, s *store.Store, op gitstore.Recorded) (before, after gitstore.Snapshot, err error) {
+	before, beforeErr := s.Repo.ReadSnapshot(ctx, op.Before)
+	after, afterErr := s.Repo.ReadSnapshot(ctx, op.After)
+	return before, after, cmp.Or(beforeErr, afterErr)
 }
 
 // recordLanding records that a run has landed, or that its landing was undone: op is the operation that did it. It does
@@ -260,18 +265,19 @@ func recordLanding(ctx context.Context, s *store.Store, op gitstore.Recorded) er
 		return err
 	}
 	if op.Back {
-		return errors.Join(closing.ReopenFixed(ctx, s, run, landed.Commit), bringBranchBack(ctx, s, run))
+		err = closing.ReopenFixed(ctx, s, run, landed.Commit)
+		back := s.Repo.SwapRef(ctx, run.Plan.BranchRef(), run.Commit, "")
+		if errors.Is(back, gitstore.ErrLostRace) { // another branch has this name
+			back = nil
+		}
+		return errors.Join(err, back)
 	}
 	return afterLanding(ctx, s, run)
 }
 
 // landedBy returns where an operation landed a run, or where it undid the landing.
 func landedBy(ctx context.Context, s *store.Store, op gitstore.Recorded) (record.Landed, error) {
-	onto, err := s.Repo.ReadSnapshot(ctx, op.Before)
-	if err != nil {
-		return record.Landed{}, err
-	}
-	at, err := s.Repo.ReadSnapshot(ctx, op.After)
+	onto, at, err := ends(ctx, s, op)
 	if err != nil {
 		return record.Landed{}, err
 	}
@@ -287,15 +293,6 @@ func landedBy(ctx context.Context, s *store.Store, op gitstore.Recorded) (record
 		}
 	}
 	return landed, err
-}
-
-// bringBranchBack recreates the run's branch that dropBranch removed.
-func bringBranchBack(ctx context.Context, s *store.Store, run record.Run) error {
-	err := s.Repo.SwapRef(ctx, run.Plan.BranchRef(), run.Commit, "")
-	if errors.Is(err, gitstore.ErrLostRace) {
-		return nil // another branch has this name
-	}
-	return err
 }
 
 // afterLanding ends everything that waits for a run that has landed.

@@ -3,10 +3,10 @@ package landing
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
@@ -22,18 +22,10 @@ func Snapshots(ctx context.Context, s *store.Store, run string) ([]gitstore.Snap
 	if err != nil {
 		return nil, err
 	}
-	list := []gitstore.SnapshotInfo{}
-	for _, snap := range all {
-		if snapshotOf(snap, found) {
-			list = append(list, snap)
-		}
-	}
-	return list, nil
-}
-
-func snapshotOf(snap gitstore.SnapshotInfo, run record.Run) bool {
-	given := run.Plan.Context != nil && snap.ID == run.Plan.Context.Snapshot
-	return given || strings.HasPrefix(snap.Name, run.ID+"/") || strings.Contains(snap.Why, run.ID)
+	return slices.DeleteFunc(all, func(snap gitstore.SnapshotInfo) bool {
+		given := found.Plan.Context != nil && snap.ID == found.Plan.Context.Snapshot
+		return !given && !strings.HasPrefix(snap.Name, found.ID+"/") && !strings.Contains(snap.Why, found.ID)
+	}), nil
 }
 
 // FindSnapshot finds a snapshot by its id or ref, as gitstore does, or by RUN/NAME: the snapshot of the run with that

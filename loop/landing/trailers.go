@@ -6,35 +6,33 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-func rewordOf(run record.Run) func([]gitstore.Commit) []gitstore.Commit {
-	return func(work []gitstore.Commit) []gitstore.Commit { return withTrailers(run, work) }
+// withTrailers returns a function that adds the run's trailers to those of its commits, oldest first, that an attempt's
+// agent made without them. It does not change the messages of commits by people.
+func withTrailers(run record.Run) func([]gitstore.Commit) []gitstore.Commit {
+	ours := fmt.Sprintf("Runr-Run: %s\n", run.ID)
+	return func(work []gitstore.Commit) []gitstore.Commit {
+		work = slices.Clone(work)
+		var of record.Attempt // the attempt of the commit; its Number is 0 for none
+		for i, c := range slices.Backward(work) {
+			a, ends := each.First(run.GoodAttempts(), func(a record.Attempt) bool { return a.Commit == c.ID })
+			if ends || c.ID == of.From {
+				of = a
+			}
+			if of.Number > 0 && !strings.Contains(c.Message+"\n", "\n"+ours) {
+				work[i].Message = withTrailer(c.Message, fmt.Sprintf("%sRunr-Attempt: %d\n", ours, of.Number))
+			}
+		}
+		return work
+	}
 }
 
-// withTrailers returns the commits of a run's work, oldest first, and adds the run's trailers to commits that an
-// attempt's agent made without them. It does not change the messages of commits by people.
-func withTrailers(run record.Run, work []gitstore.Commit) []gitstore.Commit {
-	work = slices.Clone(work)
-	attempts := map[gitstore.ID]record.Attempt{}
-	for _, a := range run.GoodAttempts() {
-		attempts[a.Commit] = a
-	}
-	var of record.Attempt // the attempt of the commit; its Number is 0 for none
-	for i, c := range slices.Backward(work) {
-		if a, ends := attempts[c.ID]; ends {
-			of = a
-		} else if c.ID == of.From {
-			of = record.Attempt{}
-		}
-		ours := fmt.Sprintf("Runr-Run: %s\n", run.ID)
-		if of.Number > 0 && !strings.Contains(c.Message+"\n", "\n"+ours) {
-			work[i].Message = withTrailer(c.Message, fmt.Sprintf("%sRunr-Attempt: %d\n", ours, of.Number))
-		}
-	}
-	return work
-}
+// endsInTrailers matches a message whose last paragraph consists of trailers.
+var endsInTrailers = lazyre.Compile(`\n\n(?:[^ \t\n]+: .*\n)*[^ \t\n]+: .*$`)
 
 // withTrailer adds lines to message: to its last paragraph if that consists of trailers, else as a new paragraph. It
 // leaves an empty message empty, because the lines would become its subject.
@@ -43,14 +41,8 @@ func withTrailer(message, lines string) string {
 	if text == "" {
 		return message
 	}
-	if at := strings.LastIndex(text, "\n\n"); at >= 0 && !slices.ContainsFunc(strings.Split(text[at+2:], "\n"), isProse) {
+	if endsInTrailers().MatchString(text) {
 		return text + "\n" + lines
 	}
 	return text + "\n\n" + lines
-}
-
-// isProse reports whether line is not a trailer.
-func isProse(line string) bool {
-	name, _, found := strings.Cut(line, ": ")
-	return !found || name == "" || strings.ContainsAny(name, " \t")
 }

@@ -29,7 +29,7 @@ func TestWithTrailers(t *testing.T) {
 	for _, c := range work {
 		before = append(before, c.Message)
 	}
-	for i, c := range withTrailers(run, work) {
+	for i, c := range withTrailers(run)(work) {
 		if c.ID != work[i].ID || c.Message != want[i] {
 			t.Errorf("%s: %q, want %q", c.ID, c.Message, want[i])
 		}
@@ -39,7 +39,7 @@ func TestWithTrailers(t *testing.T) {
 			t.Errorf("the list that was given has %q now", c.Message)
 		}
 	}
-	if got := withTrailers(run, []gitstore.Commit{{ID: "b2"}})[0].Message; strings.TrimSpace(got) != "" {
+	if got := withTrailers(run)([]gitstore.Commit{{ID: "b2"}})[0].Message; strings.TrimSpace(got) != "" {
 		t.Errorf("a commit without a message says %q", got)
 	}
 }

@@ -27,11 +27,7 @@ type Undone struct {
 // Added returns the files that the operation had added.
 func (u Undone) Added(ctx context.Context, s *store.Store) map[string]bool {
 	added := map[string]bool{}
-	before, err := s.Repo.ReadSnapshot(ctx, u.Took.Before)
-	if err != nil {
-		return added
-	}
-	after, err := s.Repo.ReadSnapshot(ctx, u.Took.After)
+	before, after, err := ends(ctx, s, u.Took)
 	if err != nil {
 		return added
 	}

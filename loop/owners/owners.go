@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
 
@@ -56,43 +57,29 @@ var header = lazyre.Compile(`^(\^?)\[([^\]]+)\](?:\[(\d{1,3})\])?(?:\s+(.*))?$`)
 // Parse parses a CODEOWNERS file. place is its path in the repository.
 func Parse(place, text string) Rules {
 	var r Rules
-	gitlab := strings.HasPrefix(place, ".gitlab/") || !strings.HasPrefix(place, ".github/") && hasSections(text)
+	lines := each.Of(strings.Split(text, "\n"), strings.TrimSpace)
+	gitlab := strings.HasPrefix(place, ".gitlab/") ||
+		!strings.HasPrefix(place, ".github/") && slices.ContainsFunc(lines, header().MatchString)
 	at := r.section("", 1)
-	number := 0
-	for raw := range strings.Lines(text) {
-		number++
-		fields, err := fieldsOf(raw)
-		trimmed := strings.TrimSpace(raw)
-		switch parts := header().FindStringSubmatch(trimmed); {
+	for i, line := range lines {
+		fields, err := fieldsOf(line)
+		switch parts := header().FindStringSubmatch(line); {
 		case len(fields) == 0:
 		case gitlab && parts != nil:
 			at = r.begin(parts)
 		case err != nil:
-			r.skip(number, err.Error())
+			r.skip(i+1, err.Error())
 		default:
-			r.add(at, number, fields, gitlab)
+			r.add(at, i+1, fields, gitlab)
 		}
 	}
 	return r
 }
 
-// hasSections reports whether a line of the text begins a section.
-func hasSections(text string) bool {
-	for raw := range strings.Lines(text) {
-		if header().MatchString(strings.TrimSpace(raw)) {
-			return true
-		}
-	}
-	return false
-}
-
 // begin starts the section of a header, or continues one of the same name: GitLab merges them, ignoring case.
 func (r *Rules) begin(parts []string) int {
-	need := 1
-	if n, err := strconv.Atoi(parts[3]); err == nil && n > 0 {
-		need = n
-	}
-	if parts[1] != "" {
+	need, _ := strconv.Atoi(parts[3])
+	if need = max(need, 1); parts[1] != "" {
 		need = 0
 	}
 	at := r.section(parts[2], need)
@@ -142,41 +129,21 @@ func (r *Rules) skip(number int, why string) {
 	r.Skipped = append(r.Skipped, fmt.Sprintf("line %d: %s", number, why))
 }
 
+// field matches a comment, or a field and the backslash after it that ends the line.
+var field = lazyre.Compile(`#.*|(?:\\.|[^ \t\\])+(\\?)|(\\)`)
+
 // fieldsOf splits a line at blanks, up to a comment. A backslash escapes a blank.
-func fieldsOf(text string) ([]string, error) {
-	var fields []string
-	var field strings.Builder
-	escaped := false
-	flush := func() {
-		if field.Len() > 0 {
-			fields = append(fields, field.String())
-			field.Reset()
+func fieldsOf(text string) (fields []string, err error) {
+	plain := strings.NewReplacer(`\\`, `\\`, `\ `, " ", `\#`, "#")
+	for _, match := range field().FindAllStringSubmatch(text, -1) {
+		if match[0][0] == '#' {
+			break
 		}
-	}
-	for _, c := range strings.TrimRight(text, "\r\n") {
-		switch {
-		case escaped && (c == ' ' || c == '#'):
-			field.WriteRune(c)
-		case escaped:
-			field.WriteRune('\\')
-			field.WriteRune(c)
-		case c == '\\':
-			escaped = true
-			continue
-		case c == '#' && field.Len() == 0:
-			flush()
-			return fields, nil
-		case c == ' ' || c == '\t':
-			flush()
-		default:
-			field.WriteRune(c)
+		if match[1]+match[2] != "" {
+			return fields, fmt.Errorf("a backslash ends the line")
 		}
-		escaped = false
+		fields = append(fields, plain.Replace(match[0]))
 	}
-	if escaped {
-		return fields, fmt.Errorf("a backslash ends the line")
-	}
-	flush()
 	return fields, nil
 }
 

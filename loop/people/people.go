@@ -70,17 +70,11 @@ func (d Directory) find(name string, within []string) ([]Person, error) {
 		return []Person{d.known(asked)}, nil
 	}
 	for _, means := range []func(Person, string) bool{byFullName, byPart} {
-		var found []Person
-		for _, p := range d.Contributors {
-			if means(p, asked.Name) {
-				found = addPeople(found, []Person{p})
-			}
-		}
-		switch len(found) {
-		case 0:
-		case 1:
+		found := addPeople(nil, each.Where(d.Contributors, func(p Person) bool { return means(p, asked.Name) }))
+		if len(found) == 1 {
 			return found, nil
-		default:
+		}
+		if len(found) > 1 {
 			return nil, &UnknownError{name, found}
 		}
 	}
@@ -98,10 +92,8 @@ func (d Directory) team(name string) ([]string, bool) {
 
 // known returns the contributor with the address of p, else p with a name derived from the address if it has none.
 func (d Directory) known(p Person) Person {
-	for _, c := range d.Contributors {
-		if Same(c, p) {
-			return c
-		}
+	if c, known := each.First(d.Contributors, func(c Person) bool { return Same(c, p) }); known {
+		return c
 	}
 	if p.Name == "" {
 		p.Name, _, _ = strings.Cut(p.Email, "@")

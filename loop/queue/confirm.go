@@ -20,16 +20,8 @@ import (
 const confirmReviews = 50
 
 // confirm runs rules and checks again on their findings in older commits, where these may be fixed: in files that
-// changed since the last time, and in the reviews that were just answered. A failure is reported, and the next worker
-// tries again.
-func (w *Worker) confirm(ctx context.Context, answered []string) {
-	err := w.confirmSince(ctx, answered)
-	if err != nil && ctx.Err() == nil {
-		w.Progress.Say("What was found is not verified: " + err.Error())
-	}
-}
-
-func (w *Worker) confirmSince(ctx context.Context, answered []string) error {
+// changed since the last time, and in the reviews that were just answered. After a failure the next worker tries again.
+func (w *Worker) confirm(ctx context.Context, answered []string) error {
 	repo := w.Store.Repo
 	head, err := repo.Head(ctx)
 	if err != nil { // no commit yet
@@ -65,16 +57,14 @@ func (w *Worker) confirmSince(ctx context.Context, answered []string) error {
 // changedSince returns a function that reports whether a file changed between two commits. If head was rewritten, any
 // file may have changed.
 func (w *Worker) changedSince(ctx context.Context, last, head gitstore.ID) func(file string) bool {
-	forward, err := w.Store.Repo.IsAncestor(ctx, last, head)
 	var changes []gitstore.Change
+	forward, err := w.Store.Repo.IsAncestor(ctx, last, head)
 	if err == nil && forward {
 		changes, err = w.Store.Repo.Changed(ctx, last, head)
 	}
-	if err != nil || !forward {
-		return func(string) bool { return true }
-	}
 	return func(file string) bool {
-		return slices.ContainsFunc(changes, func(c gitstore.Change) bool { return c.Path == file })
+		return err != nil || !forward ||
+			slices.ContainsFunc(changes, func(c gitstore.Change) bool { return c.Path == file })
 	}
 }
 

@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -63,8 +62,6 @@ func (w *Worker) judge(ctx context.Context, review record.Review, name string, j
 // turnTitle describes a turn for people.
 func turnTitle(review record.Review, turn string) string {
 	name, judge := record.AgentOf(turn)
-	if judge {
-		return fmt.Sprintf("%s judged by %s", review.Request.Subject.Spec, name)
-	}
-	return fmt.Sprintf("%s by %s", review.Request.Subject.Spec, name)
+	by := map[bool]string{true: " judged by ", false: " by "}[judge]
+	return review.Request.Subject.Spec + by + name
 }

@@ -14,13 +14,13 @@ import (
 // reviewLock returns the name of the lock for working on a review in this clone.
 func reviewLock(id string) string { return "review-" + id }
 
-// lock keeps other processes of this clone from a review.
+// lock keeps other processes of this clone from a review. unlock also removes its status file.
 func (w *Worker) lock(id string) (unlock func(), err error) {
-	unlock, err = tryLock(w.Store.Repo, reviewLock(id))
-	if err == nil && unlock == nil {
+	free, err := tryLock(w.Store.Repo, reviewLock(id))
+	if err == nil && free == nil {
 		err = fmt.Errorf("review %s: another worker is doing it: %w", id, gitstore.ErrBusy)
 	}
-	return unlock, err
+	return func() { dropStatus(w.Store, id); free() }, err
 }
 
 // interruptedRelease is the time that an interrupted worker has to release a lease.
@@ -52,7 +52,9 @@ func (w *Worker) lease(ctx context.Context, review record.Review) (release func(
 	if err != nil {
 		return none, err
 	}
-	stop := w.renew(ctx, lease)
+	stop := Renew(ctx, share.LeaseTime, func(ctx context.Context) (lost bool) {
+		return errors.Is(share.RenewLease(ctx, w.Store, lease), gitstore.ErrLostRace)
+	})
 	return func(ctx context.Context) error {
 		stop()
 		if ctx.Err() != nil {
@@ -74,13 +76,6 @@ func (w *Worker) unreachable(ctx context.Context, err error) bool {
 
 // foreign reports whether a review was requested in another clone.
 func (w *Worker) foreign(writer string) bool { return !w.Store.Repo.Owns(writer) }
-
-// renew renews a lease until stop is called or another clone holds it.
-func (w *Worker) renew(ctx context.Context, lease *share.Lease) (stop func()) {
-	return Renew(ctx, share.LeaseTime, func(ctx context.Context) (lost bool) {
-		return errors.Is(share.RenewLease(ctx, w.Store, lease), gitstore.ErrLostRace)
-	})
-}
 
 // Renew calls renew at every third of lease, so that the lease survives two failed renewals. It ends when the lease is
 // lost, ctx ends or stop is called; stop waits for a renewal in progress.

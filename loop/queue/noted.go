@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/closing"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/intake"
@@ -16,12 +17,8 @@ import (
 // nextNoted returns the oldest commit that a hook noted for the built-in reviewer and that is not in done, or "".
 func (w *Worker) nextNoted(done map[string]bool) (string, error) {
 	all, err := intake.AllNoted(w.Store)
-	for _, noted := range all {
-		if commit := string(noted.Request.Subject.Commit); !done[commit] {
-			return commit, err
-		}
-	}
-	return "", err
+	next, _ := each.First(all, func(n intake.Noted) bool { return !done[string(n.Request.Subject.Commit)] })
+	return string(next.Request.Subject.Commit), err
 }
 
 // takeNoted examines a noted commit with rules and then with checks. If they find nothing, it records one event; else
@@ -31,10 +28,7 @@ func (w *Worker) takeNoted(ctx context.Context, commit gitstore.ID) (done outcom
 	if err != nil {
 		return done, err
 	}
-	defer func() {
-		dropStatus(w.Store, string(commit))
-		unlock()
-	}()
+	defer unlock()
 	noted, ok := intake.ReadNoted(w.Store, commit)
 	if !ok { // another worker was faster
 		return done, nil
@@ -112,7 +106,7 @@ func (w *Worker) reviewNoted(ctx context.Context, review record.Review) (sub rec
 		return sub, nil
 	}
 	started := time.Now()
-	s := &session{Worker: w, status: newStatusFile(w.Store, review.ID)}
+	s := newSession(w, review.ID)
 	defer s.status.close()
 	w.Progress.Step("review", turnTitle(review, record.Builtin))
 	progress := s.status.begin(record.Builtin, w.Progress)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/record"
@@ -42,9 +43,8 @@ func (w *Worker) fetchWanted(ctx context.Context) error {
 	}
 	var wanted []gitstore.ID
 	for _, r := range waiting {
-		if _, err := w.Store.Repo.ReadCommit(ctx, r.Commit); errors.Is(err, gitstore.ErrNotFound) &&
-			!slices.Contains(wanted, r.Commit) {
-			wanted = append(wanted, r.Commit)
+		if _, err := w.Store.Repo.ReadCommit(ctx, r.Commit); errors.Is(err, gitstore.ErrNotFound) {
+			wanted = each.Once(wanted, r.Commit)
 		}
 	}
 	return w.Store.Repo.FetchCommits(ctx, w.Remote, wanted)
@@ -57,23 +57,22 @@ func (w *Worker) mine(r record.ReviewSummary) []string {
 	if foreign && !w.ForAll {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(r.Waiting), func(name string) bool {
-		return !record.IsAgent(name) || foreign && !w.has(name)
+	return each.Where(r.Waiting, func(name string) bool {
+		if !record.IsAgent(name) || !foreign {
+			return record.IsAgent(name)
+		}
+		agent, _ := record.AgentOf(name)
+		_, failure := w.Reviewer(agent)
+		return failure == nil
 	})
-}
-
-func (w *Worker) has(name string) bool {
-	agent, _ := record.AgentOf(name)
-	_, failure := w.Reviewer(agent)
-	return failure == nil
 }
 
 // dueAgents returns the agents of mine that can run now.
 func (w *Worker) dueAgents(r record.ReviewSummary) []string {
 	now := w.Store.Now()
-	return slices.DeleteFunc(w.mine(r), func(name string) bool {
+	return each.Where(w.mine(r), func(name string) bool {
 		at, failed := w.retryAt(r, name)
-		return failed && !w.Retry && (at.IsZero() || now.Before(at))
+		return !failed || w.Retry || !at.IsZero() && !now.Before(at)
 	})
 }
 
@@ -145,12 +144,7 @@ func (w *Worker) Queue(ctx context.Context) ([]Entry, error) {
 			queue = append(queue, turn)
 		}
 	}
-	return w.addNoted(queue)
-}
-
-// addNoted adds the commits that hooks noted.
-func (w *Worker) addNoted(queue []Entry) ([]Entry, error) {
-	all, err := intake.AllNoted(w.Store)
+	all, err := intake.AllNoted(w.Store) // by hooks
 	for _, noted := range all {
 		subject := noted.Request.Subject
 		turn := Entry{Commit: subject.Commit, Reviewer: record.Builtin, Title: subject.Title, State: StateDue}
@@ -190,8 +184,7 @@ func (w *Worker) entry(ctx context.Context, r record.ReviewSummary, name string,
 	case leased != nil:
 		turn.State, turn.Until, turn.By = StateElsewhere, leased.Until, leased.By
 		return turn, nil
-	}
-	if !failed && !w.foreign(r.Writer) { // running it shows whether something is missing
+	case !failed && !w.foreign(r.Writer): // running it shows whether something is missing
 		return turn, nil
 	}
 	review, err := w.Store.Review(ctx, r.ID)

@@ -50,7 +50,8 @@ func (s *scheduler) run(ctx context.Context) (err error) {
 			idle = false
 			continue
 		case s.running == 0 && len(s.later) > 0 && place != nil && err == nil: // another process reviews it
-			err = s.waitAndRetry(ctx)
+			err = duration.Sleep(ctx, lookAgain)
+			s.retryLater()
 			continue
 		case s.running == 0 && (idle || place == nil || err != nil):
 			s.worked.Busy = place == nil && s.worked == Worked{}
@@ -81,15 +82,6 @@ func (s *scheduler) retryLater() {
 
 // lookAgain is the pause before checking again whether another process has ended.
 const lookAgain = 100 * time.Millisecond
-
-// waitAndRetry waits, then forgets which requests were postponed.
-func (s *scheduler) waitAndRetry(ctx context.Context) error {
-	if err := duration.Sleep(ctx, lookAgain); err != nil {
-		return err
-	}
-	s.retryLater()
-	return nil
-}
 
 // pick takes a slot and returns the next review for it. place is nil if no slot is free; next is "" if no slot is free
 // or nothing is to do.

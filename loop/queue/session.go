@@ -28,6 +28,10 @@ type session struct {
 	checked  []checkedFiles
 }
 
+func newSession(w *Worker, id string) *session {
+	return &session{Worker: w, status: &statusFile{store: w.Store, path: statusPath(w.Store, id), at: map[string]atWork{}}}
+}
+
 // checkedFiles holds the check results for reviewers who see the same files.
 type checkedFiles struct {
 	files   []string

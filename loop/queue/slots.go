@@ -13,12 +13,11 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/store"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// slotSource provides the slots in which reviewers run; leave releases the slot.
-type slotSource interface {
-	enter(ctx context.Context) (leave func(), err error)
-}
+// enter waits for a slot in which a reviewer runs; leave releases the slot.
+type enter func(ctx context.Context) (leave func(), err error)
 
 // slots limits the number of running reviewers: all in this clone, where each is a lock held by its process, and mine
 // in this process.
@@ -41,7 +40,7 @@ func (p *slots) take() (leave func(), err error) {
 		return nil, nil
 	}
 	for n := range p.all {
-		unlock, err := tryLock(p.repo, slotLock(n+1))
+		unlock, err := tryLock(p.repo, fmt.Sprintf("work/%d", n+1))
 		switch {
 		case err != nil:
 			<-p.mine
@@ -67,15 +66,6 @@ func tryLock(repo *gitstore.Repo, name string) (unlock func(), err error) {
 	return nil, nil
 }
 
-// held reports whether a process holds a lock whose file exists.
-func held(repo *gitstore.Repo, name string) bool {
-	unlock, free, err := repo.TryLock(name)
-	if err == nil && free {
-		unlock()
-	}
-	return err == nil && !free
-}
-
 // watchLock is held by a worker that keeps running without work.
 const watchLock = "work/watch"
 
@@ -84,7 +74,7 @@ func AtWork(s *store.Store) bool {
 	files, _ := os.ReadDir(filepath.Join(s.Repo.StateDir(), "work")) // without the directory no worker ever ran
 	return slices.ContainsFunc(files, func(file os.DirEntry) bool {
 		name, isLock := strings.CutSuffix(file.Name(), ".lock")
-		return isLock && held(s.Repo, "work/"+name)
+		return isLock && workspace.Held(s, "work/"+name)
 	})
 }
 
@@ -97,50 +87,40 @@ func (w *Worker) Stay() (leave func(), err error) {
 	return unlock, err
 }
 
-func slotLock(n int) string { return fmt.Sprintf("work/%d", n) }
-
-// with returns the slots for the reviewers of one review, which has taken the first slot already.
-func (p *slots) with() *reviewSlots {
-	r := &reviewSlots{slots: p, first: make(chan struct{}, 1)}
-	r.first <- struct{}{}
-	return r
-}
-
-// reviewSlots reuses its first slot and takes others that become free.
-type reviewSlots struct {
-	*slots
-	first chan struct{}
-}
-
 // slotPause is the pause between two tries to take a slot.
 const slotPause = 50 * time.Millisecond
 
-func (r *reviewSlots) enter(ctx context.Context) (leave func(), err error) {
-	for {
-		select {
-		case <-r.first:
-			return func() { r.first <- struct{}{} }, nil
-		default:
-		}
-		if leave, err = r.take(); leave != nil || err != nil {
-			return leave, err
-		}
-		if err := duration.Sleep(ctx, slotPause); err != nil {
-			return nil, err
+// with returns the slots for the reviewers of one review: the first slot, which it has taken already, and others that
+// become free.
+func (p *slots) with() enter {
+	first := make(chan struct{}, 1)
+	first <- struct{}{}
+	return func(ctx context.Context) (leave func(), err error) {
+		for {
+			select {
+			case <-first:
+				return func() { first <- struct{}{} }, nil
+			default:
+			}
+			if leave, err = p.take(); leave != nil || err != nil {
+				return leave, err
+			}
+			if err := duration.Sleep(ctx, slotPause); err != nil {
+				return nil, err
+			}
 		}
 	}
 }
 
-// ownSlots are the slots of a caller that waits for one review and does not compete with others.
-type ownSlots chan struct{}
-
-func (w *Worker) ownSlots() ownSlots { return make(ownSlots, max(1, w.Parallel)) }
-
-func (c ownSlots) enter(ctx context.Context) (leave func(), err error) {
-	select {
-	case c <- struct{}{}:
-		return func() { <-c }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+// ownSlots returns the slots of a caller that waits for one review and does not compete with others.
+func (w *Worker) ownSlots() enter {
+	taken := make(chan struct{}, max(1, w.Parallel))
+	return func(ctx context.Context) (leave func(), err error) {
+		select {
+		case taken <- struct{}{}:
+			return func() { <-taken }, nil
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/git-runr/git-runr/loop/reviewing"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 const (
@@ -48,18 +49,11 @@ func statusPath(s *store.Store, id string) string {
 	return filepath.Join(s.Repo.StateDir(), reviewLock(id)+".json")
 }
 
-func newStatusFile(s *store.Store, id string) *statusFile {
-	return &statusFile{store: s, path: statusPath(s, id), at: map[string]atWork{}}
-}
-
 // readStatus returns what the reviewers of a review are doing, by name, or nil if none is running.
 func readStatus(s *store.Store, id string) map[string]atWork {
-	data, err := safefile.ReadFile(statusPath(s, id))
-	if err != nil {
-		return nil
-	}
 	var at map[string]atWork
-	if !held(s.Repo, reviewLock(id)) || json.Unmarshal(data, &at) != nil {
+	data, err := safefile.ReadFile(statusPath(s, id))
+	if err != nil || !workspace.Held(s, reviewLock(id)) || json.Unmarshal(data, &at) != nil {
 		return nil
 	}
 	return at
@@ -133,37 +127,6 @@ func (b *statusFile) end(name string) {
 	b.write()
 }
 
-// line records a reviewer's last line. The file is written a little later, with the newest line then.
-func (b *statusFile) line(name, text string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	at, known := b.at[name]
-	if !known {
-		return
-	}
-	at.Line = prose.Cut(safetext.Line(text), maxStatusLine)
-	b.at[name] = at
-	if b.later == nil {
-		b.later = time.AfterFunc(statusPause, func() {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			b.later = nil
-			b.write()
-		})
-	}
-}
-
-// say keeps a message until the reviewer ends, and writes the file at once.
-func (b *statusFile) say(name, text string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if at, known := b.at[name]; known && len(at.Said) < maxStatusSaid {
-		at.Said = append(at.Said, prose.Cut(safetext.Line(text), 2*maxStatusLine))
-		b.at[name] = at
-		b.write()
-	}
-}
-
 func (b *statusFile) write() {
 	if data, err := json.Marshal(b.at); err == nil && b.at != nil {
 		_ = safefile.WriteFile(b.path, data, 0o600)
@@ -176,12 +139,37 @@ type statusProgress struct {
 	name   string
 }
 
+// Line records the reviewer's last line. The file is written a little later, with the newest line then.
 func (p statusProgress) Line(text string) {
-	p.status.line(p.name, text)
 	p.Progress.Line(text)
+	b := p.status
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at, known := b.at[p.name]
+	if !known {
+		return
+	}
+	at.Line = prose.Cut(safetext.Line(text), maxStatusLine)
+	b.at[p.name] = at
+	if b.later == nil {
+		b.later = time.AfterFunc(statusPause, func() {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.later = nil
+			b.write()
+		})
+	}
 }
 
+// Say keeps a message until the reviewer ends, and writes the file at once.
 func (p statusProgress) Say(text string) {
-	p.status.say(p.name, text)
 	p.Progress.Say(text)
+	b := p.status
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if at, known := b.at[p.name]; known && len(at.Said) < maxStatusSaid {
+		at.Said = append(at.Said, prose.Cut(safetext.Line(text), 2*maxStatusLine))
+		b.at[p.name] = at
+		b.write()
+	}
 }

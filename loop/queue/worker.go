@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/checking"
@@ -19,6 +20,7 @@ import (
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/share"
 	"github.com/git-runr/git-runr/loop/store"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // Worker runs the reviews that were requested from agents. The logs alone decide what there is to do. A process holds a
@@ -79,7 +81,9 @@ func (w *Worker) Work(ctx context.Context) (Worked, error) {
 		s.seen[review] = true
 	}
 	err = s.run(ctx)
-	w.confirm(ctx, s.answered)
+	if err := w.confirm(ctx, s.answered); err != nil && ctx.Err() == nil {
+		w.Progress.Say("What was found is not verified: " + err.Error())
+	}
 	return s.worked, errors.Join(append(s.refusals, err)...)
 }
 
@@ -150,15 +154,12 @@ func (w *Worker) Review(ctx context.Context, review record.Review) (record.Revie
 
 // take is Review with a slot for each agent.
 func (w *Worker) take(ctx context.Context, review record.Review,
-	places slotSource) (_ record.Review, done outcome, err error) {
+	places enter) (_ record.Review, done outcome, err error) {
 	unlock, err := w.lock(review.ID)
 	if err != nil {
 		return review, done, err
 	}
-	defer func() {
-		dropStatus(w.Store, review.ID)
-		unlock()
-	}()
+	defer unlock()
 	review, turns, err := w.open(ctx, review.ID)
 	if err != nil || len(turns) == 0 {
 		return review, done, err
@@ -223,7 +224,7 @@ func (w *Worker) sameChangeReviewed(ctx context.Context, review record.Review) (
 	}
 	change := ""
 	for _, r := range waiting {
-		if !held(w.Store.Repo, reviewLock(r.ID)) {
+		if !workspace.Held(w.Store, reviewLock(r.ID)) {
 			continue
 		}
 		older, err := w.Store.Review(ctx, r.ID)
@@ -249,19 +250,19 @@ func (w *Worker) open(ctx context.Context, id string) (review record.Review, tur
 
 // do runs all agents whose turn it is, in parallel, except those in seen. It adds them to seen and returns their
 // number.
-func (w *Worker) do(ctx context.Context, id string, places slotSource,
+func (w *Worker) do(ctx context.Context, id string, places enter,
 	seen map[string]bool) (n int, done outcome, err error) {
 	review, turns, err := w.open(ctx, id) // again: a lease may have brought new events
 	turns = slices.DeleteFunc(turns, func(turn string) bool { return seen[turn] })
 	if err != nil || len(turns) == 0 {
 		return 0, done, err
 	}
-	s := &session{Worker: w, status: newStatusFile(w.Store, id)}
+	s := newSession(w, id)
 	defer s.status.close()
 	var mu sync.Mutex // guards done and err
 	var all sync.WaitGroup
 	for _, name := range turns {
-		leave, full := places.enter(ctx)
+		leave, full := places(ctx)
 		if full != nil {
 			all.Wait()
 			return len(turns), done, errors.Join(err, full)
@@ -301,4 +302,27 @@ func (w *Worker) skip(ctx context.Context, review record.Review, names []string,
 		}
 	}
 	return review, nil
+}
+
+// retryWaits are the waits after each failure of a reviewer that is worth retrying, unless its provider asks for
+// longer. After the last one only a person can have it retried.
+var retryWaits = []time.Duration{time.Minute, 5 * time.Minute, 25 * time.Minute}
+
+// fail records why a reviewer gave no answer, and when it is retried automatically.
+func (w *Worker) fail(ctx context.Context, review record.Review, name string, failure record.Failure) error {
+	failure.Tries = 1
+	for _, f := range review.Failures {
+		if f.Reviewer == name && !w.foreign(f.Writer) && f.Transient && !w.Retry { // a person's retry starts anew
+			failure.Tries = f.Tries + 1
+		}
+	}
+	if failure.Transient && 0 < failure.Tries && failure.Tries <= len(retryWaits) {
+		wait := max(retryWaits[failure.Tries-1], time.Duration(failure.RetryAfter))
+		failure.RetryAt = w.Store.EventTime().Add(wait)
+	}
+	review, err := w.Store.FailReview(ctx, review.ID, name, failure)
+	if err == nil { // the answers of the others may complete the review
+		_, err = closing.Close(ctx, w.Store, review, w.Closing)
+	}
+	return err
 }

@@ -1,8 +1,6 @@
 package record
 
-import (
-	"time"
-)
+import "time"
 
 // Claimable returns a *StateError if by may not claim the review in the clone of writer.
 func (r Review) Claimable(by Hold, writer string, now time.Time) error {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/runplan"
@@ -133,17 +134,13 @@ type Reverted struct {
 // Claim records what the implementer reports, compared with what it changed.
 func (a *Attempt) Claim(report reply.ExecutorReport) {
 	a.Status, a.Verification, a.Claimed, a.Warnings = report.Status, report.Verification, report.Files, report.Warnings
-	for _, f := range report.Files {
-		if !slices.ContainsFunc(a.Files, func(changed string) bool { return runplan.Covers(f, changed) }) {
-			a.Unchanged = append(a.Unchanged, f)
-		}
-	}
+	a.Unchanged = each.Where(report.Files, func(f string) bool {
+		return !slices.ContainsFunc(a.Files, func(changed string) bool { return runplan.Covers(f, changed) })
+	})
 	said := slices.Concat(a.Claimed, a.Edited)
-	for _, f := range a.Files {
-		if len(said) > 0 && !slices.ContainsFunc(said, func(claim string) bool { return runplan.Covers(claim, f) }) {
-			a.Unclaimed = append(a.Unclaimed, f)
-		}
-	}
+	a.Unclaimed = each.Where(a.Files, func(f string) bool {
+		return len(said) > 0 && !slices.ContainsFunc(said, func(claim string) bool { return runplan.Covers(claim, f) })
+	})
 }
 
 func (a Attempt) took(Event) (string, spend.Spent) { return a.Agent, a.Spent }

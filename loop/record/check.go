@@ -6,6 +6,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/each"
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/reply"
@@ -107,8 +108,7 @@ func (f CheckFailure) String() string {
 	return strings.TrimSpace(text + " (" + reply.Finding{File: f.File, Line: f.Line}.Place() + ")")
 }
 
-// Shown returns the part of the output that a prompt quotes: the text from the first failure on, else the last
-// n lines.
+// Shown returns the part of the output that a prompt quotes: the text from the first failure on, else the last n lines.
 func (c CheckResult) Shown(n int) string {
 	if c.Excerpt != "" {
 		return c.Excerpt
@@ -147,26 +147,19 @@ func (d NewEvent) AttachChecks(results []CheckResult) NewEvent {
 // OutputInEvent is how many bytes of a check's output its event's payload holds.
 const OutputInEvent = 4 << 10
 
-// WithoutOutput returns copies of results with only the last OutputInEvent bytes of their output, as events
-// store them.
+// WithoutOutput returns copies of results with only the last OutputInEvent bytes of their output, as events store them.
 func WithoutOutput(results []CheckResult) []CheckResult {
-	short := make([]CheckResult, len(results))
-	for i, c := range results {
+	return each.Of(results, func(c CheckResult) CheckResult {
 		if len(c.Output) > OutputInEvent {
 			c.Output = "…\n" + strings.ToValidUTF8(c.Output[len(c.Output)-OutputInEvent:], "")
 		}
-		short[i] = c
-	}
-	return short
+		return c
+	})
 }
 
 // SafeName returns name as a file name for a tree: other than letters, digits, "-", "_" and "." become "_".
 func SafeName(name string) string {
-	clean := strings.Map(func(r rune) rune {
-		if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '_'
-	}, name)
-	return strings.TrimLeft(clean, ".")
+	return strings.TrimLeft(unsafeInName().ReplaceAllString(name, "_"), ".")
 }
+
+var unsafeInName = lazyre.Compile(`[^-_.0-9a-zA-Z]`)

@@ -50,9 +50,8 @@ func NewChecked(request ReviewRequest, sub Submission) checkedPayload {
 	subject := request.Subject
 	p := checkedPayload{
 		Title: change.CutTitle(subject.Title), Base: subject.Base, Commit: subject.Commit, Branch: subject.Branch,
-		Author:  subject.Author,
-		Follows: request.Follows, Files: sub.Census.Files, Lines: sub.Census.Lines, Checks: WithoutOutput(sub.Checks),
-		Skipped: sub.SkippedBy,
+		Author: subject.Author, Follows: request.Follows, Files: sub.Census.Files, Lines: sub.Census.Lines,
+		Checks: WithoutOutput(sub.Checks), Skipped: sub.SkippedBy,
 	}
 	if !reflect.DeepEqual(sub.Census, p.census()) {
 		p.Census = &sub.Census
@@ -74,8 +73,7 @@ func (p checkedPayload) census() Census {
 func (p checkedPayload) request(e Event) ReviewRequest {
 	subject := Subject{
 		Kind: SubjectCommit, Spec: p.Commit.Short(), Title: change.CutTitle(p.Title), Base: p.Base, Commit: p.Commit,
-		Tree:   p.Commit,
-		Branch: p.Branch, Author: change.CutTitle(p.Author),
+		Tree: p.Commit, Branch: p.Branch, Author: change.CutTitle(p.Author),
 	}
 	if p.Author == "" {
 		subject.Author = e.Actor
@@ -92,8 +90,7 @@ func (p checkedPayload) submission() Submission {
 	}
 	return Submission{
 		Reviewer: Builtin, Looked: LookedRules, Report: report, Outcome: OutcomePassed, Commit: p.Commit, Tree: p.Commit,
-		Change: p.Change,
-		Census: p.census(), Checks: p.Checks, SkippedBy: p.Skipped,
+		Change: p.Change, Census: p.census(), Checks: p.Checks, SkippedBy: p.Skipped,
 	}
 }
 

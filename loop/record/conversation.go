@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/git-runr/git-runr/gitstore/each"
 )
 
 // Conversation is the chain of review rounds on one change, oldest first. Each round follows the one before it.
@@ -40,8 +42,8 @@ func (c Conversation) Carried(at int) (carried []Thread) {
 			if accusesMessage(j.Finding) && r.At() != c[at].At() {
 				continue
 			}
-			by := r.refuse(j)
-			if (r.IsOpen(j.Finding) || answer.Claimed() || r.objects(j, answer)) && !later.settle(r, j) {
+			by, objected := r.refuse(j), r.awaitsObjector(answer) && len(r.objectors(j)) > 0
+			if (r.IsOpen(j.Finding) || answer.Claimed() || objected) && !later.repeat(j) && !later.withdrawn(r, j) {
 				carried = append(carried, Thread{n + 1, r.ID, j, len(by) > 0, by})
 			}
 		}
@@ -104,18 +106,11 @@ func (r Review) refuse(j Joined) (by []Speaker) {
 	return by
 }
 
-// objects reports whether a person who reported the finding asked for changes and has not agreed with an answer that
-// refutes or defers it.
-func (r Review) objects(j Joined, a Answer) bool {
-	return r.awaitsObjector(a) && slices.ContainsFunc(r.Standing(), func(s Submission) bool {
+// objectors returns the submissions that count of people who reported the finding and ask for changes.
+func (r Review) objectors(j Joined) []Submission {
+	return each.Where(r.Standing(), func(s Submission) bool {
 		return s.Decision == RequestChanges && slices.Contains(j.SaidBy, s.Reviewer)
 	})
-}
-
-// settle reports whether the rounds of c report the finding of an earlier round again, or all who reported it have
-// withdrawn it in them.
-func (c Conversation) settle(earlier Review, j Joined) bool {
-	return c.repeat(j) || c.withdrawn(earlier, j)
 }
 
 // repeat reports whether the rounds of c report the finding again.
@@ -173,18 +168,11 @@ func (r Review) Awaited() (people []string, answered int) {
 		if !r.awaitsObjector(answer) {
 			continue
 		}
-		mine := false
-		for _, sub := range r.Standing() {
-			if sub.Decision != RequestChanges || !slices.Contains(j.SaidBy, sub.Reviewer) {
-				continue
-			}
-			if mine = true; !slices.Contains(people, sub.Reviewer) {
-				people = append(people, sub.Reviewer)
-			}
+		objectors := r.objectors(j)
+		for _, sub := range objectors {
+			people = each.Once(people, sub.Reviewer)
 		}
-		if mine {
-			answered++
-		}
+		answered += min(1, len(objectors))
 	}
 	return people, answered
 }

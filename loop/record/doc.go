@@ -15,9 +15,8 @@
 //	                  │ ◀──release──┘          ▲
 //	                  └────────────────────────┘
 //
-// Several reviewers may be asked, and may submit even after the review was submitted or claimed. Of a person's
-// verdicts the newest counts. Of an agent's submissions on one tree the first counts: two clones ran the same
-// review.
+// Several reviewers may be asked, and may submit even after the review was submitted or claimed. Of a person's verdicts
+// the newest counts. Of an agent's submissions on one tree the first counts: two clones ran the same review.
 //
 // A claim is exclusive until it is released, forced, or its lease has run out at the time of the event that takes
 // over. A claim that the remote granted takes precedence over one that it did not. A claimant is a name in one
@@ -32,9 +31,8 @@
 // returns a resolved or cancelled review to its state before the claim. If the reviewed commit is rewritten, a Move
 // event records where the code went, in any state.
 //
-// A check fails the work if it ran, failed, and does not fail the same way on the run's base: see
-// CheckResult.Fails. A stop gives its reason as one code of the registry (Reasons), with the fact that matters: see
-// Stop.
+// A check fails the work if it ran, failed, and does not fail the same way on the run's base: see CheckResult.Fails. A
+// stop gives its reason as one code of the registry (Reasons), with the fact that matters: see Stop.
 //
 // An event type is one line of the table in run_fold.go or review_fold.go: its name, its payload, the states in
 // which it may happen, its fold, and its note on a commit.
@@ -43,7 +41,7 @@
 // census, failure, judgement, landing, intervention, move, round, stop, submission, verification); the folded states
 // (run.go and run_rounds.go; review.go, panel*.go and review_*.go) and the summaries that lists show; the folds
 // (run_fold.go, review_fold.go); whether an event may be recorded (admit.go); the lines of notes (note_text.go,
-// sayings.go, notes.go).
+// sayings.go).
 //
 // Other packages hold what does not depend on events: the segments of the index (loop/internal/segment), sorting
 // more events than fit into memory (loop/internal/spill), git notes derived from logs (loop/internal/notes), the

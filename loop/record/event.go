@@ -87,14 +87,10 @@ func (e Event) CommitText(status string) (string, error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n%s\n\nRunr-Type: %s\n", prose.OneLine(e.Title), body, e.Type)
-	if e.Run != "" {
-		fmt.Fprintf(&b, "Runr-Run: %s\n", e.Run)
-	}
-	if e.Review != "" {
-		fmt.Fprintf(&b, "Runr-Review: %s\n", e.Review)
-	}
-	if status != "" {
-		fmt.Fprintf(&b, "Runr-Status: %s\n", status)
+	for _, trailer := range [][2]string{{"Run", e.Run}, {"Review", e.Review}, {"Status", status}} {
+		if trailer[1] != "" {
+			fmt.Fprintf(&b, "Runr-%s: %s\n", trailer[0], trailer[1])
+		}
 	}
 	return b.String(), nil
 }

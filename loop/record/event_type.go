@@ -8,6 +8,22 @@ import (
 // eventNotes maps the names of event types to the functions that write their notes.
 var eventNotes = map[string]func(Event) (gitstore.ID, string){}
 
+// eventSpent maps the names of event types to functions that return the agent and the usage of its calls.
+var eventSpent = map[string]func(Event) (agent string, spent spend.Spent){}
+
+// spender is the payload of an event that records calls of an agent.
+type spender interface {
+	took(Event) (agent string, spent spend.Spent)
+}
+
+// SpentOn returns the agent that e records calls of, and their usage.
+func SpentOn(e Event) (agent string, spent spend.Spent) {
+	if of := eventSpent[e.Type]; of != nil {
+		return of(e)
+	}
+	return "", spend.Spent{}
+}
+
 // newEventType returns an event type whose note is written by note, or has none if note is nil. It panics at
 // program start for a type without a fold, whose events every clone would lose.
 func newEventType[P any](name string, unfolded bool, note func(Event, P) (gitstore.ID, string)) EventType[P] {

@@ -424,7 +424,7 @@ func TestReviewKeepsTheFailureOfEachReviewer(t *testing.T) {
 func TestReviewKeepsTheFailureOfEachClone(t *testing.T) {
 	events := reviewEvents(t, "fail rex", "fail rex", "fail rex")
 	events[2].Writer = twoWriter
-	turns := foldReview(t, events).FailedTurns()
+	turns := foldReview(t, events).Summary().FailedTurns
 	if len(turns) != 2 || turns[0].Writer != twoWriter || turns[1].Writer != oneWriter {
 		t.Errorf("%+v", turns)
 	}

@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 )
 
 // LogReplaced ends a log that its owner wrote again without texts that were redacted: it follows the events that
@@ -44,18 +44,18 @@ func Withdrawn(entry gitstore.Entry, ws []*Withdrawal, ids map[gitstore.ID]gitst
 		return entry.Message, nil
 	}
 	title := event.Title
-	was, err := decodeSpoken(event.Payload)
+	was, err := DecodeTexts(event.Payload)
 	if err != nil {
 		return entry.Message, nil
 	}
 	for _, w := range ws {
 		event = w.Event(event)
 	}
-	value, err := decodeSpoken(event.Payload)
+	value, err := DecodeTexts(event.Payload)
 	if err != nil {
 		return "", fmt.Errorf("read event %s: %w", entry.ID.Short(), err)
 	}
-	value = eachText(value, "", func(text, key string) string {
+	value = EachText(value, "", func(text, key string) string {
 		if key == claimKey {
 			return claimIn(text, ids)
 		}
@@ -81,10 +81,9 @@ func claimIn(claim string, ids map[gitstore.ID]gitstore.ID) string {
 	if claim == "" || len(claim) >= 40 { // a whole id, of another log
 		return claim
 	}
-	for _, was := range slices.Sorted(maps.Keys(ids)) {
-		if strings.HasPrefix(string(was), claim) {
-			return string(ids[was])
-		}
+	begins := func(was gitstore.ID) bool { return strings.HasPrefix(string(was), claim) }
+	if was, ok := each.First(each.Keys(ids), begins); ok {
+		return string(ids[was])
 	}
 	return claim
 }
@@ -106,8 +105,8 @@ func OnlyWithdraws(was, entry gitstore.Entry, ids map[gitstore.ID]gitstore.ID) e
 	same := before.V == after.V && before.Clock == after.Clock && before.Writer == after.Writer &&
 		before.Timestamp.Equal(after.Timestamp) && before.Type == after.Type && before.Source == after.Source &&
 		before.Run == after.Run && before.Review == after.Review && isRedactionOf(before.Title, after.Title)
-	said, err := decodeSpoken(before.Payload)
-	says, errAfter := decodeSpoken(after.Payload)
+	said, err := DecodeTexts(before.Payload)
+	says, errAfter := DecodeTexts(after.Payload)
 	if err = errors.Join(err, errAfter); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -43,9 +42,7 @@ func (l Looked) Of(v reply.Verdict) reply.Verdict {
 // farther returns the one of l and than that says more.
 func (l Looked) farther(than Looked) Looked {
 	ranks := []Looked{"", LookedRules, LookedAgent, LookedPerson}
-	return slices.MaxFunc([]Looked{l, than}, func(a, b Looked) int {
-		return cmp.Compare(slices.Index(ranks, a), slices.Index(ranks, b))
-	})
+	return ranks[max(0, slices.Index(ranks, l), slices.Index(ranks, than))]
 }
 
 // read sets l from a recorded report and adjusts the report's verdicts to it.

@@ -49,12 +49,9 @@ func submissionNote(e Event, sub Submission) (gitstore.ID, string) {
 			by += " (recorded by " + prose.OneLine(e.Actor) + ")"
 		}
 		head = fmt.Sprintf("review %s by %s: %s%s", e.Review, by, sub.Decision.Words(), afterColon(sub.Report.Summary))
+		sub.Report.Requests = nil
 	}
-	findings := sub.Findings()
-	if len(findings) == 0 && sub.Decision == "" {
-		return sub.Commit, head + listNote(sub.Report.Requests)
-	}
-	return sub.Commit, head + findingsNote(findings)
+	return sub.Commit, head + unmetNote(sub.Findings(), sub.Report.Requests)
 }
 
 func roundNote(e Event, round RoundPayload) (gitstore.ID, string) {
@@ -64,21 +61,20 @@ func roundNote(e Event, round RoundPayload) (gitstore.ID, string) {
 	by := prose.OneLine(round.By(round.Reviewer))
 	head := fmt.Sprintf("run %s round %d %s%s", e.Run, round.Number,
 		Says(by, prose.OneLine(round.Said()), len(round.Report.Findings)), afterComma(round.Census.NotRun()))
-	if len(round.Report.Findings) == 0 {
-		return round.Commit, head + listNote(round.Report.Requests)
-	}
-	return round.Commit, head + findingsNote(round.Report.Findings)
+	return round.Commit, head + unmetNote(round.Report.Findings, round.Report.Requests)
 }
 
 // findingsInNote is the maximum number of findings or requests that a note's line lists.
 const findingsInNote = 5
 
-func findingsNote(findings []reply.Finding) string {
-	items := make([]string, len(findings))
-	for i, f := range findings {
-		items[i] = fmt.Sprintf("%s %s %s", f.Severity, f.Place(), f.Issue)
+// unmetNote lists the findings, or the requests if there are none.
+func unmetNote(findings []reply.Finding, requests []string) string {
+	if len(findings) == 0 {
+		return listNote(requests)
 	}
-	return listNote(items)
+	return listNote(each.Of(findings, func(f reply.Finding) string {
+		return fmt.Sprintf("%s %s %s", f.Severity, f.Place(), f.Issue)
+	}))
 }
 
 // listNote returns the first few items as a list in parentheses.
@@ -95,16 +91,18 @@ func listNote(items []string) string {
 }
 
 // stopNote writes the whole diagnosis, so that people who have only the notes know what is unmet and what to
-// type.
+// type. What they type or search for is not shortened.
 func stopNote(e Event, p StopPayload) (gitstore.ID, string) {
-	head := fmt.Sprintf("STOPPED: %s", prose.OneLine(p.Reason))
+	head := "STOPPED: " + prose.OneLine(p.Reason)
 	if p.Round > 0 {
 		head += " (" + RoundOf(p.Round, p.MaxRounds) + ")"
 	}
-	if p.Detail != "" {
-		head += ": " + prose.OneLine(p.Detail)
+	lines := []string{head + afterColon(p.Detail)}
+	typed := func(label, text string) {
+		if text != "" {
+			lines = append(lines, label+": "+safetext.Line(text))
+		}
 	}
-	lines := []string{head}
 	if p.Setting != nil {
 		lines = append(lines, "ended by "+p.Setting.String())
 	}
@@ -114,32 +112,21 @@ func stopNote(e Event, p StopPayload) (gitstore.ID, string) {
 	if p.Said != "" {
 		lines = append(lines, prose.OneLine(cmp.Or(p.SaidBy, "the agent")+" said: "+p.Said))
 	}
-	if len(p.FailingChecks) > 0 {
-		lines = append(lines, "failing checks: "+typed(strings.Join(p.FailingChecks, ", ")))
-	}
+	typed("failing checks", strings.Join(p.FailingChecks, ", "))
 	for i, r := range p.Unmet {
 		lines = append(lines, fmt.Sprintf("unmet %d: %s", i+1, prose.OneLine(r)))
 	}
-	if len(p.UnmetChecks) > 0 {
-		lines = append(lines, "unmet checks: "+typed(strings.Join(p.UnmetChecks, ", ")))
-	}
+	typed("unmet checks", strings.Join(p.UnmetChecks, ", "))
 	for _, c := range p.Commands {
-		lines = append(lines, "command: "+typed(c))
+		typed("command", c)
 	}
-	if p.Intervention != "" {
-		lines = append(lines, "intervene: "+typed(p.Intervention))
-	}
+	typed("intervene", p.Intervention)
 	for i, step := range p.NextSteps {
-		lines = append(lines, fmt.Sprintf("next %d: %s", i+1, typed(step)))
+		typed(fmt.Sprintf("next %d", i+1), step)
 	}
-	for i := range lines {
-		lines[i] = "run " + e.Run + " " + lines[i]
-	}
-	return p.Commit, strings.Join(lines, "\n")
+	prefix := "run " + e.Run + " "
+	return p.Commit, prefix + strings.Join(lines, "\n"+prefix)
 }
-
-// typed returns text that people type or search for, which must not be shortened.
-func typed(s string) string { return safetext.Line(s) }
 
 func completedNote(e Event, p CompletedPayload) (gitstore.ID, string) {
 	text := fmt.Sprintf("run %s completed: %s", e.Run, p.Result)
@@ -150,10 +137,7 @@ func completedNote(e Event, p CompletedPayload) (gitstore.ID, string) {
 	if p.By != "" {
 		text += " by " + prose.OneLine(p.By)
 	}
-	if len(p.Open) == 0 {
-		return p.Commit, text + listNote(p.Requests)
-	}
-	return p.Commit, text + findingsNote(p.Open)
+	return p.Commit, text + unmetNote(p.Open, p.Requests)
 }
 
 // interventionNote writes the note on the run's commit.

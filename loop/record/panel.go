@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -119,9 +120,7 @@ func (r Review) Joined() []Joined {
 	inPanel := map[track.At]bool{}
 	for _, group := range r.panel {
 		joined = append(joined, r.joinGroup(group))
-		for _, at := range group {
-			inPanel[at] = true
-		}
+		maps.Copy(inPanel, each.Set(group))
 	}
 	for i, sub := range r.Submissions {
 		for j, f := range sub.Findings() {

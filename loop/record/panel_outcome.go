@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/git-runr/git-runr/gitstore/each"
@@ -85,37 +86,30 @@ func (r Review) upheld(opinions []Opinion) map[string]bool {
 	for _, o := range opinions {
 		if !o.person && o.Outcome == OutcomeFailed {
 			failing = append(failing, o.Reviewer)
-			upheld[o.Reviewer] = true
 		}
 	}
 	if quorum == 1 {
-		return upheld
+		return each.Set(failing)
 	}
-	reasons, found := [][]string{}, map[string]bool{}
+	var reasons [][]string
+	var found []string
 	for _, j := range r.Joined() {
 		if j.Severity == reply.Note || j.Judged != nil && j.Judged.Kind == Refuted {
 			continue
 		}
-		reasons = append(reasons, r.agree(j))
-		for _, name := range j.SaidBy {
-			found[name] = true
-		}
+		reasons, found = append(reasons, r.agree(j)), append(found, j.SaidBy...)
 	}
 	for _, sub := range r.Standing() {
 		asks := len(reply.RequestsBeside(sub.Report.Requests, sub.Report.Findings)) > 0
-		if slices.Contains(failing, sub.Reviewer) && (asks || !found[sub.Reviewer]) {
+		if slices.Contains(failing, sub.Reviewer) && (asks || !slices.Contains(found, sub.Reviewer)) {
 			vague = append(vague, sub.Reviewer)
 		}
 	}
-	clear(upheld)
-	for _, who := range append(reasons, nil) {
-		who = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(append(who, vague...)))), func(name string) bool {
-			return !slices.Contains(failing, name)
-		})
+	for _, reason := range append(reasons, nil) {
+		who := each.Set(append(reason, vague...))
+		maps.DeleteFunc(who, func(name string, _ bool) bool { return !slices.Contains(failing, name) })
 		if len(who) >= quorum {
-			for _, name := range who {
-				upheld[name] = true
-			}
+			maps.Copy(upheld, who)
 		}
 	}
 	return upheld
@@ -183,28 +177,16 @@ func (r Review) Disagree() bool {
 
 // givenUp reports whether a reviewer could not be run and will not be retried automatically.
 func (r Review) givenUp(turn string) bool {
-	gone := false
-	for _, f := range r.Failures {
-		if f.Reviewer == turn {
-			if !f.RetryAt.IsZero() {
-				return false
-			}
-			gone = true
-		}
-	}
-	return gone
+	failed := each.Where(r.Failures, func(f Failure) bool { return f.Reviewer == turn })
+	return len(failed) > 0 && !slices.ContainsFunc(failed, func(f Failure) bool { return !f.RetryAt.IsZero() })
 }
 
 // Absent returns the reviewers who could not be run and are not needed to complete the review, because as many as
 // the quorum have answered. A person retries them with git runr work --retry.
 func (r Review) Absent() []string {
 	waiting := r.Waiting()
-	for _, name := range waiting {
-		if !r.givenUp(name) {
-			return nil
-		}
-	}
-	if len(r.answeredBy()) < r.Quorum() {
+	awaited := slices.ContainsFunc(waiting, func(name string) bool { return !r.givenUp(name) })
+	if awaited || each.Count(r.Request.Reviewers(), r.hasAnswered) < r.Quorum() {
 		return nil
 	}
 	return waiting
@@ -218,11 +200,6 @@ func (r Review) Pending() []string {
 	return slices.DeleteFunc(r.Waiting(), func(name string) bool {
 		return slices.ContainsFunc(r.Failures, func(f Failure) bool { return f.Reviewer == name })
 	})
-}
-
-// answeredBy returns the requested reviewers who have answered.
-func (r Review) answeredBy() []string {
-	return slices.DeleteFunc(r.Request.Reviewers(), func(name string) bool { return !r.hasAnswered(name) })
 }
 
 func (r Review) hasAnswered(name string) bool {
@@ -240,13 +217,7 @@ func (s Submission) byPerson() bool {
 // awaitsJudge reports whether it is the judge's turn: all agents have answered or finally failed, and there is a
 // finding to rule on.
 func (r Review) awaitsJudge() bool {
-	if r.Request.Judge == "" || len(r.Submissions) == 0 {
-		return false
-	}
-	for _, name := range r.Request.Reviewers() {
-		if name != Human && !r.hasAnswered(name) && !r.givenUp(name) {
-			return false
-		}
-	}
-	return len(r.Unruled()) > 0
+	awaited := func(name string) bool { return name != Human && !r.hasAnswered(name) && !r.givenUp(name) }
+	return r.Request.Judge != "" && len(r.Submissions) > 0 &&
+		!slices.ContainsFunc(r.Request.Reviewers(), awaited) && len(r.Unruled()) > 0
 }

@@ -31,10 +31,9 @@ func (p Person) Check() error {
 	if !verdict && len(p.Comments) == 0 && strings.TrimSpace(p.Message) == "" {
 		return &InputError{"there is nothing to submit: no comment, no message and no verdict"}
 	}
-	for i, c := range p.Comments {
-		if strings.TrimSpace(c.Comment) == "" {
-			return &InputError{fmt.Sprintf("comment %d is empty", i+1)}
-		}
+	empty := func(c Comment) bool { return strings.TrimSpace(c.Comment) == "" }
+	if i := slices.IndexFunc(p.Comments, empty); i >= 0 {
+		return &InputError{fmt.Sprintf("comment %d is empty", i+1)}
 	}
 	return CheckNamed(p.Actor)
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/git-runr/git-runr/gitstore/each"
 )
 
 // Redaction withdraws texts of a review: every fold shows Redacted in their place. Severities, places, verdicts and
@@ -98,19 +100,24 @@ var spokenKeys = []string{
 // commandKey is the JSON key of a check's command, from which only a named text is withdrawn.
 const commandKey = "command"
 
-// eachText replaces texts in a decoded JSON value; key is the one that a text is below. The subject, which comes from
-// the reviewed commit, is left as it is.
-func eachText(value any, key string, replace func(text, key string) string) any {
+// subjectKey is the JSON key of the subject. What it has comes from the reviewed commit and is no text of a review.
+const subjectKey = "subject"
+
+// EachText replaces texts in a decoded JSON value. key is the one that a text is below; it is subjectKey for all of a
+// subject.
+func EachText(value any, key string, replace func(text, key string) string) any {
 	switch v := value.(type) {
 	case map[string]any:
-		for key, inner := range v {
-			if key != "subject" {
-				v[key] = eachText(inner, key, replace)
+		for name, inner := range v {
+			below := name
+			if key == subjectKey {
+				below = key
 			}
+			v[name] = EachText(inner, below, replace)
 		}
 	case []any:
 		for i, inner := range v {
-			v[i] = eachText(inner, key, replace)
+			v[i] = EachText(inner, key, replace)
 		}
 	case string:
 		return replace(v, key)
@@ -120,7 +127,7 @@ func eachText(value any, key string, replace func(text, key string) string) any 
 
 // eachSpoken replaces what somebody wrote in a decoded JSON value.
 func eachSpoken(value any, replace func(string) string) {
-	eachText(value, "", func(text, key string) string {
+	EachText(value, "", func(text, key string) string {
 		if slices.Contains(spokenKeys, key) && text != "" {
 			return replace(text)
 		}
@@ -128,7 +135,8 @@ func eachSpoken(value any, replace func(string) string) {
 	})
 }
 
-func decodeSpoken(data []byte) (value any, err error) {
+// DecodeTexts decodes a JSON document for EachText. Numbers stay as they are written.
+func DecodeTexts(data []byte) (value any, err error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	err = dec.Decode(&value)
@@ -143,13 +151,7 @@ func textHash(review, text string) string {
 
 // hidden returns the hashes of the redacted texts.
 func (r Review) hidden() map[string]bool {
-	hidden := map[string]bool{}
-	for _, p := range r.Redactions {
-		for _, hash := range p.Texts {
-			hidden[hash] = true
-		}
-	}
-	return hidden
+	return each.Set(slices.Concat(each.Of(r.Redactions, func(p Redaction) []string { return p.Texts })...))
 }
 
 // texts returns what somebody wrote in the review, and with commands also the commands of checks.
@@ -158,8 +160,8 @@ func (r Review) texts(commands bool) (texts []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	value, err := decodeSpoken(data)
-	eachText(value, "", func(text, key string) string {
+	value, err := DecodeTexts(data)
+	EachText(value, "", func(text, key string) string {
 		if text != "" && (slices.Contains(spokenKeys, key) || commands && key == commandKey) {
 			texts = append(texts, text)
 		}
@@ -175,7 +177,7 @@ func (r Review) redacted() (Review, error) {
 	if err != nil {
 		return r, err
 	}
-	value, err := decodeSpoken(data)
+	value, err := DecodeTexts(data)
 	if err != nil {
 		return r, err
 	}
@@ -193,7 +195,7 @@ func (r Review) redacted() (Review, error) {
 		}
 		return text
 	})
-	if data, err = json.Marshal(eachText(value, "", kept.hide)); err != nil {
+	if data, err = json.Marshal(EachText(value, "", kept.hide)); err != nil {
 		return r, err
 	}
 	r, err = RestoreReview(data)
@@ -283,7 +285,7 @@ func (r Review) redactionOf(commands bool, wanted func(string) bool) (p Redactio
 // thread returns the texts about a finding or comment.
 func (r Review) thread(ids []string) (texts []string) {
 	data, _ := r.Keep()
-	value, _ := decodeSpoken(data)
+	value, _ := DecodeTexts(data)
 	eachAbout(value, ids, func(text string) string { texts = append(texts, text); return text })
 	return texts
 }

@@ -59,11 +59,10 @@ func (r Review) Claimed() []reply.Finding {
 
 // AnswerTo returns the newest answer to a finding or comment, by any of its ids.
 func (r Review) AnswerTo(finding string) (answer Answer, ok bool) {
-	all := r.AnswersTo(finding)
-	if len(all) == 0 {
-		return answer, false
+	if newest := last(r.AnswersTo(finding)); newest != nil {
+		return *newest, true
 	}
-	return all[len(all)-1], true
+	return answer, false
 }
 
 // AnswersTo returns the answers to a finding or comment, by any of its ids, oldest first.

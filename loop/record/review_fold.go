@@ -358,6 +358,18 @@ func (r *Review) fail(e Event, failure Failure) {
 	r.keepFailures(append(earlier, failure))
 }
 
+// keepFailures sets the review's failures. Once somebody has answered, it keeps only those of reviewers who have not.
+func (r *Review) keepFailures(failures []Failure) {
+	if waiting := r.Waiting(); r.Status != ReviewOpen {
+		failures = slices.DeleteFunc(failures, func(f Failure) bool { return !slices.Contains(waiting, f.Reviewer) })
+	}
+	r.Failures, r.Failure = failures, nil
+	if newest := last(failures); newest != nil {
+		failure := *newest
+		r.Failure = &failure
+	}
+}
+
 // claim claims the review, or renews the holder's claim. A review that nobody has answered stays open: its claimant is
 // going to review it, and the claim ends with the answer.
 func (r *Review) claim(e Event, by ActorPayload) {
@@ -453,8 +465,7 @@ func (r *Review) takeBack(e Event, by Submission) {
 	}
 }
 
-// FoldReview folds events, which must be in order, into a review. It skips and reports events that cannot be
-// decoded.
+// FoldReview folds events, which must be in order, into a review. It skips and reports events that cannot be decoded.
 func FoldReview(events []Event) (Review, []error) { return fold(events, (*Review).Apply) }
 
 // StatusAfter returns the status after e, as Run.StatusAfter does.

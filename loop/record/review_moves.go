@@ -22,9 +22,6 @@ func (r Review) hasMoved(m Move) bool {
 	return slices.ContainsFunc(r.Moves, m.same)
 }
 
-// Gone reports whether the code of the review is on no branch any more.
-func (r Review) Gone() bool { return len(r.Moves) > 0 && r.Moves[len(r.Moves)-1].State == MoveGone }
-
 // At returns the commit that has the code of the review now: the newest it was carried to, else the reviewed one.
 func (r Review) At() gitstore.ID {
 	for _, m := range slices.Backward(r.Moves) {

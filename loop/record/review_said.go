@@ -105,8 +105,7 @@ func (r Review) Quorum() int {
 	return max(1, min(r.Request.Quorum, agents))
 }
 
-// quorumCounts returns the quorum if as many agents have answered, else 1: agents that did not answer outvote
-// nobody.
+// quorumCounts returns the quorum if as many agents have answered, else 1: agents that did not answer outvote nobody.
 func (r Review) quorumCounts() int {
 	answered := each.Count(r.Opinions(), func(o Opinion) bool { return !o.person && o.Outcome != OutcomeNothing })
 	if quorum := r.Quorum(); answered >= quorum {
@@ -146,11 +145,7 @@ func (r Review) Findings() []reply.Finding {
 
 // Comments returns the comments of all submissions, in order.
 func (r Review) Comments() []Comment {
-	var all []Comment
-	for _, s := range r.Submissions {
-		all = append(all, s.Comments...)
-	}
-	return all
+	return slices.Concat(each.Of(r.Submissions, func(s Submission) []Comment { return s.Comments })...)
 }
 
 // answered reports whether an agent has answered on tree. People may answer again.

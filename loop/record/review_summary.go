@@ -110,9 +110,8 @@ func (r Review) Summary() ReviewSummary {
 		Reviewer: r.Request.Reviewer, Run: r.Request.Run,
 		Kind: r.Request.Subject.Kind, Spec: r.Request.Subject.Spec, Commit: r.Request.Subject.Commit,
 		Title: r.Request.Subject.Title, Message: r.Request.Message, Redacted: len(r.Redactions) > 0, Source: r.Source,
-		Writer:      r.Writer,
+		Writer: r.Writer, Lost: len(r.Lost), Verdict: r.Verdict(),
 		RequestedBy: r.RequestedBy, ResolvedBy: r.ResolvedBy, ResolvedAt: r.ResolvedAt, ClosedAt: r.ClosedAt,
-		Lost: len(r.Lost), Verdict: r.Verdict(),
 		Clock: r.Clock, CreatedAt: r.CreatedAt, SubmittedAt: r.SubmittedAt, UpdatedAt: r.UpdatedAt,
 		Others: r.Request.Others, People: r.Request.People, Waiting: r.Waiting(), Absent: r.Absent(), Outvoted: r.Outvoted(),
 		ReviewKind: r.Request.Kind, Files: r.summaryFiles(),
@@ -131,15 +130,9 @@ func (r Review) Summary() ReviewSummary {
 		m.Said = nil
 		s.Moves = append(s.Moves, m)
 	}
-	for _, f := range r.Findings() {
-		if !r.SettledFinding(f) {
-			s.Open++
-		}
-	}
-	for _, t := range r.refusing {
-		s.Open++
-		s.count([]reply.Finding{t.Finding.Finding})
-	}
+	unsettled := func(f reply.Finding) bool { return !r.SettledFinding(f) }
+	s.Open = each.Count(r.Findings(), unsettled) + len(r.refusing)
+	s.count(each.Of(r.refusing, func(t Thread) reply.Finding { return t.Finding.Finding }))
 	s.submissions(r.Submissions)
 	if r.AccusesMessage() {
 		s.Change = ""
@@ -154,7 +147,7 @@ func (r Review) Summary() ReviewSummary {
 	if r.Failure != nil {
 		s.Failure = r.Failure.Reason
 	}
-	s.failures(r.FailedTurns())
+	s.failures(r.Failures)
 	return s
 }
 
@@ -190,17 +183,17 @@ func (s *ReviewSummary) submissions(all []Submission) {
 }
 
 // failures fills in which reviewers could not be run, and where.
-func (s *ReviewSummary) failures(turns []FailedTurn) {
-	s.FailedTurns = turns
-	for _, t := range turns {
-		s.Failed = each.Once(s.Failed, t.Reviewer)
-		if t.RetryAt.IsZero() {
+func (s *ReviewSummary) failures(all []Failure) {
+	for _, f := range all {
+		s.FailedTurns = append(s.FailedTurns, FailedTurn{f.Reviewer, f.Writer, f.RetryAt})
+		s.Failed = each.Once(s.Failed, f.Reviewer)
+		if f.RetryAt.IsZero() {
 			continue
 		}
 		if s.RetryAt == nil {
 			s.RetryAt = map[string]time.Time{}
 		}
-		s.RetryAt[t.Reviewer] = t.RetryAt
+		s.RetryAt[f.Reviewer] = f.RetryAt
 	}
 }
 
@@ -280,8 +273,7 @@ func (s ReviewSummary) At() gitstore.ID {
 	return Review{Moves: s.Moves, Request: ReviewRequest{Subject: Subject{Commit: s.Commit}}}.At()
 }
 
-// Places returns the commits that have, or had, the code: the reviewed one and those it was carried to, oldest
-// first.
+// Places returns the commits that have, or had, the code: the reviewed one and those it was carried to, oldest first.
 func (s ReviewSummary) Places() []gitstore.ID {
 	places := []gitstore.ID{s.Commit}
 	for _, m := range s.Moves {
@@ -294,10 +286,9 @@ func (s ReviewSummary) Places() []gitstore.ID {
 
 // asked returns the first request that counts, or "".
 func (r Review) asked() string {
-	for _, sub := range r.Standing() {
-		if len(sub.Report.Requests) > 0 {
-			return reply.ShortRow(sub.Report.Requests[0])
-		}
+	asks := func(sub Submission) bool { return len(sub.Report.Requests) > 0 }
+	if sub, ok := each.First(r.Standing(), asks); ok {
+		return reply.ShortRow(sub.Report.Requests[0])
 	}
 	return ""
 }

@@ -110,8 +110,7 @@ func EmptyReport() reply.Report {
 	return reply.Report{Format: reply.FormatNone, Findings: []reply.Finding{}, Requests: []string{}, Warnings: []string{}}
 }
 
-// RefusedBy reports whether the round has a usable answer that keeps the change from passing under the
-// policy.
+// RefusedBy reports whether the round has a usable answer that keeps the change from passing under the policy.
 func (r Round) RefusedBy(p runplan.Policy) bool {
 	return r.Failure == nil && !r.Report.Unreadable() && !r.Census.Nothing() && p.Blocks(r.Report, r.ChecksFailed())
 }

@@ -15,21 +15,17 @@ import (
 
 // HeadMoved returns the total move of HEAD while the run's agents worked in the user's checkout, or nil if HEAD
 // is where it was.
-func (r Run) HeadMoved() (whole *HeadMove) {
-	for _, a := range r.Attempts {
-		switch {
-		case a.Moved == nil:
-		case whole == nil:
-			m := *a.Moved
-			whole = &m
-		default:
-			whole.To, whole.ToRef = a.Moved.To, a.Moved.ToRef
-		}
-	}
-	if whole != nil && whole.From == whole.To && whole.FromRef == whole.ToRef {
+func (r Run) HeadMoved() *HeadMove {
+	moved := each.Where(r.Attempts, func(a Attempt) bool { return a.Moved != nil })
+	if len(moved) == 0 {
 		return nil
 	}
-	return whole
+	first, last := moved[0].Moved, moved[len(moved)-1].Moved
+	whole := HeadMove{first.From, first.FromRef, last.To, last.ToRef}
+	if whole.From == whole.To && whole.FromRef == whole.ToRef {
+		return nil
+	}
+	return &whole
 }
 
 // Looked returns the most thorough look at the run's head, or "" if nobody looked.
@@ -158,8 +154,8 @@ func (r Run) HeadTree() gitstore.ID {
 
 // ByPeople returns the commit that people made for the run after the given number of attempts, or "".
 func (r Run) ByPeople(attempts int) gitstore.ID {
-	for i := len(r.Interventions) - 1; i >= 0; i-- {
-		if iv := r.Interventions[i]; iv.Attempts == attempts && iv.Commit != "" {
+	for _, iv := range slices.Backward(r.Interventions) {
+		if iv.Attempts == attempts && iv.Commit != "" {
 			return iv.Commit
 		}
 	}
@@ -175,22 +171,19 @@ func (r Run) GoodAttempts() []Attempt {
 // in which they were first changed.
 func (r Run) Files() []string {
 	seen, files := map[string]bool{}, []string{}
-	add := func(paths []string) {
-		for _, f := range paths {
-			if !seen[f] {
-				seen[f], files = true, append(files, f)
-			}
-		}
-	}
 	for _, a := range r.GoodAttempts() {
-		add(a.Files)
+		files = append(files, a.Files...)
 	}
 	for _, iv := range r.Interventions {
 		if iv.Commit != "" {
-			add(iv.Files)
+			files = append(files, iv.Files...)
 		}
 	}
-	return files
+	return slices.DeleteFunc(files, func(f string) bool {
+		known := seen[f]
+		seen[f] = true
+		return known
+	})
 }
 
 // Asked is the review that a run requested from people. It is an ordinary review, linked to the run.
@@ -249,11 +242,7 @@ type CompletedPayload struct {
 
 // FromPeople returns what people said and did since the run began, for prompts.
 func (r Run) FromPeople() []string {
-	var lines []string
-	for _, iv := range r.Interventions {
-		lines = append(lines, iv.words()...)
-	}
-	return lines
+	return slices.Concat(each.Of(r.Interventions, Intervention.words)...)
 }
 
 // HasTaken reports whether e is recorded already.
@@ -285,14 +274,8 @@ func (r Run) after(number int) (gitstore.ID, error) {
 	if number == 0 {
 		return r.Plan.Base, nil
 	}
-	for _, a := range r.Attempts {
-		if a.Number != number {
-			continue
-		}
-		if a.Commit == "" {
-			return a.From, nil // it changed nothing
-		}
-		return a.Commit, nil
+	if a, ok := each.First(r.Attempts, func(a Attempt) bool { return a.Number == number }); ok {
+		return cmp.Or(a.Commit, a.From), nil // without a commit it changed nothing
 	}
 	return "", fmt.Errorf("run %s has %d attempts, not attempt %d", r.ID, len(r.Attempts), number)
 }

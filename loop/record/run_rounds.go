@@ -3,6 +3,7 @@ package record
 import (
 	"slices"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/track"
 )
@@ -10,10 +11,7 @@ import (
 // Tracked converts rounds of the run for package track, which follows requests over rounds. Files that a revert or a
 // person changed count as changed between any two rounds.
 func (r Run) Tracked(rounds []Round) []track.Round {
-	var people []string
-	for _, iv := range r.Interventions {
-		people = append(people, iv.Files...)
-	}
+	people := slices.Concat(each.Of(r.Interventions, func(iv Intervention) []string { return iv.Files })...)
 	tracked, before := make([]track.Round, len(rounds)), 0
 	for i, round := range rounds {
 		files := slices.Clone(people)
@@ -31,12 +29,7 @@ func (r Run) Tracked(rounds []Round) []track.Round {
 
 // lastSaid returns the newest round with a usable answer, or nil.
 func (r *Run) lastSaid() *Round {
-	for i := len(r.Rounds) - 1; i >= 0; i-- {
-		if round := &r.Rounds[i]; round.said() {
-			return round
-		}
-	}
-	return nil
+	return last(each.Where(r.Rounds, Round.said))
 }
 
 // Open returns the findings and requests of the newest usable review, or else those of the plan.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/internal/notes"
 )
 
@@ -38,11 +39,7 @@ func SayingsOf(events []Event) map[gitstore.ID][]Saying {
 
 // NewestSayings returns the newest carried lines of events, which must be in order, for all commits together.
 func NewestSayings(events []Event) []Saying {
-	var said []Saying
-	for _, e := range events {
-		said = append(said, sayingsOf(e)...)
-	}
-	return newestSayings(said)
+	return newestSayings(slices.Concat(each.Of(events, sayingsOf)...))
 }
 
 func newestSayings(said []Saying) []Saying { return said[max(0, len(said)-MaxSayings):] }
@@ -67,15 +64,10 @@ func carriedNotes(e Event, landed Landed) []notes.Line {
 
 // sayingsOf returns the lines of an event's note, if notes of its type are carried.
 func sayingsOf(e Event) []Saying {
-	commit, text := NoteOf(e)
-	if commit == "" || !slices.Contains(carriedTypes, e.Type) {
+	if !slices.Contains(carriedTypes, e.Type) {
 		return nil
 	}
-	var said []Saying
-	for line := range strings.Lines(text) {
-		said = append(said, Saying{e.Timestamp, strings.TrimSuffix(line, "\n")})
-	}
-	return said
+	return each.Of(NotesOf(e), func(line notes.Line) Saying { return Saying{line.At, line.Text} })
 }
 
 // movedNotes returns the lines that a move adds to notes. Their time comes from the code, so that clones that notice
@@ -101,4 +93,26 @@ func movedNotes(e Event, m Move) []notes.Line {
 		return line(m.From, ": the code is gone, no branch has it")
 	}
 	return nil
+}
+
+// NotesOf returns the lines that an event adds to the notes of commits. It depends on the event alone, so that the
+// notes do not depend on the order in which events arrived.
+func NotesOf(e Event) []notes.Line {
+	var lines []notes.Line
+	if commit, text := NoteOf(e); commit != "" {
+		for line := range strings.Lines(text) {
+			lines = append(lines, notes.Line{Commit: commit, At: e.Timestamp, Text: strings.TrimRight(line, "\n")})
+		}
+	}
+	if e.Type == EventReviewMoved.Name {
+		if m, err := EventReviewMoved.Payload(e); err == nil {
+			lines = append(lines, movedNotes(e, m)...)
+		}
+	}
+	if e.Type == EventRunLanded.Name {
+		if landed, err := EventRunLanded.Payload(e); err == nil {
+			lines = append(lines, carriedNotes(e, landed)...)
+		}
+	}
+	return lines
 }

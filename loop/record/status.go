@@ -27,8 +27,7 @@ func StatusFilter(name string) (func(string) bool, error) {
 	case "all":
 		return func(string) bool { return true }, nil
 	}
-	if slices.Contains([]ReviewStatus{ReviewOpen, ReviewSubmitted, ReviewClaimed, ReviewResolved, ReviewCancelled},
-		ReviewStatus(name)) {
+	if slices.Contains(always, ReviewStatus(name)) {
 		return func(status string) bool { return status == name }, nil
 	}
 	return nil, fmt.Errorf("unknown status %q: use waiting, inbox, all, open, submitted, claimed, resolved or cancelled",

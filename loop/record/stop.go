@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/spend"
 )
@@ -105,11 +106,9 @@ func (s Stop) Explained() Reason {
 	if s.Review == "" {
 		return reason
 	}
-	reason.Intervene, reason.Next = "", nil
-	for _, step := range personSteps {
-		step.Command = strings.ReplaceAll(step.Command, "REVIEW", s.Review)
-		reason.Next = append(reason.Next, step)
-	}
+	reason.Intervene, reason.Next = "", each.Of(personSteps, func(step NextStep) NextStep {
+		return NextStep{strings.ReplaceAll(step.Command, "REVIEW", s.Review), step.What}
+	})
 	return reason
 }
 

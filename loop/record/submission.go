@@ -80,15 +80,7 @@ const (
 
 // Words describes a decision to people.
 func (d Decision) Words() string {
-	switch d {
-	case Approve:
-		return "approved"
-	case RequestChanges:
-		return "changes requested"
-	case CommentOnly:
-		return "commented"
-	}
-	return ""
+	return map[Decision]string{Approve: "approved", RequestChanges: "changes requested", CommentOnly: "commented"}[d]
 }
 
 // Outcome is the result of a review, for exit statuses and lists.

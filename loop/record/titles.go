@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/loop/prose"
-	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // SubmissionTitle summarizes a submission for the subject of its event.
@@ -17,7 +16,8 @@ func SubmissionTitle(sub Submission) string {
 	if sub.Decision != "" {
 		return fmt.Sprintf("%s by %s, %s", sub.Decision, sub.Reviewer, prose.Count(len(sub.Comments), "comment"))
 	}
-	return ReportTitle(sub.Report, sub.Reviewer, sub.By(sub.Reviewer))
+	sub.Report.Effective = lookedBy(sub.Reviewer, sub.Report.Format).Of(sub.Report.Effective)
+	return fmt.Sprintf("%s by %s, %s", sub.Report.Says(), sub.By(sub.Reviewer), sub.Report.Gist())
 }
 
 // SaysPass reports whether e completes a run and its title calls the result a pass. Older programs wrote that even if
@@ -30,10 +30,4 @@ func (e Event) SaysPass() bool {
 func (e Event) WithResult(result string) Event {
 	e.Title = strings.TrimSuffix(e.Title, ResultPass) + result
 	return e
-}
-
-// ReportTitle summarizes a report for the subject of its event.
-func ReportTitle(r reply.Report, reviewer, by string) string {
-	r.Effective = lookedBy(reviewer, r.Format).Of(r.Effective)
-	return fmt.Sprintf("%s by %s, %s", r.Says(), by, r.Gist())
 }

@@ -33,10 +33,7 @@ func NewWithdrawal(review Review, events []Event) *Withdrawal {
 			w.since = append(w.since, e)
 		}
 	}
-	var lines []string
-	for _, text := range review.withheld.Texts {
-		lines = append(lines, strings.Split(text, "\n")...)
-	}
+	lines := strings.Split(strings.Join(review.withheld.Texts, "\n"), "\n")
 	pairs := []string{Redacted, Redacted} // a part may be a part of this word
 	slices.SortFunc(lines, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	w.lines = map[string]bool{}
@@ -88,8 +85,8 @@ func (w *Withdrawal) Event(e Event) Event {
 
 // Changes reports whether e has redacted texts.
 func (w *Withdrawal) Changes(e Event) bool {
-	was, err := decodeSpoken(e.Payload)
-	is, errIs := decodeSpoken(w.Event(e).Payload)
+	was, err := DecodeTexts(e.Payload)
+	is, errIs := DecodeTexts(w.Event(e).Payload)
 	return err == nil && errIs == nil && !reflect.DeepEqual(was, is)
 }
 
@@ -110,19 +107,20 @@ func (w *Withdrawal) Run(r Run) (Run, error) {
 // json replaces the redacted texts in a JSON document, and quotes of them in all that is more than one word: paths and
 // ids stay. In an event of the review itself it also replaces what belongs to a redacted finding.
 func (w *Withdrawal) json(data []byte, own bool) ([]byte, error) {
-	value, err := decodeSpoken(data)
+	value, err := DecodeTexts(data)
 	if err != nil {
 		return nil, err
 	}
 	if own {
 		w.review.withhold(value, func(string) string { return Redacted })
 	}
-	return json.Marshal(eachText(value, "", func(text, key string) string {
+	return json.Marshal(EachText(value, "", func(text, key string) string {
 		spoken := slices.Contains(spokenKeys, key)
 		if spoken && w.hidden[textHash(w.review.ID, text)] {
 			return Redacted
 		}
-		if text = w.review.withheld.hide(text, key); spoken || strings.ContainsFunc(text, unicode.IsSpace) {
+		text = w.review.withheld.hide(text, key)
+		if spoken || key != subjectKey && strings.ContainsFunc(text, unicode.IsSpace) {
 			return w.quotes.Replace(w.withoutLines(text))
 		}
 		return text
@@ -172,20 +170,14 @@ func (r Run) ReviewIDs() map[string]bool {
 // OutputOf returns the event after which an agent's output or prompt was kept in a file, as execution.transcript names
 // it; "" if there is no such event.
 func (r Run) OutputOf(file string) (event gitstore.ID) {
-	var number int
-	if n, _ := fmt.Sscanf(file, "attempt-%d.", &number); n == 1 {
-		for _, a := range r.Attempts {
-			if a.Number == number {
-				event = a.Event
-			}
+	for _, a := range r.Attempts {
+		if strings.HasPrefix(file, fmt.Sprintf("attempt-%d.", a.Number)) {
+			event = a.Event
 		}
-		return event
 	}
-	if n, _ := fmt.Sscanf(file, "review-%d.", &number); n == 1 {
-		for _, round := range r.Rounds {
-			if round.Number == number {
-				event = round.Event
-			}
+	for _, round := range r.Rounds {
+		if strings.HasPrefix(file, fmt.Sprintf("review-%d.", round.Number)) {
+			event = round.Event
 		}
 	}
 	return event

@@ -177,15 +177,11 @@ func movedIn(ctx context.Context, s *store.Store, from gitstore.ID, all []gitsto
 
 // measure fills in the sizes of the binary files that are left out of change.
 func measure(ctx context.Context, s *store.Store, change Change) error {
-	var paths []string
-	for _, l := range change.Census.LeftOut {
-		if l.Why == record.LeftBinary {
-			paths = append(paths, l.Path)
-		}
-	}
-	if len(paths) == 0 {
+	binary := each.Where(change.Census.LeftOut, func(l record.LeftOut) bool { return l.Why == record.LeftBinary })
+	if len(binary) == 0 {
 		return nil
 	}
+	paths := each.Of(binary, func(l record.LeftOut) string { return l.Path })
 	is, err := s.Repo.FileSizes(ctx, change.Tree, paths)
 	if err != nil || change.Base == "" {
 		return err
@@ -230,24 +226,23 @@ func census(all, kept []gitstore.FileStat, left map[string]string, texts map[str
 	isKept := each.SetOf(kept, func(f gitstore.FileStat) string { return f.Path })
 	for _, f := range all {
 		c.Lines += f.Added + f.Deleted
+		why := cmp.Or(left[f.Path], texts[f.Path])
 		switch {
-		case left[f.Path] != "":
-			c.LeftOut = append(c.LeftOut, record.LeftOut{Path: f.Path, Why: left[f.Path]})
 		case !isKept[f.Path]:
-			c.LeftOut = append(c.LeftOut, record.LeftOut{Path: f.Path, Why: record.LeftExcluded})
-		case texts[f.Path] != "":
-			c.LeftOut = append(c.LeftOut, record.LeftOut{Path: f.Path, Why: texts[f.Path]})
-			if limits.Binary && texts[f.Path] == record.LeftTooLarge { // its name and size are judged
-				c.SentFiles++
-			}
-		case f.Binary && limits.Binary:
-			c.SentBinary++
-			c.SentFiles++
-		case f.Binary:
-			c.LeftOut = append(c.LeftOut, record.LeftOut{Path: f.Path, Why: record.LeftBinary})
-		default:
-			c.SentFiles++
+			why = cmp.Or(left[f.Path], record.LeftExcluded)
+		case why != "":
+		case !f.Binary:
 			c.SentLines += f.Added + f.Deleted
+		case limits.Binary:
+			c.SentBinary++
+		default:
+			why = record.LeftBinary
+		}
+		if why != "" {
+			c.LeftOut = append(c.LeftOut, record.LeftOut{Path: f.Path, Why: why})
+		}
+		if why == "" || limits.Binary && why == record.LeftTooLarge { // its name and size are judged
+			c.SentFiles++
 		}
 	}
 	return c

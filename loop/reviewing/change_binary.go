@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -23,12 +25,8 @@ const (
 // reason. Otherwise one NUL byte would hide a script from every reviewer. A large text has no lines to show.
 func textsTakenForBinary(ctx context.Context, s *store.Store, tree gitstore.ID,
 	files []gitstore.FileStat) (map[string]string, error) {
-	var binary []string
-	for _, f := range files {
-		if f.Binary && len(binary) < textFiles {
-			binary = append(binary, f.Path)
-		}
-	}
+	files = each.Where(files, func(f gitstore.FileStat) bool { return f.Binary })
+	binary := each.Of(files[:min(len(files), textFiles)], func(f gitstore.FileStat) string { return f.Path })
 	sizes, err := s.Repo.FileSizes(ctx, tree, binary)
 	if err != nil {
 		return nil, err
@@ -62,10 +60,9 @@ func textsTakenForBinary(ctx context.Context, s *store.Store, tree gitstore.ID,
 // readsAsText reports whether the beginning of a binary file is UTF-16, a script, or UTF-8 without control characters
 // when NUL bytes are removed.
 func readsAsText(data []byte) bool {
-	for _, mark := range []string{"\xff\xfe", "\xfe\xff", "#!"} {
-		if bytes.HasPrefix(data, []byte(mark)) {
-			return true
-		}
+	isMark := func(mark string) bool { return bytes.HasPrefix(data, []byte(mark)) }
+	if slices.ContainsFunc([]string{"\xff\xfe", "\xfe\xff", "#!"}, isMark) {
+		return true
 	}
 	data = data[:min(len(data), headBytes)]
 	text := bytes.ReplaceAll(data, []byte{0}, nil)

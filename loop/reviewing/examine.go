@@ -51,35 +51,21 @@ func (e Examination) Ask(ctx context.Context,
 	findings []ExaminedFinding) (said []reply.Ruling, raw string, calls []spend.Call, failure *record.Failure, err error) {
 	var texts []string
 	err = checking.InCheckout(ctx, e.Store, e.At, func(ctx context.Context, tree *gitstore.Worktree) error {
-		before, err := tree.TreeAsMade(ctx)
-		if err != nil {
-			return err
-		}
-		tampered, err := checking.WatchCheckout(e.Store, e.Progress, tree, e.Name+" worked").During(ctx,
-			func(ctx context.Context) error {
-				for len(findings) > len(said) && failure == nil {
-					group := nextGroup(findings[len(said):])
-					e.Progress.Step(e.Words.Settles+"?", fmt.Sprintf("%s by %s", prose.Count(len(group), "finding"), e.Name))
-					answer, rulings, err := e.askOf(ctx, tree.Dir, group)
-					calls = append(calls, answer.Calls...)
-					if err != nil {
-						return err
-					}
-					failure, texts = answer.Failure, append(texts, answer.Raw)
-					said = append(said, rulings...)
+		read := reading{e.Store, e.Progress, tree, tree.TreeAsMade, e.Name,
+			e.Name + " changed files that it was only to read: "}
+		failure, err = read.only(ctx, func(ctx context.Context) (failed *record.Failure, err error) {
+			for len(findings) > len(said) && failed == nil {
+				group := nextGroup(findings[len(said):])
+				e.Progress.Step(e.Words.Settles+"?", fmt.Sprintf("%s by %s", prose.Count(len(group), "finding"), e.Name))
+				answer, rulings, err := e.askOf(ctx, tree.Dir, group)
+				calls = append(calls, answer.Calls...)
+				if err != nil {
+					return nil, err
 				}
-				return nil
-			})
-		if tampered != nil {
-			failure = tampered
-		}
-		if failure != nil || err != nil {
-			return err
-		}
-		after, err := tree.NormalTree(ctx)
-		if err == nil && after != before {
-			failure, err = tamperedWith(ctx, e.Store.Repo, before, after, e.Name+" changed files that it was only to read: ")
-		}
+				failed, texts, said = answer.Failure, append(texts, answer.Raw), append(said, rulings...)
+			}
+			return failed, nil
+		})
 		return err
 	})
 	return said, strings.Join(texts, "\n\n"), calls, failure, err
@@ -99,10 +85,7 @@ func nextGroup(findings []ExaminedFinding) []ExaminedFinding {
 // askOf makes one call.
 func (e Examination) askOf(ctx context.Context, dir string,
 	group []ExaminedFinding) (role.ReviewAnswer, []reply.Ruling, error) {
-	nonce, err := checking.NewNonce()
-	if err != nil {
-		return role.ReviewAnswer{}, nil, err
-	}
+	nonce := checking.NewNonce()
 	files := each.Of(group, func(f ExaminedFinding) string { return f.File })
 	text := e.prompt(group, nonce)
 	answer, err := e.Agent.Review(ctx, role.ReviewJob{
@@ -134,11 +117,10 @@ func (e Examination) prompt(group []ExaminedFinding, nonce string) string {
 // if there are none.
 func WriteLines(ctx context.Context, b *strings.Builder, s *store.Store, tag string, version gitstore.ID,
 	f reply.Finding, around int) error {
-	entry, err := s.Repo.File(ctx, version, f.File)
-	if f.File == "" || err != nil {
-		return gitstore.IgnoreNotFound(err)
+	if f.File == "" {
+		return nil
 	}
-	text, err := s.Repo.ReadBlob(ctx, entry.ID)
+	text, err := s.Repo.Blob(ctx, version, f.File)
 	if err != nil {
 		return gitstore.IgnoreNotFound(err)
 	}

@@ -83,9 +83,7 @@ func newHunk(d unidiff.Hunk) hunk {
 
 func isChanged(line []byte) bool { return line[0] == '+' || line[0] == '-' }
 
-func (h hunk) changed() int {
-	return each.Count(h.lines, isChanged)
-}
+func (h hunk) changed() int { return each.Count(h.lines, isChanged) }
 
 // spans returns the number of lines on either side of the hunk.
 func (h hunk) spans() (old, new int) {
@@ -281,14 +279,11 @@ func (c *Change) markPieces() (cut []string) {
 			parts[f]++
 		}
 	}
+	several := func(f string) bool { return parts[f] > 1 }
 	for i := range c.Parts {
-		for _, f := range c.Parts[i].Files {
-			if parts[f] > 1 {
-				c.Parts[i].Pieces = append(c.Parts[i].Pieces, f)
-			}
-		}
+		c.Parts[i].Pieces = each.Where(c.Parts[i].Files, several)
 	}
-	return slices.DeleteFunc(slices.Clone(c.Files), func(f string) bool { return parts[f] < 2 })
+	return each.Where(c.Files, several)
 }
 
 // settleCensus updates the census to what was packed.

@@ -16,34 +16,31 @@ import (
 // ReviewPrompt is everything that a prompt for an agent reviewer can contain: the task of a strict reviewer and the
 // change itself. Nothing in the change can end its fence or pose as an answer, because both carry the nonce.
 type ReviewPrompt struct {
-	Entity       runplan.Entity
-	DoneCriteria string
-	References   string
-	Message      string        // of the person who requested the review
-	Commits      []reply.Words // messages of the commits under review
-	Files        []string
-	Verification string // the implementer's own words about its verification
-	Round        int
-	Previous     []reply.Finding
-	Said         []reply.Words   // the previous review in full
-	Known        []reply.Finding // open findings of other reviews in these files
-	Fixes        []reply.Finding // findings that the change was made to fix
-	Refuted      []reply.Words   // reasons of an implementer that changed nothing
-	People       []string        // what people said and did meanwhile, one line each
-	Scope        string          // what the implementer may change; "" means everything
-	DoneChecks   []string        // the task's own checks and what was run for them, one line each
-	Checks       []record.CheckResult
-	NotChecked   []string
-	Panel        record.Panel
-	Told         ToldText
-	Earlier      []reply.Words // what was said about earlier parts
-	Census       record.Census // of the whole change
-	Part, Parts  int           // number of the part in Patch, from 1, and of all parts
-	PartFiles    []string      // the files in it
-	PartLines    int
-	PartPieces   []string // those of PartFiles that continue in other parts
-	Patch        []byte
-	Nonce        string
+	Entity        runplan.Entity
+	DoneCriteria  string
+	References    string
+	Message       string        // of the person who requested the review
+	Commits       []reply.Words // messages of the commits under review
+	Files         []string
+	Verification  string // the implementer's own words about its verification
+	Round         int
+	Previous      []reply.Finding
+	Said          []reply.Words   // the previous review in full
+	Known         []reply.Finding // open findings of other reviews in these files
+	Fixes         []reply.Finding // findings that the change was made to fix
+	Refuted       []reply.Words   // reasons of an implementer that changed nothing
+	People        []string        // what people said and did meanwhile, one line each
+	Scope         string          // what the implementer may change; "" means everything
+	DoneChecks    []string        // the task's own checks and what was run for them, one line each
+	Checks        []record.CheckResult
+	NotChecked    []string
+	Panel         record.Panel
+	Told          ToldText
+	Earlier       []reply.Words // what was said about earlier parts
+	Census        record.Census // of the whole change
+	Part                        // of the change
+	Number, Parts int           // of the part, from 1, and of all parts
+	Nonce         string
 }
 
 // Text returns the prompt.
@@ -109,9 +106,9 @@ func (p ReviewPrompt) writeChange(b *strings.Builder) {
 	b.WriteString(")")
 	if p.Parts > 1 {
 		fmt.Fprintf(b, " is shown in %d parts, and you are asked about each. This is part %d, with %s: %s.\n", p.Parts,
-			p.Part, prose.Count(p.PartLines, "line"), prose.Names(p.PartFiles))
-		if len(p.PartPieces) > 0 {
-			fmt.Fprintf(b, "Of these files this part has only a piece: %s.\n", prose.Names(p.PartPieces))
+			p.Number, prose.Count(p.Lines, "line"), prose.Names(p.Part.Files))
+		if len(p.Pieces) > 0 {
+			fmt.Fprintf(b, "Of these files this part has only a piece: %s.\n", prose.Names(p.Pieces))
 		}
 		b.WriteString(
 			"Judge this part alone. Code that you miss here may be in another part: do not report it as missing. Your " +
@@ -163,13 +160,7 @@ func formatChecks(results []record.CheckResult, notRun []string) string {
 
 // SeverityTitle returns a severity as prompts write it.
 func SeverityTitle(s reply.Severity) string {
-	switch s {
-	case reply.Critical:
-		return "Critical"
-	case reply.Note:
-		return "Note"
-	}
-	return "Warning"
+	return cmp.Or(map[reply.Severity]string{reply.Critical: "Critical", reply.Note: "Note"}[s], "Warning")
 }
 
 func WriteBlock(b *strings.Builder, tag, text string) {

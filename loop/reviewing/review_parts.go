@@ -26,20 +26,15 @@ func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, ask
 		if len(change.Parts) > 1 {
 			progress.Step("review", where)
 		}
-		nonce, err := checking.NewNonce()
-		if err != nil {
-			return role.ReviewAnswer{}, err
-		}
-		prompt.Patch, prompt.Nonce, prompt.Part, prompt.PartFiles, prompt.PartLines, prompt.PartPieces = part.Patch, nonce,
-			i+1, part.Files, part.Lines, part.Pieces
+		prompt.Part, prompt.Number, prompt.Nonce = part, i+1, checking.NewNonce()
 		subject, rest := change.Subject, change.Rest
 		if i > 0 {
 			subject, rest = record.Subject{}, nil
 		}
 		answer, err := reviewer.Review(ctx, role.ReviewJob{
 			Subject: subject, Patch: part.Patch, Rest: rest, Tree: change.Tree, Files: change.Files, Checks: asked.Checks,
-			Dir:    asked.dir,
-			Prompt: prompt.Text, Nonce: nonce, Block: true, Transcript: asked.Transcript, OnLine: progress.Line,
+			Dir: asked.dir, Prompt: prompt.Text, Nonce: prompt.Nonce, Block: true, Transcript: asked.Transcript,
+			OnLine: progress.Line,
 		})
 		made = append(made, answer.Calls...)
 		answer.Calls = made

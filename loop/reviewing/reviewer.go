@@ -1,6 +1,7 @@
 package reviewing
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -116,41 +117,52 @@ func (q Inquiry) reviewReadOnly(ctx context.Context, tree *gitstore.Worktree, ch
 	if !q.Reviewer.NeedsCheckout() {
 		return reviewParts(ctx, q.Reviewer, change, asked, q.Progress)
 	}
-	read := tree.TreeAsMade
+	read := reading{q.Store, q.Progress, tree, tree.TreeAsMade, "the reviewer", "it changed "}
 	if asked.Check != nil { // the checks may have written files
-		read = tree.NormalTree
-	}
-	before, err := read(ctx)
-	if err != nil {
-		return role.ReviewAnswer{}, err
+		read.tree = tree.NormalTree
 	}
 	var answer role.ReviewAnswer
-	tampered, err := checking.WatchCheckout(q.Store, q.Progress, tree, "the reviewer worked").During(ctx,
-		func(ctx context.Context) (err error) {
-			answer, err = reviewParts(ctx, q.Reviewer, change, asked, q.Progress)
-			return err
-		})
-	if tampered != nil {
-		answer.Failure = tampered
-	}
-	if err != nil || answer.Failure != nil {
-		return answer, err
-	}
-	after, err := tree.NormalTree(ctx)
-	if err == nil && after != before {
-		answer.Failure, err = tamperedWith(ctx, q.Store.Repo, before, after, "it changed ")
-	}
+	failure, err := read.only(ctx, func(ctx context.Context) (_ *record.Failure, err error) {
+		answer, err = reviewParts(ctx, q.Reviewer, change, asked, q.Progress)
+		return answer.Failure, err
+	})
+	answer.Failure = failure
 	return answer, err
 }
 
 // filesTampered is the maximum number of changed files that a failure names.
 const filesTampered = 50
 
-// tamperedWith returns the failure of a reviewer that changed the tree before to after. Its text is what and the
-// changed files.
-func tamperedWith(ctx context.Context, repo *gitstore.Repo, before, after gitstore.ID,
-	what string) (*record.Failure, error) {
-	changes, err := repo.Changed(ctx, before, after)
+// reading is the work of an agent in a checkout whose files it must not change.
+type reading struct {
+	store    *store.Store
+	progress checking.Progress
+	checkout *gitstore.Worktree
+	tree     func(context.Context) (gitstore.ID, error) // returns the checkout's files before the work
+	who      string
+	changed  string // begins the text about changed files
+}
+
+// only returns the failure of work, or one that says what else the agent changed.
+func (r reading) only(ctx context.Context,
+	work func(context.Context) (*record.Failure, error)) (failure *record.Failure, err error) {
+	before, err := r.tree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tampered, err := checking.WatchCheckout(r.store, r.progress, r.checkout, r.who+" worked").During(ctx,
+		func(ctx context.Context) (err error) {
+			failure, err = work(ctx)
+			return err
+		})
+	if failure = cmp.Or(tampered, failure); failure != nil || err != nil {
+		return failure, err
+	}
+	after, err := r.checkout.NormalTree(ctx)
+	if err != nil || after == before {
+		return nil, err
+	}
+	changes, err := r.store.Repo.Changed(ctx, before, after)
 	paths := each.Of(changes, func(c gitstore.Change) string { return c.Path })
-	return &record.Failure{Reason: record.ReasonTampered, Detail: what + prose.FirstNames(paths, filesTampered)}, err
+	return &record.Failure{Reason: record.ReasonTampered, Detail: r.changed + prose.FirstNames(paths, filesTampered)}, err
 }

@@ -164,16 +164,13 @@ func codeOfNow(ctx context.Context, s *store.Store, review record.Review) (at gi
 	if _, err := s.Repo.ReadCommit(ctx, commit); err != nil {
 		return "", fmt.Sprintf("commit %s is not in this clone", commit.Short()), gitstore.IgnoreNotFound(err)
 	}
-	branch := func(ctx context.Context) (gitstore.ID, error) {
-		return s.Repo.Ref(ctx, "refs/heads/"+review.Request.Subject.Branch)
-	}
-	for _, tipOf := range []func(context.Context) (gitstore.ID, error){s.Repo.Head, branch} {
-		tip, err := tipOf(ctx)
-		if err != nil || tip == "" { // no commit yet, or no such branch
+	head, _ := s.Repo.Head(ctx) // an error: no commit yet, or no such branch
+	branch, _ := s.Repo.Ref(ctx, "refs/heads/"+review.Request.Subject.Branch)
+	for _, tip := range []gitstore.ID{head, branch} {
+		if tip == "" {
 			continue
 		}
-		has, err := s.Repo.IsAncestor(ctx, commit, tip)
-		if err != nil || has {
+		if has, err := s.Repo.IsAncestor(ctx, commit, tip); err != nil || has {
 			return tip, "", err
 		}
 	}
@@ -330,11 +327,7 @@ func (s *scene) byRule(ctx context.Context, f reply.Finding, place locate.Placed
 // unlessMoved settles f as gone, unless its lines are in another file now.
 func (s *scene) unlessMoved(ctx context.Context, f reply.Finding, result *Verified, gone string) error {
 	repo := s.v.Store.Repo
-	entry, err := repo.File(ctx, s.review.Request.Subject.Tree, f.File)
-	if err != nil {
-		return err
-	}
-	text, err := repo.ReadBlob(ctx, entry.ID)
+	text, err := repo.Blob(ctx, s.review.Request.Subject.Tree, f.File)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,8 @@ func (t *execution) attempt(step Step) error {
 	step.Kept = step.Kept && !t.asMade // else there is nothing to keep
 	if step.Kept {
 		t.Progress.Step(step.Work.Name, fmt.Sprintf("attempt %d, kept from before the stop", a.Number))
-		if a.Tampered = t.run.LastAttempt().Failure.Detail; !t.altered() {
+		a.Tampered = t.run.LastAttempt().Failure.Detail
+		if standing, err := t.Store.Repo.Alterations(t.ctx); err == nil && len(standing) == 0 {
 			a.Tampered += "; put back or accepted since"
 		}
 	} else {
@@ -67,12 +68,6 @@ func (t *execution) attempt(step Step) error {
 	}
 	a.Before, a.Duration = before.ID, duration.Duration(time.Since(started))
 	return t.finish(a, before, answer)
-}
-
-// altered reports whether a change to the repository stands that nobody has put back or accepted, or none can tell.
-func (t *execution) altered() bool {
-	standing, err := t.Store.Repo.Alterations(t.ctx)
-	return err != nil || len(standing) > 0
 }
 
 // stateBefore returns the working tree as it was before the attempt, or before its first try if that one is kept.
@@ -115,9 +110,13 @@ func (t *execution) implement(name string, step Step, a record.Attempt,
 		return role.ImplementAnswer{}, err
 	}
 	defer transcript.Close()
-	prompt, err := t.instructed(t.prompt(step))
-	if err != nil {
-		return role.ImplementAnswer{}, err
+	prompt := t.prompt(step)
+	if !t.run.Plan.Uninstructed {
+		prompt.Nonce = checking.NewNonce()
+		prompt.Told, err = reviewing.Instructions(t.ctx, t.Store, t.run.Plan.Base, reviewing.ImplementerFiles)
+		if err != nil {
+			return role.ImplementAnswer{}, err
+		}
 	}
 	if err := t.keepPrompt(a.Number, prompt.Text(a.Mode)); err != nil {
 		return role.ImplementAnswer{}, err
@@ -129,19 +128,6 @@ func (t *execution) implement(name string, step Step, a record.Attempt,
 	answer, err := t.relayed(name, job, func() (bool, error) { return t.afresh(a, *before) })
 	answer.Told = prompt.Told.Used
 	return answer, err
-}
-
-// instructed adds the project's own instructions for implementers to the prompt.
-func (t *execution) instructed(p ImplementPrompt) (ImplementPrompt, error) {
-	if t.run.Plan.Uninstructed {
-		return p, nil
-	}
-	var err error
-	if p.Told, err = reviewing.Instructions(t.ctx, t.Store, t.run.Plan.Base,
-		reviewing.ImplementerFiles); p.Told.Used != nil && err == nil {
-		p.Nonce, err = checking.NewNonce()
-	}
-	return p, err
 }
 
 // relayed gives job to the implementer called name, or to its substitutes if it cannot answer.
@@ -160,15 +146,15 @@ func (t *execution) relayed(name string, job role.ImplementJob,
 				" does not report which files it edits: unless it lists them at the end, everything that changes here while it " +
 				"works counts as its work")
 		}
-		var err error
-		mine := job
 		if c.Made != nil { // the session belongs to the first implementer
-			mine.Session = spend.Session{}
+			job.Session = spend.Session{}
 		}
-		answer, err = t.watched(name, func(ctx context.Context) (role.ImplementAnswer, error) {
-			return implementer.Implement(ctx, mine)
+		answer = role.ImplementAnswer{}
+		tampered, err := t.watch("implementer "+name+" worked").During(t.ctx, func(ctx context.Context) (err error) {
+			answer, err = implementer.Implement(ctx, job)
+			return err
 		})
-		if err == nil && answer.Failure == nil && t.gone() {
+		if answer.Failure = cmp.Or(tampered, answer.Failure); err == nil && answer.Failure == nil && t.gone() {
 			answer.Failure = checking.RemovedTree(name)
 		}
 		return answer.Usage, answer.Failure, err
@@ -199,19 +185,6 @@ func (t *execution) afresh(a record.Attempt, before gitstore.Snapshot) (bool, er
 	return err == nil && len(done.Conflicts) == 0, err
 }
 
-// watched runs work and sets a failure if the implementer tampered with the repository.
-func (t *execution) watched(name string,
-	work func(context.Context) (role.ImplementAnswer, error)) (answer role.ImplementAnswer, err error) {
-	tampered, err := t.watch("implementer "+name+" worked").During(t.ctx, func(ctx context.Context) (err error) {
-		answer, err = work(ctx)
-		return err
-	})
-	if tampered != nil {
-		answer.Failure = tampered
-	}
-	return answer, err
-}
-
 // watch returns the Watch over the run's working tree while something runs.
 func (t *execution) watch(while string) checking.Watch {
 	own := []string{t.run.Plan.BranchRef()}
@@ -225,21 +198,14 @@ func (t *execution) watch(while string) checking.Watch {
 // session returns the session that a fix continues: that of the newest attempt, if the same agent made it and it was
 // neither failed nor reverted. Otherwise the agent would remember files that have changed since.
 func (t *execution) session(a record.Attempt) spend.Session {
-	if last := t.before(a.Number); t.run.Plan.KeepSessions && a.Mode == record.ModeFix && last != nil &&
-		last.Agent == a.Agent && !last.Failed() && last.Reverted == nil {
+	earlier := each.Where(t.run.Attempts, func(e record.Attempt) bool { return e.Number < a.Number })
+	if !t.run.Plan.KeepSessions || a.Mode != record.ModeFix || len(earlier) == 0 {
+		return spend.Session{}
+	}
+	if last := earlier[len(earlier)-1]; last.Agent == a.Agent && !last.Failed() && last.Reverted == nil {
 		return last.Session
 	}
 	return spend.Session{}
-}
-
-// before returns the newest attempt before attempt number, or nil.
-func (t *execution) before(number int) *record.Attempt {
-	for i, a := range slices.Backward(t.run.Attempts) {
-		if a.Number < number {
-			return &t.run.Attempts[i]
-		}
-	}
-	return nil
 }
 
 // takeOver brings an executor's finished work into the run's worktree.
@@ -380,7 +346,7 @@ func (t *execution) takeStock(a *record.Attempt, before gitstore.Snapshot, answe
 	}
 	if a.Failure == nil {
 		if !t.run.Plan.InPlace {
-			if err := t.clearLocks(t.tree); err != nil {
+			if err := t.clearLocks(); err != nil {
 				return err
 			}
 		}
@@ -466,7 +432,10 @@ func (t *execution) leaveUnclaimed(a *record.Attempt) {
 func (t *execution) commit(a *record.Attempt, work gitstore.CommitSpec) error {
 	work.Parent, work.Message = a.From, t.message(*a)
 	at, tree, err := t.commitOn(work, func() (gitstore.ID, error) {
-		now, err := t.workNow(*a)
+		if a.Mode == record.ModeGiven {
+			return t.tree.TreeWith(t.ctx, a.From, t.run.Plan.Context.Commit, among(a.Files))
+		}
+		now, err := t.tree.NormalTree(t.ctx)
 		if err != nil {
 			return "", err
 		}
@@ -537,16 +506,8 @@ func (t *execution) changedOnDisk(from, to gitstore.ID) ([]string, error) {
 	return each.Of(changes, func(c gitstore.Change) string { return c.Path }), err
 }
 
-// workNow returns the tree from which the attempt's files are committed.
-func (t *execution) workNow(a record.Attempt) (gitstore.ID, error) {
-	if a.Mode == record.ModeGiven {
-		return t.run.Plan.Context.Commit, nil
-	}
-	return t.tree.NormalTree(t.ctx)
-}
-
 func (t *execution) message(a record.Attempt) string {
 	return fmt.Sprintf("%s\n\nAttempt %d (%s) by %s.\n\nRunr-Run: %s\nRunr-Attempt: %d\n",
-		prose.OneLine(cmp.Or(t.run.Plan.Entity.Name(), "run "+t.run.ID)), a.Number, a.Mode, prose.OneLine(a.By(a.Agent)),
+		prose.OneLine(t.run.Name()), a.Number, a.Mode, prose.OneLine(a.By(a.Agent)),
 		t.run.ID, a.Number)
 }

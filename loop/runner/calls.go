@@ -38,9 +38,6 @@ func (t *execution) notTold(name string, took spend.Usage) {
 	if tokens && took.Tokens() == 0 {
 		t.Progress.Say(name + " does not report the tokens of its calls: limits in tokens do not apply to it")
 	}
-	if t.quiet == nil {
-		t.quiet = map[string]bool{}
-	}
 	t.quiet[name] = true
 }
 

@@ -24,14 +24,12 @@ func (t *execution) sayGaps(gaps []gitstore.Gap) {
 
 // gapsLine names what a snapshot does not have, with its kind and size.
 func gapsLine(gaps []gitstore.Gap) string {
-	var names []string
-	for _, g := range gaps {
-		what := g.String()
+	names := each.Of(gaps, func(g gitstore.Gap) string {
 		if g.Bytes > 0 {
-			what = strings.TrimSuffix(what, ")") + ", " + prose.Bytes(g.Bytes) + ")"
+			return strings.TrimSuffix(g.String(), ")") + ", " + prose.Bytes(g.Bytes) + ")"
 		}
-		names = append(names, what)
-	}
+		return g.String()
+	})
 	return prose.FirstNames(names, gapsShown)
 }
 
@@ -80,18 +78,15 @@ func (t *execution) lostWork(a *record.Attempt, before, after gitstore.Snapshot)
 			return err
 		}
 	}
-	theirs, err := t.paths(head, t.run.Plan.Base)
-	if err != nil {
-		return err
+	var sets [3]map[string]bool // the paths that differ from head
+	for i, tree := range []gitstore.ID{t.run.Plan.Base, before.Tree, after.Tree} {
+		files, err := t.changedOnDisk(head, tree)
+		if err != nil {
+			return err
+		}
+		sets[i] = each.Set(files)
 	}
-	mine, err := t.paths(head, before.Tree)
-	if err != nil {
-		return err
-	}
-	differs, err := t.paths(head, after.Tree)
-	if err != nil {
-		return err
-	}
+	theirs, mine, differs := sets[0], sets[1], sets[2]
 	changes, err := t.Store.Repo.Changed(t.ctx, before.Tree, after.Tree)
 	for _, c := range changes {
 		agents := slices.Contains(t.run.Files(), c.Path) && !theirs[c.Path] // of an earlier attempt
@@ -100,10 +95,4 @@ func (t *execution) lostWork(a *record.Attempt, before, after gitstore.Snapshot)
 		}
 	}
 	return err
-}
-
-// paths returns the set of paths that differ between two trees or commits.
-func (t *execution) paths(from, to gitstore.ID) (map[string]bool, error) {
-	files, err := t.changedOnDisk(from, to)
-	return each.Set(files), err
 }

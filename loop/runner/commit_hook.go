@@ -84,10 +84,9 @@ func (t *execution) hookResult(staged *gitstore.Staging, dir gitstore.HooksDir,
 		}
 		job.Command += name + "=" + quoted + " "
 	}
-	line, ok := safetext.CommandLine("git", "-c", "core.hooksPath="+dir.Path, "hook", "run", "--ignore-missing",
-		commitHook)
-	if !ok {
-		return nil, nil, fmt.Errorf("run %s: a shell cannot be given %q", commitHook, dir.Path)
+	line, err := hookLine(dir, commitHook)
+	if err != nil {
+		return nil, nil, err
 	}
 	job.Command += line
 	for try := range 2 {
@@ -104,6 +103,16 @@ func (t *execution) hookResult(staged *gitstore.Staging, dir gitstore.HooksDir,
 		}
 	}
 	return nil, nil, nil
+}
+
+// hookLine returns the command that runs a hook of dir.
+func hookLine(dir gitstore.HooksDir, hook string, args ...string) (string, error) {
+	line, ok := safetext.CommandLine(append([]string{"git", "-c", "core.hooksPath=" + dir.Path, "hook", "run",
+		"--ignore-missing", hook}, args...)...)
+	if !ok {
+		return "", fmt.Errorf("run %s: a shell cannot be given %q", hook, dir.Path)
+	}
+	return line, nil
 }
 
 // ofHook reports whether a file of the tree decides what a hook of dir runs.

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/checklog"
@@ -27,12 +26,10 @@ import (
 func EvidenceFiles(checks []runplan.Check) []string {
 	names := make([]string, len(checks))
 	for i, c := range checks {
-		words := strings.FieldsFunc(strings.ToLower(c.Name), func(r rune) bool {
-			return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-		})
-		name := cmp.Or(strings.Join(words, "_"), "check")
+		words := strings.Join(prose.Words(c.Name), "_")
+		name := cmp.Or(words, "check")
 		for n := 2; slices.Contains(names[:i], name+".log"); n++ {
-			name = fmt.Sprintf("%s_%d", strings.Join(words, "_"), n)
+			name = fmt.Sprintf("%s_%d", words, n)
 		}
 		names[i] = name + ".log"
 	}

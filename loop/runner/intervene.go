@@ -93,28 +93,20 @@ func (t *execution) findCommits(iv *record.Intervention, since gitstore.ID) erro
 		iv.Since = since
 	}
 	follows, err := repo.IsAncestor(t.ctx, iv.Since, head)
-	if err != nil || !follows {
-		return t.unrelated(iv, since, err)
+	switch {
+	case err == nil && !follows && since != "":
+		return &record.StateError{What: "commit " + since.Short(), Status: "no ancestor of HEAD",
+			Cannot: "where the intervention began"}
+	case err != nil || !follows: // the checkout has nothing to do with the run
+		iv.Since = iv.Head
+		return nil
 	}
 	commits, err := repo.Commits(t.ctx, iv.Since, head, 0)
 	if err != nil {
 		return err
 	}
-	for _, c := range commits {
-		iv.Commits = append(iv.Commits, c.ID)
-	}
+	iv.Commits = each.Of(commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
 	return t.addFiles(&iv.Files, iv.Since, head)
-}
-
-// unrelated ignores a checkout that does not descend from the run's start. If the person named the start, it returns a
-// StateError.
-func (t *execution) unrelated(iv *record.Intervention, since gitstore.ID, err error) error {
-	if since != "" && err == nil {
-		return &record.StateError{What: "commit " + since.Short(), Status: "no ancestor of HEAD",
-			Cannot: "where the intervention began"}
-	}
-	iv.Since = iv.Head
-	return nil
 }
 
 // takeWork commits the person's changes in the run's working tree on the run's branch.
@@ -253,10 +245,8 @@ func (r *Runner) Prove(ctx context.Context, run record.Run, names []string) (rec
 	spec := InterventionSpec{Reason: interventionReason(run),
 		Note: "checked before resuming: " + strings.Join(names, ", "), Proof: true}
 	for _, name := range names {
-		for _, c := range run.Plan.Checks {
-			if c.Name == name {
-				spec.Commands = append(spec.Commands, c.Command)
-			}
+		if c, ok := each.First(run.Plan.Checks, func(c runplan.Check) bool { return c.Name == name }); ok {
+			spec.Commands = append(spec.Commands, c.Command)
 		}
 	}
 	return r.Intervene(ctx, run, spec)

@@ -181,9 +181,12 @@ func afterAttempt(run record.Run, policy runplan.Policy) (Step, bool) {
 
 // withoutProgress returns a stop if the attempt brought nothing new.
 func withoutProgress(run record.Run, policy runplan.Policy) (Step, bool) {
-	a := *run.LastAttempt()
+	a, before := *run.LastAttempt(), record.Attempt{}
+	if n := len(run.Attempts); n > 1 {
+		before = run.Attempts[n-2]
+	}
 	switch {
-	case a.Refutes != "" && a.Mode == record.ModeFix && !refutedBefore(run):
+	case a.Refutes != "" && a.Mode == record.ModeFix && before.Refutes == "":
 		return Step{}, false // the reviewer sees the objection
 	case len(a.Files) == 0 && a.Mode != record.ModeImplement && a.Mode != record.ModeGiven:
 		return stop(record.ReasonNoChange, denied(fmt.Sprintf("attempt %d changed nothing", a.Number), a)), true
@@ -198,30 +201,20 @@ func withoutProgress(run record.Run, policy runplan.Policy) (Step, bool) {
 	return Step{}, false
 }
 
-// refutedBefore reports whether the attempt before the last one changed nothing either and gave a reason.
-func refutedBefore(run record.Run) bool {
-	return len(run.Attempts) > 1 && run.Attempts[len(run.Attempts)-2].Refutes != ""
-}
-
 // denied adds to detail the attempt's files that are not carried, and what the agent was not allowed to do.
 func denied(detail string, a record.Attempt) string {
 	for _, left := range a.NotCarried {
 		detail += "; " + left.String()
 	}
-	if a.Denied == "" {
-		return detail
-	}
-	return detail + "; " + a.Denied
+	return strings.TrimSuffix(detail+"; "+a.Denied, "; ")
 }
 
 // refusedBefore returns the number of an earlier attempt with the same tree as a, which a review refused, or 0.
 func refusedBefore(run record.Run, policy runplan.Policy, a record.Attempt) int {
-	for _, round := range run.Rounds {
-		if round.Tree == a.Tree && round.Attempt != a.Number && round.RefusedBy(policy) {
-			return round.Attempt
-		}
-	}
-	return 0
+	round, _ := each.First(run.Rounds, func(round record.Round) bool {
+		return round.Tree == a.Tree && round.Attempt != a.Number && round.RefusedBy(policy)
+	})
+	return round.Attempt
 }
 
 func afterRevert(run record.Run, policy runplan.Policy) Step {

@@ -87,7 +87,9 @@ func (t *execution) requestMessage(round record.Round) string {
 		}
 	}
 	add("Done when", prose.CutMiddle(plan.DoneCriteria, change.MaxMessageBytes))
-	add("Checks", markdownList(checkLines(round.Checks)))
+	add("Checks", markdownList(each.Of(round.Checks, func(c record.CheckResult) string {
+		return c.Name + ": " + c.State()
+	})))
 	add("For the task's own checks", markdownList(doneEvidence(plan, round.Checks)))
 	add("What the implementer says of its verification", prose.CutMiddle(t.verification(), change.MaxMessageBytes))
 	if _, asked := t.run.Open(); round.Number > 1 || plan.FromReview != "" {
@@ -103,10 +105,6 @@ func markdownList(lines []string) string {
 		return ""
 	}
 	return "- " + strings.Join(lines, "\n- ")
-}
-
-func checkLines(results []record.CheckResult) []string {
-	return each.Of(results, func(c record.CheckResult) string { return c.Name + ": " + c.State() })
 }
 
 // joinSubmissions joins several people's answers: the worst verdict, and all findings, requests and texts.

@@ -26,14 +26,8 @@ func PlanReview(plan *runplan.Plan, review record.Review, only ...string) error 
 	if len(only) > 0 {
 		return planPart(plan, review, only)
 	}
-	settled := 0
-	for _, f := range review.Findings() {
-		if review.SettledFinding(f) {
-			settled++
-		} else {
-			plan.Findings = append(plan.Findings, f)
-		}
-	}
+	plan.Findings = slices.DeleteFunc(review.Findings(), review.SettledFinding)
+	settled := len(review.Findings()) - len(plan.Findings)
 	for _, sub := range review.Submissions {
 		findings := sub.Findings()
 		todo := slices.DeleteFunc(slices.Clone(findings), review.SettledFinding)

@@ -10,7 +10,6 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
-	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // prepare runs the setup of the run's worktree before an agent works there, if it has not run or its inputs changed. If
@@ -84,10 +83,9 @@ func (t *execution) postCheckout() error {
 		return nil
 	}
 	head := string(t.run.Head())
-	line, ok := safetext.CommandLine("git", "-c", "core.hooksPath="+dir.Path, "hook", "run", "--ignore-missing",
-		"post-checkout", "--", strings.Repeat("0", len(head)), head, "1")
-	if !ok {
-		return fmt.Errorf("run post-checkout: a shell cannot be given %q", dir.Path)
+	line, err := hookLine(dir, "post-checkout", "--", strings.Repeat("0", len(head)), head, "1")
+	if err != nil {
+		return err
 	}
 	t.Progress.Step("hook", "post-checkout")
 	result, tampered, err := t.Checker.Guarded(t.ctx, t.watch("the post-checkout hook ran"),

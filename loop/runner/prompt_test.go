@@ -15,7 +15,7 @@ func testReviewPrompt() reviewing.ReviewPrompt {
 		Entity: runplan.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, DoneCriteria: "it works",
 		References: "<objective_ref>docs/goal.md</objective_ref>",
 		Files:      []string{"a.go", "b.go"}, Verification: "go test: ok", Round: 2,
-		Patch: []byte("diff --git a/a.go b/a.go\n+x\n"), Nonce: "n0nce",
+		Part: reviewing.Part{Patch: []byte("diff --git a/a.go b/a.go\n+x\n")}, Nonce: "n0nce",
 		Census: record.Census{Files: 3, Lines: 30, SentFiles: 2, SentLines: 20,
 			LeftOut: []record.LeftOut{{Path: "go.sum", Why: "excluded"}}},
 	}

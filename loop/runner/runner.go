@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/closing"
 	"github.com/git-runr/git-runr/loop/duration"
@@ -50,7 +51,8 @@ func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, erro
 	defer ended()
 	ctx, free := workspace.Stoppable(ctx, r.Store, run.ID)
 	defer free()
-	turn := &execution{Runner: r, ctx: ctx, run: run, base: map[string]record.CheckResult{}}
+	turn := &execution{Runner: r, ctx: ctx, run: run, base: map[string]record.CheckResult{},
+		quiet: map[string]bool{}}
 	if !run.Done() {
 		free, err := turn.openTree()
 		if err != nil {
@@ -143,13 +145,9 @@ func (t *execution) checks(step Step) error {
 	if attempt != nil {
 		run.Attempt = attempt.Number
 	}
-	job := checking.Job{Watch: t.watch, Tree: run.Tree, Base: t.run.Plan.Base, Changed: t.run.Files(),
+	mine := each.Where(t.run.Plan.Checks, func(c runplan.Check) bool { return step.Work.Runs(c.Name) })
+	job := checking.Job{Checks: mine, Watch: t.watch, Tree: run.Tree, Base: t.run.Plan.Base, Changed: t.run.Files(),
 		Own: func(c runplan.Check) bool { return asksFor(t.run.Plan, c) }, Known: t.base}
-	for _, check := range t.run.Plan.Checks {
-		if step.Work.Runs(check.Name) {
-			job.Checks = append(job.Checks, check)
-		}
-	}
 	var err error
 	if run.Results, run.Failure, err = checking.Check(t.ctx, t.Store, t.Checker, t.Progress, job); err != nil &&
 		run.Failure == nil {

@@ -17,18 +17,16 @@ import (
 // facts adds to stop what the run knows about its cause beyond the reason: the setting that ended it, and the failing
 // checks.
 func facts(r record.Run, stop record.Stop) record.Stop {
-	if f := r.Failure(); f != nil && f.Reason == stop.Reason && stop.ResumeAfter.IsZero() {
-		stop.ResumeAfter, stop.Reached = f.RetryAt, f.Reached
-		if f.RetryAfter > 0 {
-			stop.ResumeAfter = r.UpdatedAt.Add(time.Duration(f.RetryAfter)).UTC()
-		}
-	}
-	if stop.Setting == nil {
-		stop.Setting = settingOf(r, stop)
-	}
 	if f := r.Failure(); f != nil && f.Reason == stop.Reason {
-		stop.Undo = f.Undo
+		if stop.ResumeAfter.IsZero() {
+			stop.ResumeAfter, stop.Reached = f.RetryAt, f.Reached
+			if f.RetryAfter > 0 {
+				stop.ResumeAfter = r.UpdatedAt.Add(time.Duration(f.RetryAfter)).UTC()
+			}
+		}
+		stop.Setting, stop.Undo = cmp.Or(stop.Setting, f.Setting), f.Undo
 	}
+	stop.Setting = cmp.Or(stop.Setting, settingOf(r, stop))
 	if family := record.ReasonOf(stop.Reason).Family; family == record.FamilyReview || family == record.FamilyChecks {
 		for _, c := range r.Failing() {
 			stop.FailingChecks = append(stop.FailingChecks, c.Name)
@@ -37,11 +35,8 @@ func facts(r record.Run, stop record.Stop) record.Stop {
 	return stop
 }
 
-// settingOf returns the setting that ended the run, or nil.
+// settingOf returns the setting that ends runs for the reason of stop, or nil.
 func settingOf(r record.Run, stop record.Stop) *runplan.Setting {
-	if f := r.Failure(); f != nil && f.Reason == stop.Reason && f.Setting != nil {
-		return f.Setting
-	}
 	switch stop.Reason {
 	case record.ReasonScope:
 		if a := r.LastAttempt(); a != nil {

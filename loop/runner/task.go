@@ -145,10 +145,8 @@ func doneEvidence(p runplan.Plan, results []record.CheckResult) []string {
 			continue
 		}
 		state := "was not run"
-		for _, r := range results {
-			if r.Name == check.Name {
-				state = r.State()
-			}
+		if r, ran := each.First(results, func(r record.CheckResult) bool { return r.Name == check.Name }); ran {
+			state = r.State()
 		}
 		lines = append(lines, fmt.Sprintf("%s: check %s: %s", command, check.Name, state))
 	}
@@ -238,13 +236,11 @@ func DoneCriteria(text string) string {
 		}
 		if level > 0 {
 			section = append(section, l.Text)
-		} else if hashes > 0 && isCriteriaTitle(strings.ToLower(strings.Trim(title, " :"))) {
+		} else if hashes > 0 && slices.ContainsFunc(criteriaTitles, func(t string) bool {
+			return strings.HasPrefix(strings.ToLower(strings.Trim(title, " :")), t)
+		}) {
 			level = hashes
 		}
 	}
 	return cmp.Or(strings.TrimSpace(strings.Join(section, "\n")), strings.TrimSpace(text))
-}
-
-func isCriteriaTitle(title string) bool {
-	return slices.ContainsFunc(criteriaTitles, func(t string) bool { return strings.HasPrefix(title, t) })
 }

@@ -24,8 +24,8 @@ func (t *execution) openTree() (free func(), err error) {
 	free = func() {}
 	if t.run.Plan.InPlace {
 		t.tree, free, err = workspace.LockCheckout(t.Store, t.run)
-	} else {
-		t.tree, err = t.openWorktree()
+	} else if t.tree, err = t.findWorktree(); err == nil {
+		err = t.clearLocks()
 	}
 	if err == nil {
 		err = t.finishReverts(t.tree)
@@ -46,18 +46,9 @@ func (t *execution) finishReverts(tree *gitstore.Worktree) error {
 	return err
 }
 
-// openWorktree opens the run's own worktree, or creates it.
-func (t *execution) openWorktree() (*gitstore.Worktree, error) {
-	tree, err := t.findWorktree()
-	if err != nil {
-		return nil, err
-	}
-	return tree, t.clearLocks(tree)
-}
-
 // clearLocks removes the lock files that git or an agent, which have ended, left in the run's worktree.
-func (t *execution) clearLocks(tree *gitstore.Worktree) error {
-	cleared, err := tree.ClearLocks(t.ctx, t.run.Plan.BranchRef())
+func (t *execution) clearLocks() error {
+	cleared, err := t.tree.ClearLocks(t.ctx, t.run.Plan.BranchRef())
 	if len(cleared) > 0 {
 		t.Progress.Say("left in the run's working tree by a process that has ended: " + strings.Join(cleared, ", ") +
 			"; removed")
@@ -65,6 +56,7 @@ func (t *execution) clearLocks(tree *gitstore.Worktree) error {
 	return err
 }
 
+// findWorktree opens the run's own worktree, or creates it.
 func (t *execution) findWorktree() (*gitstore.Worktree, error) {
 	repo, dir := t.Store.Repo, workspace.TreeDir(t.Store, t.run.ID)
 	tree, err := openTree(t.ctx, t.Store, t.run)
@@ -192,26 +184,19 @@ type Left struct {
 
 // Lines says what is kept, with the command that restores it, and what is gone.
 func (l Left) Lines(restore string) (lines []string) {
-	if l.Snapshot != "" {
-		lines = append(lines, l.what()+" kept: "+restore)
-	}
-	if l.Stays != "" {
-		lines = append(lines, "its worktree stays, because nothing else has the repositories in it: "+l.Stays)
-	}
-	if l.Unknown != "" {
-		lines = append(lines, "its worktree stays, because git has no record of it any more: "+l.Unknown)
-	}
-	if l.Gone != "" {
-		lines = append(lines, "removed with its worktree and not kept: "+l.Gone)
+	kept := map[bool]string{true: "ignored files of its worktree are kept: ",
+		false: "uncommitted work in its worktree is kept: "}[l.Ignored]
+	for _, line := range []struct{ about, text string }{
+		{string(l.Snapshot), kept + restore},
+		{l.Stays, "its worktree stays, because nothing else has the repositories in it: " + l.Stays},
+		{l.Unknown, "its worktree stays, because git has no record of it any more: " + l.Unknown},
+		{l.Gone, "removed with its worktree and not kept: " + l.Gone},
+	} {
+		if line.about != "" {
+			lines = append(lines, line.text)
+		}
 	}
 	return lines
-}
-
-func (l Left) what() string {
-	if l.Ignored {
-		return "ignored files of its worktree are"
-	}
-	return "uncommitted work in its worktree is"
 }
 
 // removeTree removes the worktree of a finished run. It first keeps what is in no commit because it came too late for

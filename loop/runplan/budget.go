@@ -55,13 +55,8 @@ type RunLimits struct {
 
 // Limits returns the limits of the plan that a resumption may change.
 func (p Plan) Limits() RunLimits {
-	limits := RunLimits{Budget: p.Policy.Budget, WaitForQuota: p.Policy.WaitForQuota}
-	for _, s := range p.Settings {
-		if s.IsLimit() {
-			limits.Settings = append(limits.Settings, s)
-		}
-	}
-	return limits
+	return RunLimits{Budget: p.Policy.Budget, WaitForQuota: p.Policy.WaitForQuota,
+		Settings: each.Where(p.Settings, Setting.IsLimit)}
 }
 
 // LimitsFrom returns the limits of a resumed run for the current configuration now. Limits from the run's command line

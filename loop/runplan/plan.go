@@ -106,13 +106,9 @@ func (p Plan) Commits() []reply.Words {
 
 // CheckFor returns the check with the given command or name.
 func (p Plan) CheckFor(command string) (Check, bool) {
-	i := slices.IndexFunc(p.Checks, func(c Check) bool {
+	return each.First(p.Checks, func(c Check) bool {
 		return prose.OneRow(c.Command) == prose.OneRow(command) || c.Name == command
 	})
-	if i < 0 {
-		return Check{}, false
-	}
-	return p.Checks[i], true
 }
 
 // ScopeText describes what may be changed; "" means everything.
@@ -158,10 +154,8 @@ func (p Plan) Violations(files []string) string {
 
 // Setting returns the plan's setting called name, or one with just this value.
 func (p Plan) Setting(name, value string) *Setting {
-	for _, s := range p.Settings {
-		if s.Name == name {
-			return &s
-		}
+	if s, ok := each.First(p.Settings, func(s Setting) bool { return s.Name == name }); ok {
+		return &s
 	}
 	return &Setting{Name: name, Value: value}
 }

@@ -85,12 +85,10 @@ func (p Policy) Check() error {
 	if len(p.Workflow) == 0 {
 		return fmt.Errorf("the workflow has no steps")
 	}
-	seen := map[string]bool{}
-	for _, s := range p.Workflow {
-		if seen[s.Name] {
+	for i, s := range p.Workflow {
+		if slices.ContainsFunc(p.Workflow[:i], func(earlier WorkStep) bool { return earlier.Name == s.Name }) {
 			return fmt.Errorf("the workflow names step %q twice", s.Name)
 		}
-		seen[s.Name] = true
 	}
 	return nil
 }

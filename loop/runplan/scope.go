@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 )
 
 // Scope says which paths an implementer may change: those that match an Allow glob (all if there is none) and no Deny
@@ -31,10 +32,9 @@ func (s Scope) Why(file string) string {
 	if s.allows()(file) {
 		return ""
 	}
-	for _, g := range s.Deny {
-		if gitstore.CompileGlobs([]string{g}).Match(file) {
-			return fmt.Sprintf("denied by %q", g)
-		}
+	denies := func(glob string) bool { return gitstore.CompileGlobs([]string{glob}).Match(file) }
+	if glob, denied := each.First(s.Deny, denies); denied {
+		return fmt.Sprintf("denied by %q", glob)
 	}
 	return fmt.Sprintf("not in %s", GlobList(s.Allow))
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/checklog"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/internal/place"
@@ -56,15 +57,8 @@ type importer struct {
 	at       time.Time // of the current event
 	from     time.Time // when the turn began whose result comes next
 	activity time.Time // of the newest event before a stop
-	halt     *halt     // the last stop, if no work follows it
-}
-
-// halt is the end of a run as a timeline reports it. Several events about one stop are merged.
-type halt struct {
-	code, detail string // code is runr's
-	at           time.Time
-	round, max   int
-	unmet        []string
+	// the last stop, with runr's reason, if no work follows it; several events about one stop are merged
+	halt *record.Stop
 }
 
 // importRun returns the events of t for run, which has only begun.
@@ -229,10 +223,9 @@ func (im *importer) verified(e event) {
 
 // checkName returns the name of the configured check with that command, else the command as a name.
 func (im *importer) checkName(command string) string {
-	for _, c := range im.run.Plan.Checks {
-		if strings.TrimSpace(c.Command) == command {
-			return c.Name
-		}
+	same := func(c runplan.Check) bool { return strings.TrimSpace(c.Command) == command }
+	if c, ok := each.First(im.run.Plan.Checks, same); ok {
+		return c.Name
 	}
 	return cmp.Or(prose.Cut(strings.Trim(record.SafeName(command), "_-."), 40), "command")
 }
@@ -270,14 +263,14 @@ func (im *importer) stopping(e event) {
 	case "run_complete":
 		code = "complete"
 	}
-	if h := im.halt; h == nil || code != "" && h.code != code {
-		im.halt = &halt{code: code, at: im.at}
+	if h := im.halt; h == nil || code != "" && h.Reason != code {
+		im.halt = &record.Stop{Reason: code, At: im.at}
 	}
 	h := im.halt
-	h.round, h.max = cmp.Or(e.rounds(), h.round), cmp.Or(e.maxRounds(), h.max)
-	h.detail = cmp.Or(prose.Cut(strings.TrimSpace(e.Error), 2000), h.detail)
+	h.Round, h.MaxRounds = cmp.Or(e.rounds(), h.Round), cmp.Or(e.maxRounds(), h.MaxRounds)
+	h.Detail = cmp.Or(prose.Cut(strings.TrimSpace(e.Error), 2000), h.Detail)
 	if asked := e.requests(); len(asked) > 0 {
-		h.unmet = asked
+		h.Unmet = asked
 	}
 }
 
@@ -285,10 +278,10 @@ func (im *importer) stopping(e event) {
 func (im *importer) finish() {
 	h := im.halt
 	if h == nil {
-		h = &halt{code: record.ReasonInterrupted, at: im.at, detail: "the timeline ends without a stop"}
+		h = &record.Stop{Reason: record.ReasonInterrupted, At: im.at, Detail: "the timeline ends without a stop"}
 	}
-	im.at = h.at
-	if h.code == "complete" {
+	im.at = h.At
+	if h.Reason == "complete" {
 		done := record.CompletedPayload{Result: record.ResultPass}
 		if round := im.run.LastRound(); round != nil {
 			done.Open = round.Report.Findings
@@ -296,8 +289,8 @@ func (im *importer) finish() {
 		im.add(record.EventRunCompleted.New(importSource, done.Result, done).Attach(keptFile, im.kept))
 		return
 	}
-	if _, asked := im.run.Open(); len(asked) == 0 && len(h.unmet) > 0 { // the stop alone says what was asked for
-		im.round("reviewer", changesText("request_changes", h.unmet))
+	if _, asked := im.run.Open(); len(asked) == 0 && len(h.Unmet) > 0 { // the stop alone says what was asked for
+		im.round("reviewer", changesText("request_changes", h.Unmet))
 	}
 	im.beginNext()
 	im.stop(h)
@@ -309,9 +302,7 @@ func (im *importer) beginNext() {
 	next := im.run
 	for _, eventType := range []string{record.EventRunStopped.Name, record.EventRunResumed.Name} {
 		event := record.Event{Type: eventType, Timestamp: im.at, Payload: []byte(`{"reason":"interrupted"}`)}
-		if err := next.Apply(event); err != nil && im.bad == nil { // unreachable: the payload is ours
-			im.bad = err
-		}
+		_ = next.Apply(event) // cannot fail: the payload is ours
 	}
 	a := record.Attempt{
 		Number: 1, Step: im.step(runplan.StepAgent, "implement"),
@@ -334,17 +325,17 @@ func (im *importer) beginNext() {
 }
 
 // stop records h with its diagnosis, as the runner records its stops.
-func (im *importer) stop(h *halt) {
-	stop := record.Stop{Reason: nativeReason(h.code), At: im.at, LastActivity: im.activity, Detail: h.detail}
-	if stop.Reason != h.code && h.code != "" {
-		stop.Detail = strings.TrimSuffix(prose.OneLine(h.code)+": "+h.detail, ": ")
+func (im *importer) stop(h *record.Stop) {
+	stop := record.Stop{Reason: nativeReason(h.Reason), At: im.at, LastActivity: im.activity, Detail: h.Detail}
+	if stop.Reason != h.Reason && h.Reason != "" {
+		stop.Detail = strings.TrimSuffix(prose.OneLine(h.Reason)+": "+h.Detail, ": ")
 	}
 	kind, title := record.EventRunStopped, stop.Reason
 	step := runner.Next(im.run, im.run.Plan.Policy)
 	if stop.Reason == record.ReasonReviewLoop {
 		kind = record.EventReviewLoopDetected
-		stop.Round = cmp.Or(h.round, im.refusedInARow())
-		stop.MaxRounds = cmp.Or(h.max, im.run.Plan.Policy.MaxRetries)
+		stop.Round = cmp.Or(h.Round, im.refusedInARow())
+		stop.MaxRounds = cmp.Or(h.MaxRounds, im.run.Plan.Policy.MaxRetries)
 		if round := im.run.LastRound(); round != nil && !round.Report.Effective.Passed() {
 			_, stop.Unmet = im.run.Open()
 		}

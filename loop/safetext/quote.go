@@ -2,6 +2,7 @@ package safetext
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -94,24 +95,10 @@ const ownWords = " . alias and autoload begin bg bind bindkey break builtin case
 // quoted puts everything in single quotes except ' and \, which are written outside after a
 // backslash: fish reads \ inside single quotes as an escape, the other shells do not.
 func quoted(arg string) string {
-	var b strings.Builder
-	for arg != "" {
-		i := strings.IndexAny(arg, `'\`)
-		if i == 0 {
-			b.WriteString(`\` + arg[:1])
-			arg = arg[1:]
-			continue
-		}
-		if i < 0 {
-			i = len(arg)
-		}
-		b.WriteString("'" + arg[:i] + "'")
-		arg = arg[i:]
-	}
-	if b.Len() == 0 {
+	if arg == "" {
 		return "''"
 	}
-	return b.String()
+	return regexp.MustCompile(`[^'\\]+`).ReplaceAllString(strings.NewReplacer(`'`, `\'`, `\`, `\\`).Replace(arg), "'$0'")
 }
 
 // plainWord reports whether arg needs no quotes. The first character is more restricted: zsh
@@ -121,15 +108,6 @@ func plainWord(arg string) bool {
 }
 
 // plain reports whether no character of s has a meaning for a shell.
-func plain(s string) bool {
-	for i := range len(s) {
-		if !isAlphanumeric(s[i]) && !strings.ContainsRune("_@%+=:,./-", rune(s[i])) {
-			return false
-		}
-	}
-	return true
-}
+func plain(s string) bool { return strings.Trim(s, plainCharacters) == "" }
 
-func isAlphanumeric(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
-}
+const plainCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"

@@ -124,10 +124,5 @@ func emojiStyle(r, before rune) bool {
 
 // plainASCII reports whether s needs no change, even as one line.
 func plainASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }

@@ -45,7 +45,12 @@ func Claim(ctx context.Context, s *store.Store, remote, id string,
 	}
 	asking, cancel := context.WithTimeout(ctx, claimTimeout)
 	defer cancel()
-	claim, err := takeShared(asking, s, remote, review, by)
+	claim, err := claimCommit(asking, s, "claim", review.ID, by)
+	if err == nil {
+		err = takeRef(asking, s, remote, claimRefs+review.ID, claim, func(held gitstore.ID) error {
+			return heldBy(asking, s, review, held, by)
+		})
+	}
 	if outOfReach(ctx, err) {
 		claim, provisional = "", err.Error()
 	} else if err != nil {
@@ -86,18 +91,6 @@ func RenewClaim(ctx context.Context, s *store.Store, remote, id string, by recor
 	}
 	_, _, err = Claim(ctx, s, remote, review.ID, by)
 	return err
-}
-
-// takeShared makes the review's ref on the remote name a claim of ours, and returns the claim's commit.
-func takeShared(ctx context.Context, s *store.Store, remote string, review record.Review,
-	by record.Hold) (gitstore.ID, error) {
-	claim, err := claimCommit(ctx, s, "claim", review.ID, by)
-	if err != nil {
-		return "", err
-	}
-	return claim, takeRef(ctx, s, remote, claimRefs+review.ID, claim, func(held gitstore.ID) error {
-		return heldBy(ctx, s, review, held, by)
-	})
 }
 
 // takeRef makes a ref on the remote name claim if the ref does not exist, or if free returns nil for the claim that it

@@ -1,16 +1,15 @@
 package share
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -107,7 +106,7 @@ func DropLease(ctx context.Context, s *store.Store, l *Lease) error {
 	}
 	ref := leaseRefs + l.Review
 	held, err := s.Repo.ReadShared(ctx, l.remote, ref)
-	if err == nil && held != "" && s.Repo.Owns(lease(ctx, s, held).Writer) {
+	if lease, _ := readClaim(ctx, s, held); err == nil && s.Repo.Owns(lease.Writer) {
 		err = s.Repo.SwapShared(ctx, l.remote, ref, "", held)
 	}
 	if err != nil && !errors.Is(err, gitstore.ErrLostRace) {
@@ -119,12 +118,9 @@ func DropLease(ctx context.Context, s *store.Store, l *Lease) error {
 // OwnLeases returns the leases of remote that this clone has, or that its killed processes left.
 func OwnLeases(ctx context.Context, s *store.Store, remote string) ([]*Lease, error) {
 	refs, err := s.Repo.Refs(ctx, ownLeases)
-	var own []*Lease
-	for ref := range refs {
-		own = append(own, &Lease{Review: path.Base(ref), remote: remote})
-	}
-	slices.SortFunc(own, func(a, b *Lease) int { return cmp.Compare(a.Review, b.Review) })
-	return own, err
+	return each.Of(each.Keys(refs), func(ref string) *Lease {
+		return &Lease{Review: path.Base(ref), remote: remote}
+	}), err
 }
 
 // FetchLeases fetches the leases of remote, for Leases.
@@ -149,23 +145,11 @@ func Leases(ctx context.Context, s *store.Store, remote string) (map[string]*Lea
 // leasedBy returns a *LeasedError if the commit held is a valid lease of another clone. held may be "". An unreadable
 // lease stops nobody: at worst two clones do the same review, and one result counts.
 func leasedBy(ctx context.Context, s *store.Store, review string, held gitstore.ID) error {
-	if held == "" {
-		return nil
-	}
-	lease := lease(ctx, s, held)
+	lease, _ := readClaim(ctx, s, held)
 	if s.Repo.Owns(lease.Writer) || !lease.counts(review, s.Now()) {
 		return nil
 	}
 	return &LeasedError{Review: review, By: lease.Actor, Until: lease.Until}
-}
-
-// lease reads a lease. It returns the zero value, which is never valid, if the lease cannot be read.
-func lease(ctx context.Context, s *store.Store, id gitstore.ID) sharedClaim {
-	commit, err := s.Repo.ReadCommit(ctx, id)
-	if err != nil {
-		return sharedClaim{}
-	}
-	return decodeClaim(commit.Message)
 }
 
 // counts reports whether c is a lease of review that is valid at now. A lease that would last too long is ignored: the

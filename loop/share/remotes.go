@@ -74,15 +74,12 @@ func Kept(ctx context.Context, s *store.Store) (kept int, err error) {
 
 // copyOf returns the id of the copy of a private review that event closes because it was shared, or "".
 func copyOf(event record.Event) string {
-	for _, closes := range []record.EventType[record.ActorPayload]{record.EventReviewResolved,
-		record.EventReviewCancelled} {
-		if event.Type != closes.Name {
-			continue
-		}
-		by, err := closes.Payload(event)
-		if id, shared := strings.CutPrefix(by.Note, store.SharedAs); err == nil && shared && record.ValidID(id) {
-			return id
-		}
+	if event.Type != record.EventReviewResolved.Name && event.Type != record.EventReviewCancelled.Name {
+		return ""
+	}
+	by, err := record.EventReviewResolved.Payload(event)
+	if id, shared := strings.CutPrefix(by.Note, store.SharedAs); err == nil && shared && record.ValidID(id) {
+		return id
 	}
 	return ""
 }

@@ -2,6 +2,7 @@ package share
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -18,21 +19,14 @@ import (
 func Replaces(s *store.Store, trusted []string) func(ctx context.Context, writer string,
 	have, staged gitstore.ID) error {
 	return func(ctx context.Context, writer string, have, staged gitstore.ID) error {
-		was, err := entries(ctx, s, writer, have)
-		if err != nil {
-			return err
-		}
-		r, err := compareLogs(ctx, s, was, writer, staged)
+		was, r, err := compareLogs(ctx, s, writer, have, staged)
 		if err != nil {
 			return err
 		}
 		if len(was) > r.events {
 			return gitstore.ErrOtherLog
 		}
-		if slices.Contains(trusted, writer) {
-			return nil
-		}
-		return r.verify(ctx, s, was[0].Author, writer)
+		return r.verify(ctx, s, trusted, was[0].Author, writer)
 	}
 }
 
@@ -48,8 +42,12 @@ type replacement struct {
 	differs int            // how many of them say less than those that are here
 }
 
-// verify returns an error unless git verifies a signature of owner on the end of the log.
-func (r replacement) verify(ctx context.Context, s *store.Store, owner gitstore.Identity, writer string) error {
+// verify returns an error unless git verifies a signature of owner on the end of the log, or its writer is trusted.
+func (r replacement) verify(ctx context.Context, s *store.Store, trusted []string, owner gitstore.Identity,
+	writer string) error {
+	if slices.Contains(trusted, writer) {
+		return nil
+	}
 	found, err := s.Repo.Signatures(ctx, []gitstore.ID{r.end.ID}, nil)
 	if err != nil || found[r.end.ID].By(owner.Email) {
 		return err
@@ -65,11 +63,12 @@ func (r replacement) verify(ctx context.Context, s *store.Store, owner gitstore.
 
 // compareLogs compares the entries of a log with those of the staged one of the same writer, up to the last event that
 // says that it replaces the log. The error is a gitstore.ErrOtherLog if there is none, or an event says something else.
-func compareLogs(ctx context.Context, s *store.Store, was []gitstore.Entry, writer string,
-	staged gitstore.ID) (r replacement, err error) {
-	now, err := entries(ctx, s, writer, staged)
-	if err != nil {
-		return r, err
+func compareLogs(ctx context.Context, s *store.Store, writer string, have,
+	staged gitstore.ID) (was []gitstore.Entry, r replacement, err error) {
+	was, err = entries(ctx, s, writer, have)
+	now, nowErr := entries(ctx, s, writer, staged)
+	if err = errors.Join(err, nowErr); err != nil {
+		return was, r, err
 	}
 	for at, e := range now {
 		if p, ok := record.ReplacedBy(e); ok && p.Events == at {
@@ -77,7 +76,7 @@ func compareLogs(ctx context.Context, s *store.Store, was []gitstore.Entry, writ
 		}
 	}
 	if r.end.ID == "" || len(was) == 0 {
-		return r, gitstore.ErrOtherLog
+		return was, r, gitstore.ErrOtherLog
 	}
 	ids := map[gitstore.ID]gitstore.ID{}
 	for at, before := range was[:min(len(was), r.events)] {
@@ -86,18 +85,18 @@ func compareLogs(ctx context.Context, s *store.Store, was []gitstore.Entry, writ
 			continue
 		}
 		if err := record.OnlyWithdraws(before, e, ids); err != nil {
-			return r, fmt.Errorf("%w: %w", gitstore.ErrOtherLog, err)
+			return was, r, fmt.Errorf("%w: %w", gitstore.ErrOtherLog, err)
 		}
 		if before.Message != e.Message || before.Tree != e.Tree {
 			r.differs++
 		}
 		attached, err := s.Repo.Attachments(ctx, e.ID)
 		if err != nil {
-			return r, err
+			return was, r, err
 		}
 		if e.Tree != before.Tree && len(attached) > 0 {
-			return r, fmt.Errorf("%w: event %s would have other attachments", gitstore.ErrOtherLog, before.ID.Short())
+			return was, r, fmt.Errorf("%w: event %s would have other attachments", gitstore.ErrOtherLog, before.ID.Short())
 		}
 	}
-	return r, nil
+	return was, r, nil
 }

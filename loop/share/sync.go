@@ -500,13 +500,12 @@ func (x *exchange) recordOnlyHere(ctx context.Context, shared string, tip gitsto
 // redacted texts: see store.ReplaceLogs. There are none if its owner did not sign that.
 func (x *exchange) replacing(ctx context.Context, shared string, tip,
 	theirs gitstore.ID) (map[gitstore.ID]bool, error) {
-	was, err := entries(ctx, x.Store, shared, tip)
-	if err != nil || theirs == "" {
-		return nil, err
+	if theirs == "" {
+		return nil, nil
 	}
-	r, err := compareLogs(ctx, x.Store, was, shared, theirs)
-	if err == nil && !slices.Contains(x.Trusted, shared) {
-		err = r.verify(ctx, x.Store, was[0].Author, shared)
+	was, r, err := compareLogs(ctx, x.Store, shared, tip, theirs)
+	if err == nil {
+		err = r.verify(ctx, x.Store, x.Trusted, was[0].Author, shared)
 	}
 	if err != nil { // then all of it is recorded again
 		return nil, context.Cause(ctx)

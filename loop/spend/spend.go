@@ -2,12 +2,14 @@
 package spend
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/duration"
 )
 
@@ -215,13 +217,8 @@ func (s Spending) String() string {
 	if len(s) < 2 || text == "" {
 		return text
 	}
-	var each []string
-	for _, agent := range s.Agents() {
-		told := s[agent].String()
-		if told == "" {
-			told = "does not tell"
-		}
-		each = append(each, agent+" "+told)
-	}
-	return text + ": " + strings.Join(each, "; ")
+	told := each.Of(s.Agents(), func(agent string) string {
+		return agent + " " + cmp.Or(s[agent].String(), "does not tell")
+	})
+	return text + ": " + strings.Join(told, "; ")
 }

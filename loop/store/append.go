@@ -123,18 +123,13 @@ func (s *Store) seenRun(r record.Run) record.Run {
 	return r
 }
 
-// appendAbout appends an event to this clone's log for the audience of the log of writer.
-func (s *Store) appendAbout(ctx context.Context, writer string,
-	decide func(*View) (record.NewEvent, error)) (record.Event, error) {
-	return s.Append(ctx, s.Repo.Audience(writer), decide)
-}
-
 // Append records one event in this clone's log for an audience. decide runs under the log's lock on the newest state,
 // and again if the update of the ref lost a race; it may refuse.
 func (s *Store) Append(ctx context.Context, to gitstore.Audience,
 	decide func(*View) (record.NewEvent, error)) (record.Event, error) {
 	var event record.Event
-	if err := s.takeUp(ctx); err != nil {
+	done, err := s.Repo.TakeUpLog(ctx, record.IsEntry)
+	if s.tellTakenUp(done); err != nil {
 		return event, err
 	}
 	entry, err := s.Repo.AppendFor(ctx, to,
@@ -231,7 +226,13 @@ func (s *Store) nextClock(ctx context.Context, tips gitstore.Tips) (uint64, erro
 			return 0, err
 		}
 		if c == 0 || c > idx.Clock+record.MaxAhead {
-			return s.clockOfAll(ctx, tips)
+			all, err := s.indexAt(ctx, tips)
+			if err != nil {
+				return 0, err
+			}
+			defer all.close()
+			clock = all.Clock
+			break
 		}
 		clock = max(clock, c)
 	}
@@ -253,16 +254,6 @@ func (s *Store) clockOf(ctx context.Context, writer string, tip gitstore.ID) (ui
 		return 0, nil
 	}
 	return event.Clock, nil
-}
-
-// clockOfAll returns the next clock by reading all that is new.
-func (s *Store) clockOfAll(ctx context.Context, tips gitstore.Tips) (uint64, error) {
-	idx, err := s.indexAt(ctx, tips)
-	if err != nil {
-		return 0, err
-	}
-	defer idx.close()
-	return min(idx.Clock+1, record.MaxClock), nil
 }
 
 func (v *View) event(d record.NewEvent) (record.Event, error) {

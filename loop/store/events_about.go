@@ -3,11 +3,12 @@ package store
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop/internal/segment"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 )
 
@@ -21,11 +22,7 @@ func (s *Store) EventsAbout(ctx context.Context,
 			return err
 		}
 		if from := record.Predecessors(all, commit); len(from) > 0 {
-			ids := map[string]bool{string(commit): true}
-			for _, id := range from {
-				ids[string(id)] = true
-			}
-			if all, err = s.naming(ctx, idx, ids); err != nil {
+			if all, err = s.naming(ctx, idx, idTexts(append(from, commit))); err != nil {
 				return err
 			}
 		}
@@ -36,9 +33,14 @@ func (s *Store) EventsAbout(ctx context.Context,
 	return about, unreadable, err
 }
 
+// idTexts returns ids as a set.
+func idTexts(ids []gitstore.ID) map[string]bool {
+	return each.SetOf(ids, func(id gitstore.ID) string { return string(id) })
+}
+
 // naming returns the events of the runs and reviews that name one of ids, in order.
 func (s *Store) naming(ctx context.Context, idx *index, ids map[string]bool) ([]record.Event, error) {
-	entries, err := idx.marked(ids, kindReview, kindRun)
+	entries, err := idx.marked(ids, nil, kindReview, kindRun)
 	if err != nil {
 		return nil, err
 	}
@@ -78,28 +80,24 @@ func (s *Store) eventsOfRows(ctx context.Context, idx *index, rows []row) (all [
 func (s *Store) RunsAbout(ctx context.Context, commits []gitstore.ID,
 	names, ids []string) (runs []record.Run, unreadable []error, err error) {
 	err = s.withIndex(ctx, func(idx *index) error {
-		marks := map[uint64]bool{}
-		for _, id := range commits {
-			if mark, ok := markOf(string(id)); ok {
-				marks[kindRun.mark(mark)] = true
-			}
-		}
-		for _, name := range names {
-			marks[kindRun.mark(markOfName(name))] = true
-		}
-		var keys []segment.Key
-		for _, id := range ids {
-			if key, ok := (entity{kindRun, id}).key(); ok {
-				keys = append(keys, key)
-			}
-		}
-		entries, err := idx.stack.Newest(marks, keys...)
+		named := idTexts(commits)
+		maps.Copy(named, each.Set(ids))
+		entries, err := idx.marked(named, names, kindRun)
 		if err != nil {
 			return err
 		}
-		runs, err = s.runsOf(ctx, idx, rowsOf(entries))
+		rows := slices.DeleteFunc(rowsOf(entries), func(r row) bool { return !r.begun() })
+		slices.SortFunc(rows, func(a, b row) int { return cmp.Or(cmp.Compare(a.seq, b.seq), strings.Compare(a.id, b.id)) })
+		runs = nil
+		for i := range rows {
+			st, err := s.stateOf(ctx, idx, &rows[i])
+			if err != nil {
+				return err
+			}
+			runs = append(runs, st.run)
+		}
 		unreadable = idx.unreadable()
-		return err
+		return nil
 	})
 	for i := range runs {
 		if err == nil {
@@ -107,21 +105,6 @@ func (s *Store) RunsAbout(ctx context.Context, commits []gitstore.ID,
 		}
 	}
 	return runs, unreadable, err
-}
-
-// runsOf returns the runs among rows, in the order in which they began.
-func (s *Store) runsOf(ctx context.Context, idx *index, rows []row) ([]record.Run, error) {
-	rows = slices.DeleteFunc(rows, func(r row) bool { return !r.begun() })
-	slices.SortFunc(rows, func(a, b row) int { return cmp.Or(cmp.Compare(a.seq, b.seq), strings.Compare(a.id, b.id)) })
-	var runs []record.Run
-	for i := range rows {
-		st, err := s.stateOf(ctx, idx, &rows[i])
-		if err != nil {
-			return nil, err
-		}
-		runs = append(runs, st.run)
-	}
-	return runs, nil
 }
 
 // EventsOf returns the events of all runs and reviews that match f, in order, and the ids of these.

@@ -1,8 +1,6 @@
 package store
 
-import (
-	"github.com/git-runr/git-runr/loop/record"
-)
+import "github.com/git-runr/git-runr/loop/record"
 
 // Glance counts what waits for somebody, according to the cache.
 type Glance struct {

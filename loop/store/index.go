@@ -144,9 +144,7 @@ func (idx *index) believe(events []record.Event) []record.Event {
 	idx.Ahead = nil
 	for i, e := range events {
 		if e.Clock > idx.Clock+record.MaxAhead {
-			for _, ahead := range events[i:] {
-				idx.Ahead = append(idx.Ahead, refOf(ahead))
-			}
+			idx.Ahead = each.Of(events[i:], refOf)
 			return events[:i]
 		}
 		idx.Clock = max(idx.Clock, e.Clock)
@@ -159,8 +157,7 @@ func (idx *index) isAhead(e record.Event) bool {
 	return slices.ContainsFunc(idx.Ahead, func(ref eventRef) bool { return ref.ID == e.ID })
 }
 
-// openIndex reads the manifest and opens its segments. If anything is missing or damaged it returns an empty
-// index.
+// openIndex reads the manifest and opens its segments. If anything is missing or damaged it returns an empty index.
 func openIndex(path string) *index {
 	for range manifestTries {
 		info, _ := os.Stat(path)
@@ -209,7 +206,7 @@ func (idx *index) refs(e entity, last int) ([]eventRef, error) {
 		if err != nil {
 			return nil, err
 		}
-		lines = slices.Concat(slices.Collect(strings.Lines(lastLines(string(text), last))), lines)
+		lines = slices.Concat(slices.Collect(strings.Lines(string(text))), lines)
 		if rows[i].whole || last > 0 && len(lines) >= last {
 			break
 		}
@@ -224,18 +221,6 @@ func (idx *index) refs(e entity, last int) ([]eventRef, error) {
 		}
 	}
 	return refs, nil
-}
-
-// lastLines returns the last lines of text; 0 means all.
-func lastLines(text string, lines int) string {
-	at := len(text)
-	for ; lines > 0 && at > 0; lines-- {
-		at = strings.LastIndexByte(text[:at-1], '\n') + 1
-		if lines == 1 {
-			return text[at:]
-		}
-	}
-	return text
 }
 
 func parseRef(fields []string) (ref eventRef, err error) {

@@ -48,7 +48,9 @@ func (idx *index) save(s *Store) error {
 func (s *Store) retryIndex(read func() error) error {
 	err := read()
 	if errors.Is(err, errIndex) {
-		s.dropKept()
+		if idx := s.kept.Swap(nil); idx != nil {
+			idx.stack.Close()
+		}
 		_ = os.Remove(s.indexPath()) // if that fails, the next try reports it
 		err = read()
 	}
@@ -97,12 +99,6 @@ func (s *Store) known() manifest {
 		return idx.manifest
 	}
 	return readManifest(s.indexPath())
-}
-
-func (s *Store) dropKept() {
-	if idx := s.kept.Swap(nil); idx != nil {
-		idx.stack.Close()
-	}
 }
 
 // sameFile reports whether a file was neither replaced nor changed between two looks.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"encoding/hex"
@@ -13,6 +14,8 @@ import (
 	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/internal/segment"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/runplan"
 )
 
 // markOf returns the mark of a commit or other object: a 64-bit number by which the index finds the rows that name it.
@@ -70,33 +73,18 @@ func markOfName(name string) uint64 { return markOfText("name", NameForMatch(nam
 
 // hexIDs visits each run of hexadecimal digits in text that is at least as long as an id.
 func hexIDs(text []byte, visit func(id []byte)) {
-	digit := func(i int) bool {
-		c := text[i]
-		return c >= '0' && c <= '9' || c >= 'a' && c <= 'f'
-	}
-	for from := 0; from+idLength <= len(text); {
-		end := from + idLength // of the digits, if all from from on are digits
-		for i := end - 1; i >= from; i-- {
-			if !digit(i) {
-				from, end = i+1, 0
-				break
-			}
+	other := func(c rune) bool { return (c < '0' || c > '9') && (c < 'a' || c > 'f') }
+	for digits := range bytes.FieldsFuncSeq(text, other) {
+		if len(digits) >= idLength {
+			visit(digits)
 		}
-		if end == 0 {
-			continue
-		}
-		for end < len(text) && digit(end) {
-			end++
-		}
-		visit(text[from:end])
-		from = end
 	}
 }
 
-// marked returns the runs or reviews, by kinds, that have one of ids or whose events name one, newest first. Marks may
-// collide, so that some may name none.
-func (idx *index) marked(ids map[string]bool, kinds ...entityKind) ([]segment.Entry, error) {
-	marks := map[uint64]bool{}
+// marked returns the runs or reviews, by kinds, that have one of ids or whose events name one, and the runs that work
+// on something with one of names, newest first. Marks may collide, so that some may name none.
+func (idx *index) marked(ids map[string]bool, names []string, kinds ...entityKind) ([]segment.Entry, error) {
+	marks := each.SetOf(names, func(name string) uint64 { return kindRun.mark(markOfName(name)) })
 	var keys []segment.Key
 	for id := range ids {
 		mark, marked := markOf(id)
@@ -165,8 +153,7 @@ func (idx *index) latest(kind entityKind) (string, error) {
 	return latest.id, err
 }
 
-// fitting returns the runs or reviews whose id begins with typed, or whose suffix begins or ends with it, newest
-// first.
+// fitting returns the runs or reviews whose id begins with typed, or whose suffix begins or ends with it, newest first.
 func (idx *index) fitting(kind entityKind, typed string) ([]row, error) {
 	if typed == "" {
 		return nil, nil
@@ -194,25 +181,22 @@ func shelvesOf(kind entityKind) []byte {
 func meant(rows []row, now time.Time) ([]record.Meant, error) {
 	var among []record.Meant
 	for i := range rows {
-		if rows[i].kind == kindRun {
-			line, err := loadLine[record.RunSummary](&rows[i])
-			if err != nil {
-				return nil, err
-			}
-			among = append(among, record.Meant{
-				What: "run", ID: line.ID, Status: string(line.Status), Verdict: line.Verdict, Reviewer: line.Reviewer,
-				Age: now.Sub(line.CreatedAt), Title: line.Entity.Name(),
-			})
-			continue
-		}
-		line, err := loadLine[record.ReviewSummary](&rows[i])
+		line, err := loadLine[struct { // of a run or of a review
+			Entity    runplan.Entity `json:"entity"`
+			Verdict   reply.Verdict  `json:"verdict"`
+			Reviewer  string         `json:"reviewer"`
+			Others    []string       `json:"other_reviewers"`
+			CreatedAt time.Time      `json:"created_at"`
+			Message   string         `json:"message"`
+			Title     string         `json:"title"`
+		}](&rows[i])
 		if err != nil {
 			return nil, err
 		}
-		reviewers := strings.Join(append([]string{line.Reviewer}, line.Others...), ", ")
 		among = append(among, record.Meant{
-			What: "review", ID: line.ID, Status: string(line.Status), Verdict: line.Verdict, Reviewer: reviewers,
-			Age: now.Sub(line.CreatedAt), Title: cmp.Or(line.Message, line.Title),
+			What: rows[i].kind.String(), ID: rows[i].id, Status: rows[i].status, Verdict: line.Verdict,
+			Reviewer: strings.Join(append([]string{line.Reviewer}, line.Others...), ", "),
+			Age:      now.Sub(line.CreatedAt), Title: cmp.Or(line.Message, line.Title, line.Entity.Name()),
 		})
 	}
 	return among, nil

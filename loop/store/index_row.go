@@ -28,6 +28,13 @@ const (
 	kindRun    entityKind = 'R'
 )
 
+func (kind entityKind) String() string {
+	if kind == kindRun {
+		return "run"
+	}
+	return "review"
+}
+
 // entity identifies a run or a review.
 type entity struct {
 	kind entityKind
@@ -70,8 +77,7 @@ type row struct {
 	entry segment.Entry
 }
 
-// begun reports whether the event that begins r is here. Events in another log that name a run may arrive
-// before it.
+// begun reports whether the event that begins r is here. Events in another log that name a run may arrive before it.
 func (r *row) begun() bool { return r.status != "" }
 
 // Shelves group the rows of a segment, so that a list reads only those that it may show.
@@ -162,31 +168,13 @@ func (r *row) read(entry segment.Entry) {
 	flag := func(bit byte) bool { return h[flagsAt]&bit != 0 }
 	status, _, _ := bytes.Cut(h[statusAt:][:statusSize], []byte{0})
 	*r = row{
-		entity: entity{kind: entityKind(entry.Kind())}, status: statusText(status),
+		entity: entity{kind: entityKind(entry.Kind())}, status: string(status),
 		sort: int64(binary.BigEndian.Uint64(h[1:]) ^ 1<<63), seq: binary.BigEndian.Uint64(h[9:]), closed: time(30),
 		created: time(54), updated: time(62), spent: flag(flagSpent), need: record.Need(h[38]), waits: flag(flagWaits),
 		older: flag(flagOlder), whole: flag(flagWhole),
 		critical: int(binary.BigEndian.Uint16(h[40:])), events: number(42), covered: number(coveredAt), kept: number(50),
 		topic: binary.BigEndian.Uint64(h[70:]), entry: entry,
 	}
-}
-
-// statuses lists all statuses that a row may have.
-var statuses = []string{
-	string(record.ReviewOpen), string(record.ReviewSubmitted), string(record.ReviewClaimed), string(record.ReviewResolved),
-	string(record.ReviewCancelled),
-	string(record.RunRunning), string(record.RunReviewing), string(record.RunStopped), string(record.RunCompleted),
-	string(record.RunSkipped), string(record.RunAborted),
-}
-
-// statusText returns the status b without allocating, if it is known.
-func statusText(b []byte) string {
-	for _, s := range statuses {
-		if string(b) == s {
-			return s
-		}
-	}
-	return string(b)
 }
 
 // hasOlder reports whether the row with that head has another row below it.

@@ -294,8 +294,8 @@ func compareIndexes(t *testing.T, s *Store, what string, got, want *index) {
 	t.Helper()
 	for _, f := range []Filter{{}, {Limit: 1}, {ByNeed: true}, {Newest: true}, {Status: record.WaitingStatus},
 		{Waiting: true}, {Status: func(s string) bool { return s == "resolved" }}} {
-		a, n, err := listIndex[record.ReviewSummary](got, kindReview, f)
-		b, m, err2 := listIndex[record.ReviewSummary](want, kindReview, f)
+		a, n, err := listIndex(got, kindReview, f, f.Review)
+		b, m, err2 := listIndex(want, kindReview, f, f.Review)
 		if err := errors.Join(err, err2); err != nil || n != m || !reflect.DeepEqual(a, b) {
 			t.Fatalf("%s: list %+v:\n%d %+v\n%d %+v\n%v", what, f, n, a, m, b, err)
 		}

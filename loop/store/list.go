@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"time"
 
@@ -21,8 +20,7 @@ type Filter struct {
 	// Mention selects what has or names one of these ids of commits, changes, runs and reviews; nil: any.
 	Mention map[string]bool
 	Waiting bool // selects reviews for which an agent who was asked has not answered
-	// Newest omits a review if a newer one that matches says the same about the same change: see
-	// ReviewSummary.Topic.
+	// Newest omits a review if a newer one that matches says the same about the same change: see ReviewSummary.Topic.
 	Newest bool
 	// ClosedSince omits what was resolved or cancelled before it; the zero Time omits nothing.
 	ClosedSince time.Time
@@ -61,7 +59,7 @@ func (s *Store) Reviews(ctx context.Context, f Filter) ([]record.ReviewSummary, 
 	if fits := f.Review; fits != nil {
 		f.Review = func(line record.ReviewSummary) bool { return fits(carry(line)) }
 	}
-	found, total, err := list[record.ReviewSummary](ctx, s, kindReview, f)
+	found, total, err := list(ctx, s, kindReview, f, f.Review)
 	for i := range found {
 		found[i] = carry(found[i])
 		found[i].Audience = s.audienceName(found[i].Writer)
@@ -82,7 +80,7 @@ func (s *Store) ReviewBranches(ctx context.Context) ([]string, error) {
 
 // Runs lists runs, newest first, and counts all that match f.
 func (s *Store) Runs(ctx context.Context, f Filter) ([]record.RunSummary, int, error) {
-	return list[record.RunSummary](ctx, s, kindRun, f)
+	return list(ctx, s, kindRun, f, f.Run)
 }
 
 // Titled returns an event with a corrected title: a run is called a pass only if an agent or a person looked. If the
@@ -102,34 +100,28 @@ func (s *Store) Titled(ctx context.Context, e record.Event) record.Event {
 	return e
 }
 
-func list[T any](ctx context.Context, s *Store, kind entityKind, f Filter) (found []T, total int, err error) {
+func list[T any](ctx context.Context, s *Store, kind entityKind, f Filter,
+	fits func(T) bool) (found []T, total int, err error) {
 	err = s.withIndex(ctx, func(idx *index) error {
-		found, total, err = listIndex[T](idx, kind, f)
+		found, total, err = listIndex(idx, kind, f, fits)
 		return err
 	})
 	return found, total, err
 }
 
-func listIndex[T any](idx *index, kind entityKind, f Filter) ([]T, int, error) {
-	found, total, passed := []T{}, 0, 0
+func listIndex[T any](idx *index, kind entityKind, f Filter, fits func(T) bool) ([]T, int, error) {
+	found, total := []T{}, 0
 	err := f.visit(idx, kind, func(r *row) error {
-		full := f.Limit > 0 && len(found) >= f.Limit
-		if r == nil || (full || passed < f.Skip) && !f.reads() {
+		shown := total >= f.Skip && (f.Limit == 0 || len(found) < f.Limit)
+		if !shown && fits == nil {
 			total++
-			if r != nil {
-				passed++
-			}
 			return nil
 		}
 		line, err := loadLine[T](r)
-		if err != nil {
+		if err != nil || fits != nil && !fits(line) {
 			return err
 		}
-		if !f.fitsLine(line) {
-			return nil
-		}
-		total++
-		if passed++; !full && passed > f.Skip {
+		if total++; shown {
 			found = append(found, line)
 		}
 		if f.Some && len(found) == f.Limit {
@@ -143,31 +135,22 @@ func listIndex[T any](idx *index, kind entityKind, f Filter) ([]T, int, error) {
 	return found, total, err
 }
 
-// visit visits the matching rows in the order of the list. It passes nil for a row that only counts.
+// visit visits the matching rows in the order of the list.
 func (f Filter) visit(idx *index, kind entityKind, visit func(*row) error) error {
 	if !f.ByNeed {
 		return f.inOrder(idx, kind, visit)
 	}
-	var byNeed [record.NeedClosed + 1][]row
-	most := f.Skip + f.Limit
-	if f.Limit == 0 || f.reads() {
-		most = math.MaxInt
-	}
+	var rows []row
 	err := f.inOrder(idx, kind, func(r *row) error {
-		rows := &byNeed[min(r.need, record.NeedClosed)]
-		if len(*rows) == most {
-			return visit(nil)
-		}
-		*rows = append(*rows, *r)
+		rows = append(rows, *r)
 		return nil
 	})
-	for _, rows := range byNeed {
-		for i := range rows {
-			if err != nil {
-				return err
-			}
-			err = visit(&rows[i])
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.need, b.need) })
+	for i := range rows {
+		if err != nil {
+			return err
 		}
+		err = visit(&rows[i])
 	}
 	return err
 }
@@ -184,7 +167,7 @@ func (f Filter) inOrder(idx *index, kind entityKind, visit func(*row) error) err
 			return visit(r)
 		})
 	}
-	entries, err := idx.marked(f.Mention, kind)
+	entries, err := idx.marked(f.Mention, nil, kind)
 	var r row
 	for _, entry := range entries {
 		if err != nil {
@@ -215,33 +198,21 @@ func (f Filter) shelves(kind entityKind) []byte {
 // errEnough ends a scan.
 var errEnough = errors.New("enough")
 
-// reads reports whether matching needs the summary.
-func (f Filter) reads() bool { return f.Review != nil || f.Run != nil }
-
-func (f Filter) fitsLine(line any) bool {
-	switch line := line.(type) {
-	case record.ReviewSummary:
-		return f.Review == nil || f.Review(line)
-	case record.RunSummary:
-		return f.Run == nil || f.Run(line)
-	}
-	return true
-}
-
 // fitting returns a function that reports whether a row matches, without reading its summary. It must be called in the
 // order of the rows.
 func (f Filter) fitting() func(*row) bool {
-	closedSince, closedBefore := millis(f.ClosedSince, math.MinInt64), millis(roundUp(f.ClosedBefore), math.MaxInt64)
-	createdSince, updatedSince := millis(f.CreatedSince, math.MinInt64), millis(f.UpdatedSince, math.MinInt64)
+	before := func(milliseconds int64, at time.Time) bool { return time.UnixMilli(milliseconds).Before(at) }
 	onlyClosed := !f.ClosedBefore.IsZero()
 	topics := map[uint64]bool{}
 	return func(r *row) bool {
 		switch {
 		case f.Waiting && !r.waits, f.Spent && !r.spent:
 			return false
-		case r.closed == 0 && onlyClosed, r.closed != 0 && (r.closed < closedSince || r.closed >= closedBefore):
+		case onlyClosed && (r.closed == 0 || !before(r.closed, f.ClosedBefore)):
 			return false
-		case r.created < createdSince, r.updated < updatedSince:
+		case r.closed != 0 && before(r.closed, f.ClosedSince):
+			return false
+		case before(r.created, f.CreatedSince), before(r.updated, f.UpdatedSince):
 			return false
 		}
 		if f.Counts != nil {
@@ -257,22 +228,6 @@ func (f Filter) fitting() func(*row) bool {
 		topics[r.topic] = true
 		return !known
 	}
-}
-
-// roundUp rounds at up to whole milliseconds.
-func roundUp(at time.Time) time.Time {
-	if at.IsZero() {
-		return at
-	}
-	return at.Add(time.Millisecond - 1).Truncate(time.Millisecond)
-}
-
-// millis returns at as Unix milliseconds, or none for the zero Time.
-func millis(at time.Time, none int64) int64 {
-	if at.IsZero() {
-		return none
-	}
-	return at.UnixMilli()
 }
 
 // mentions reports whether the summary of r names one of ids, without decoding it.

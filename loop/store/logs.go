@@ -13,13 +13,6 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// takeUp repairs this clone's own log if it is not as its writer left it, and reports what it did.
-func (s *Store) takeUp(ctx context.Context) error {
-	done, err := s.Repo.TakeUpLog(ctx, record.IsEntry)
-	s.tellTakenUp(done)
-	return err
-}
-
 // tellTakenUp prints what was repaired in this clone's own log.
 func (s *Store) tellTakenUp(done gitstore.TakenUp) {
 	switch {
@@ -38,7 +31,7 @@ func (s *Store) tellTakenUp(done gitstore.TakenUp) {
 	}
 }
 
-// tips returns the tips of all logs, after takeUp.
+// tips returns the tips of all logs, after this clone's own log was repaired if it was not as its writer left it.
 func (s *Store) tips(ctx context.Context) (gitstore.Tips, error) {
 	tips, done, err := s.Repo.SoundTips(ctx, record.IsEntry)
 	s.tellTakenUp(done)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -27,11 +26,7 @@ func (s *Store) Look(review record.Review) error {
 	if err != nil {
 		return err
 	}
-	path := s.lookPath(review.ID)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return safefile.WriteFile(path, data, 0o644)
+	return safefile.WriteFile(s.lookPath(review.ID), data, 0o644)
 }
 
 // Looked returns when a review was last looked at in this clone, or the zero Time.
@@ -40,11 +35,6 @@ func (s *Store) Looked(review string) (at time.Time, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return at, nil
 	}
-	if err != nil {
-		return at, err
-	}
-	if json.Unmarshal(data, &at) != nil {
-		return time.Time{}, nil
-	}
-	return at, nil
+	_ = json.Unmarshal(data, &at) // it leaves the zero Time if the file is damaged
+	return at, err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 )
 
@@ -30,29 +31,23 @@ func (s *Store) named(ctx context.Context, kind entityKind, typed string) (state
 
 // inForce chooses the run or review that a commit means, and tells the user about the others.
 func (s *Store) inForce(typed string, of []record.Meant) string {
-	chosen := newestInForce(of)
-	var others []string
-	for _, m := range of {
-		if m.ID != chosen.ID {
-			others = append(others, m.ID)
-		}
-	}
+	chosen := newestInForce(of).ID
+	others := each.Of(of, func(m record.Meant) string { return m.ID })
+	others = slices.DeleteFunc(others, func(id string) bool { return id == chosen })
 	if len(others) > 0 {
-		s.tell("%s means %s, the newest; also of it: %s", typed, chosen.ID, strings.Join(others[:min(len(others), 3)], ", "))
+		s.tell("%s means %s, the newest; also of it: %s", typed, chosen, strings.Join(others[:min(len(others), 3)], ", "))
 	}
-	return chosen.ID
+	return chosen
 }
 
 // newestInForce returns the newest review that waits for somebody, else the newest entry that was not cancelled, else
 // the newest. of must not be empty; the newest comes first.
 func newestInForce(of []record.Meant) record.Meant {
-	for _, m := range of {
-		if m.What == "review" && record.WaitingStatus(m.Status) {
-			return m
-		}
-	}
-	for _, m := range of {
-		if m.Status != string(record.ReviewCancelled) {
+	for _, fits := range []func(record.Meant) bool{
+		func(m record.Meant) bool { return m.What == "review" && record.WaitingStatus(m.Status) },
+		func(m record.Meant) bool { return m.Status != string(record.ReviewCancelled) },
+	} {
+		if m, found := each.First(of, fits); found {
 			return m
 		}
 	}
@@ -84,7 +79,7 @@ func (s *Store) ofCommit(ctx context.Context, typed string) (of []record.Meant, 
 		return nil, nil // not an error: the caller reports an unknown name
 	}
 	err = s.withIndex(ctx, func(idx *index) error {
-		entries, err := idx.marked(map[string]bool{string(commit): true}, kindReview, kindRun)
+		entries, err := idx.marked(map[string]bool{string(commit): true}, nil, kindReview, kindRun)
 		if err != nil {
 			return err
 		}
@@ -98,7 +93,7 @@ func (s *Store) ofCommit(ctx context.Context, typed string) (of []record.Meant, 
 // looksLikeID reports whether typed begins like an id, so that it cannot be anything else.
 func looksLikeID(typed string) bool {
 	stamp, _, found := strings.Cut(typed, "-")
-	return found && len(stamp) == len("20060102150405") && strings.Trim(stamp, "0123456789") == ""
+	return found && len(stamp) == len(record.IDTime) && strings.Trim(stamp, "0123456789") == ""
 }
 
 // isOf reports whether commit is a review's commit, or a run's result or landed commit.
@@ -113,13 +108,10 @@ func isOf(r *row, commit gitstore.ID) bool {
 
 // ShortIDs returns the unique suffixes of ids that have one.
 func (s *Store) ShortIDs(ids []string) (short map[string]string) {
-	err := s.withIndex(context.Background(), func(idx *index) (err error) {
+	_ = s.withIndex(context.Background(), func(idx *index) (err error) { // if it fails, only the short form is lost
 		short, err = idx.short(ids)
 		return err
 	})
-	if err != nil {
-		return nil // only the short form is lost
-	}
 	return short
 }
 
@@ -139,21 +131,21 @@ func (idx *index) short(ids []string) (map[string]string, error) {
 	return short, nil
 }
 
-// RunOrReview returns the run or the review that typed names; the other is nil. "latest" names a run if there is
-// any.
+// RunOrReview returns the run or the review that typed names; the other is nil. "latest" names a run if there is any.
 func (s *Store) RunOrReview(ctx context.Context, typed string) (*record.Run, *record.Review, error) {
 	run, err := s.RunByID(ctx, typed)
 	if err == nil {
 		return &run, nil, nil
 	}
-	missing := new(record.NotFoundError)
-	if !errors.As(err, &missing) || len(missing.Among) > 0 {
+	if !record.Unknown(err) {
 		return nil, nil, err
 	}
 	review, err := s.ReviewByID(ctx, typed)
-	if err == nil || !errors.As(err, &missing) || len(missing.Among) > 0 {
+	if !record.Unknown(err) {
 		return nil, &review, err
 	}
+	missing := new(record.NotFoundError)
+	errors.As(err, &missing)
 	of, err := s.ofCommit(ctx, typed)
 	if err != nil {
 		return nil, nil, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/internal/notes"
 	"github.com/git-runr/git-runr/loop/record"
 )
@@ -59,10 +60,7 @@ func (s *Store) readSaid(ctx context.Context, known, tips gitstore.Tips, said *n
 		err = s.dropNotes(ctx, about, fresh)
 	}
 	said.Join(fresh)
-	for _, d := range scratch.Damaged {
-		lost = append(lost, d.Writer)
-	}
-	return lost, err
+	return each.Of(scratch.Damaged, func(d damagedRecord) string { return d.Writer }), err
 }
 
 // dropNotes removes the redacted texts of reviews from the notes and keeps the rest.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -11,13 +10,16 @@ import (
 
 // redactJSON removes secrets from every string value of one JSON document.
 func redactJSON(body []byte, redact func(string) string) ([]byte, error) {
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.UseNumber()
-	var doc any
-	if err := dec.Decode(&doc); err != nil {
+	doc, err := record.DecodeTexts(body)
+	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(redactValue(doc, redact))
+	return json.Marshal(record.EachText(doc, "", func(text, _ string) string {
+		if isID(text) {
+			return text
+		}
+		return redact(text)
+	}))
 }
 
 // isID reports whether s is an id of ours or of git's. Ids contain no secrets, and skipping them avoids the slow start
@@ -25,25 +27,6 @@ func redactJSON(body []byte, redact func(string) string) ([]byte, error) {
 func isID(s string) bool {
 	hex := (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 	return hex || record.ValidID(s) || record.ValidID(strings.TrimPrefix(s, "runr/"))
-}
-
-func redactValue(v any, redact func(string) string) any {
-	switch v := v.(type) {
-	case string:
-		if isID(v) {
-			return v
-		}
-		return redact(v)
-	case []any:
-		for i := range v {
-			v[i] = redactValue(v[i], redact)
-		}
-	case map[string]any:
-		for k := range v {
-			v[k] = redactValue(v[k], redact)
-		}
-	}
-	return v
 }
 
 // redacted returns free text as it will be recorded.

@@ -26,20 +26,16 @@ func (s *Store) RecordChecked(ctx context.Context, request record.ReviewRequest,
 	if p.Author == author.String() {
 		p.Author = ""
 	}
-	review, err := s.beginReview(ctx, request,
+	return s.beginReview(ctx, request, "record what was checked",
 		record.EventReviewChecked.New(source, p.Commit.Short()+" "+p.Title, p).AttachChecks(whole))
-	if err != nil {
-		return review, fmt.Errorf("record what was checked: %w", err)
-	}
-	return review, nil
 }
 
-// beginReview records d, with which a review of request begins.
-func (s *Store) beginReview(ctx context.Context, request record.ReviewRequest,
+// beginReview records d, with which a review of request begins. what is the operation, for errors.
+func (s *Store) beginReview(ctx context.Context, request record.ReviewRequest, what string,
 	d record.NewEvent) (record.Review, error) {
 	to, err := s.AudienceOf(ctx, request)
 	if err != nil {
-		return record.Review{}, err
+		return record.Review{}, fmt.Errorf("%s: %w", what, err)
 	}
 	event, err := s.Append(ctx, to, func(v *View) (record.NewEvent, error) {
 		var err error
@@ -48,7 +44,7 @@ func (s *Store) beginReview(ctx context.Context, request record.ReviewRequest,
 		return d, err
 	})
 	if err != nil {
-		return record.Review{}, err
+		return record.Review{}, fmt.Errorf("%s: %w", what, err)
 	}
 	review, bad := record.FoldReview([]record.Event{event})
 	return s.seen(review), errors.Join(bad...)
@@ -62,12 +58,8 @@ func (s *Store) RequestReview(ctx context.Context, request record.ReviewRequest,
 		s.AddMessages(ctx, &request.Subject)
 	}
 	subject := request.Subject
-	review, err := s.beginReview(ctx, request, record.EventReviewRequested.New(source,
+	return s.beginReview(ctx, request, "request review", record.EventReviewRequested.New(source,
 		strings.TrimSpace(subject.Spec+" "+subject.Commit.Short()+" "+subject.Title), request))
-	if err != nil {
-		return review, fmt.Errorf("request review: %w", err)
-	}
-	return review, nil
 }
 
 // SubmitReview records one reviewer's answer. raw is the unparsed answer. It returns a *StateError if an agent has
@@ -325,7 +317,7 @@ func (s *Store) eventOn(ctx context.Context, id string, of func(record.Review) r
 	if err != nil {
 		return before, err
 	}
-	event, err := s.appendAbout(ctx, writer, func(v *View) (record.NewEvent, error) {
+	event, err := s.Append(ctx, s.Repo.Audience(writer), func(v *View) (record.NewEvent, error) {
 		st, err := v.state(entity{kindReview, id})
 		if err != nil {
 			return record.NewEvent{}, err
@@ -367,4 +359,37 @@ func (s *Store) SaidOf(ctx context.Context, review string) ([]record.Saying, err
 func (s *Store) VerifyReview(ctx context.Context, id string, v record.Verification, raw string) (record.Review, error) {
 	return s.reviewEvent(ctx, id, record.EventReviewVerified.New("cli", fmt.Sprintf("by %s", v), v).Attach("review.md",
 		raw))
+}
+
+// Reply records a reply in a thread of a review of any status. It returns a *record.NotFoundError if the review has no
+// such finding.
+func (s *Store) Reply(ctx context.Context, id string, reply record.Reply) (record.Review, error) {
+	review, err := s.ReviewAbout(ctx, id, reply.Finding)
+	if err != nil {
+		return review, err
+	}
+	if err := reply.Check(); err != nil {
+		return review, err
+	}
+	if review, reply.Finding, err = s.ThreadOf(ctx, review, reply.Finding); err != nil {
+		return review, err
+	}
+	if err := review.MaySay(reply.Finding); err != nil {
+		return review, err
+	}
+	event := record.EventReviewReplied.New("cli", "by "+reply.Actor, reply)
+	return s.reviewEvent(ctx, review.ID, event)
+}
+
+// GiveReview hands an unanswered review to other people. It returns a *record.StateError if the review was answered or
+// somebody else has claimed it.
+func (s *Store) GiveReview(ctx context.Context, id string, given record.Given) (record.Review, error) {
+	review, err := s.Review(ctx, id)
+	if err != nil {
+		return review, err
+	}
+	if err := record.CheckActor(given.Actor); err != nil {
+		return review, err
+	}
+	return s.reviewEvent(ctx, review.ID, record.EventReviewGiven.New("cli", "to "+strings.Join(given.People, ", "), given))
 }

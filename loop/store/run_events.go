@@ -61,7 +61,7 @@ func (s *Store) NextRunEvent(ctx context.Context, run record.Run, d record.NewEv
 
 func (s *Store) runEvent(ctx context.Context, run record.Run, d record.NewEvent,
 	read func(*View) (record.Run, error)) (record.Run, error) {
-	event, err := s.appendAbout(ctx, run.Writer, func(v *View) (record.NewEvent, error) {
+	event, err := s.Append(ctx, s.Repo.Audience(run.Writer), func(v *View) (record.NewEvent, error) {
 		newest, err := read(v)
 		if err != nil {
 			return record.NewEvent{}, err

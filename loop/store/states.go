@@ -25,7 +25,7 @@ func (s *Store) told(idx *index, read func() error) error {
 }
 
 func notFound(kind entityKind, id string) *record.NotFoundError {
-	return &record.NotFoundError{What: map[entityKind]string{kindReview: "review", kindRun: "run"}[kind], ID: id}
+	return &record.NotFoundError{What: kind.String(), ID: id}
 }
 
 // Review returns the review that typed names: by its id, a unique prefix or the end of one, "latest", or a commit or

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/record"
 )
 
@@ -28,6 +29,9 @@ type Change struct {
 // language marks a block as a suggestion.
 const language = "suggestion"
 
+// fenceLine matches the first or last line of a fenced block: its indentation, its marks and the words after them.
+var fenceLine = lazyre.Compile("^( {0,3})(`{3,}|~{3,})\\s*(.*?)\\s*$")
+
 // In returns the suggestions in a Markdown text, each as lines without their ends. It ignores blocks in quotations and
 // nested lists: they are examples or somebody else's.
 func In(text string) (found [][]string) {
@@ -44,34 +48,21 @@ func In(text string) (found [][]string) {
 	end()
 	for line := range strings.Lines(strings.ReplaceAll(text, "\r\n", "\n")) {
 		line = strings.TrimSuffix(line, "\n")
-		body := strings.TrimLeft(line, " ")
-		mark := fenceOf(body)
-		blank := len(line) - len(body)
-		switch info := strings.TrimSpace(body[len(mark):]); {
-		case fence == "" && mark != "" && blank < 4 && !(mark[0] == '`' && strings.Contains(info, "`")):
-			word, _, _ := strings.Cut(info, " ")
-			fence, indent, ours = mark, blank, word == language
+		m := fenceLine().FindStringSubmatch(line)
+		switch {
+		case fence == "" && m != nil && !(m[2][0] == '`' && strings.Contains(m[3], "`")):
+			word, _, _ := strings.Cut(m[3], " ")
+			fence, indent, ours = m[2], len(m[1]), word == language
 		case fence == "":
-		case strings.HasPrefix(mark, fence) && blank < 4 && info == "":
+		case m != nil && strings.HasPrefix(m[2], fence) && m[3] == "":
 			end()
 		default:
+			blank := len(line) - len(strings.TrimLeft(line, " "))
 			at = append(at, line[min(indent, blank):])
 		}
 	}
 	end()
 	return found
-}
-
-// fenceOf returns the run of three or more backticks or tildes at the start of a line, or "".
-func fenceOf(line string) string {
-	if line == "" || line[0] != '`' && line[0] != '~' {
-		return ""
-	}
-	mark := line[:len(line)-len(strings.TrimLeft(line, line[:1]))]
-	if len(mark) < 3 {
-		return ""
-	}
-	return mark
 }
 
 // Of returns the suggestions in a review's submissions, in the order of its findings.

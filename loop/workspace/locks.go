@@ -28,15 +28,15 @@ func HoldRun(s *store.Store, run string) (unlock func(), err error) {
 }
 
 // Live reports whether a process is carrying run out on this machine now.
-func Live(s *store.Store, run string) bool {
-	unlock, free, err := s.Repo.TryLock(LockName(run))
-	if err != nil {
-		return false // a repository that cannot be written to has no run going on in it
-	}
-	if free {
+func Live(s *store.Store, run string) bool { return Held(s, LockName(run)) }
+
+// Held reports whether a process has a lock. In a repository that cannot be written to, none has.
+func Held(s *store.Store, name string) bool {
+	unlock, free, err := s.Repo.TryLock(name)
+	if err == nil && free {
 		unlock()
 	}
-	return !free
+	return err == nil && !free
 }
 
 // HoldCheckout keeps runs from working in a checkout, until free is called.

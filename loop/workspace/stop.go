@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -39,17 +40,13 @@ func TakeRun(ctx context.Context, s *store.Store, run record.Run) (unlock func()
 	}
 	ctx, cancel := context.WithTimeout(ctx, stopsIn)
 	defer cancel()
-	for {
-		select {
-		case <-ctx.Done():
-			_ = os.Remove(stopFile(s, run.ID))
-			return HoldRun(s, run.ID)
-		case <-time.After(lookEvery):
-		}
+	for duration.Sleep(ctx, lookEvery) == nil {
 		if unlock, err = HoldRun(s, run.ID); !errors.Is(err, gitstore.ErrBusy) {
 			return unlock, err
 		}
 	}
+	_ = os.Remove(stopFile(s, run.ID))
+	return HoldRun(s, run.ID)
 }
 
 // StoppedError is the cause of a context that ended because another process called TakeRun.
@@ -68,10 +65,7 @@ func Stoppable(ctx context.Context, s *store.Store, run string) (_ context.Conte
 			if by, err := os.ReadFile(file); err == nil {
 				cancel(&StoppedError{string(by)})
 			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(lookEvery):
-			}
+			_ = duration.Sleep(ctx, lookEvery)
 		}
 	}()
 	return ctx, func() {
