@@ -52,8 +52,12 @@ func (r Reason) Steps(run string) []string {
 // Retry reports whether a run that stopped for this reason may be resumed before a person has looked: nothing was
 // refused, and another try may well succeed.
 func (r Reason) Retry() bool {
-	return slices.Contains([]string{ReasonInterrupted, ReasonAgentTimeout, ReasonAgentIdle, ReasonAgentKilled,
-		ReasonAgentFailed, ReasonAgentEmpty, ReasonBudget, ReasonTampered}, r.Code)
+	switch r.Code {
+	case ReasonInterrupted, ReasonAgentTimeout, ReasonAgentIdle, ReasonAgentKilled, ReasonAgentFailed, ReasonAgentEmpty,
+		ReasonBudget, ReasonTampered:
+		return true
+	}
+	return false
 }
 
 // Codes of stop reasons. Those that runr has too keep runr's names.
@@ -132,95 +136,107 @@ func stepIntervene(reason string) NextStep {
 }
 
 // Reasons returns the registry, in the order in which help lists it.
-func Reasons() []Reason { return slices.Clone(reasons) }
+func Reasons() []Reason {
+	return slices.Concat(reviewReasons(), agentReasons(), otherReasons())
+}
 
-// stepsRetry are the next steps after an agent's failure.
-var stepsRetry = []NextStep{stepResume, stepLog, stepAbort}
+func reviewReasons() []Reason {
+	loopSteps := []NextStep{stepResume, stepIntervene(InterveneReviewLoop), StepAudit}
+	return []Reason{
+		{ReasonReviewLoop, "review loop",
+			"The reviewer's findings are still unmet and the retries are used up, or one finding " +
+				"survived two attempts to fix it.", FamilyReview, true, 4, true, InterveneReviewLoop, loopSteps},
+		{ReasonReviewNotPassed, "review not passed",
+			"The review did not pass and the workflow has no agent step that could fix anything.", FamilyReview, true, 4, true,
+			InterveneManualFix, []NextStep{stepShow, stepIntervene(InterveneManualFix), StepAccept}},
+		{ReasonNoProgress, "no progress", "An attempt brought back a tree that a review had already refused.", FamilyReview,
+			true, 4, true, InterveneNoProgress, []NextStep{stepIntervene(InterveneNoProgress), stepResume, StepAccept}},
+		{ReasonReviewUnreadable, "review unreadable",
+			"Neither the reviewer's answer nor the answer to a second question contains a verdict or a request.", FamilyReview,
+			true, 4, true, InterveneReviewLoop, []NextStep{stepLog, stepResume, StepAccept}},
+		{ReasonPartial, "review incomplete",
+			"The reviewer passed what it was shown, but part of the change could not be shown.", FamilyReview, true, 4, true,
+			InterveneManualFix, []NextStep{stepLarger, stepResume, StepAccept}},
+		{ReasonNothing, "nothing to review",
+			"The reviewer would have been shown nothing of the change; that is never a pass.", FamilyReview, false, 5, false, "",
+			[]NextStep{stepShow, stepReport, stepAbort}},
+	}
+}
 
-var reasons = []Reason{
-	{ReasonReviewLoop, "review loop",
-		"The reviewer's findings are still unmet and the retries are used up, or one finding " +
-			"survived two attempts to fix it.", FamilyReview, true, 4, true, InterveneReviewLoop,
-		[]NextStep{stepResume, stepIntervene(InterveneReviewLoop), StepAudit}},
-	{ReasonReviewNotPassed, "review not passed",
-		"The review did not pass and the workflow has no agent step that could fix anything.", FamilyReview, true, 4, true,
-		InterveneManualFix, []NextStep{stepShow, stepIntervene(InterveneManualFix), StepAccept}},
-	{ReasonNoProgress, "no progress", "An attempt brought back a tree that a review had already refused.", FamilyReview,
-		true, 4, true, InterveneNoProgress, []NextStep{stepIntervene(InterveneNoProgress), stepResume, StepAccept}},
-	{ReasonReviewUnreadable, "review unreadable",
-		"Neither the reviewer's answer nor the answer to a second question contains a verdict or a request.", FamilyReview,
-		true, 4, true, InterveneReviewLoop, []NextStep{stepLog, stepResume, StepAccept}},
-	{ReasonPartial, "review incomplete",
-		"The reviewer passed what it was shown, but part of the change could not be shown.", FamilyReview, true, 4, true,
-		InterveneManualFix, []NextStep{stepLarger, stepResume, StepAccept}},
-	{ReasonNothing, "nothing to review",
-		"The reviewer would have been shown nothing of the change; that is never a pass.", FamilyReview, false, 5, false, "",
-		[]NextStep{stepShow, stepReport, stepAbort}},
+func agentReasons() []Reason {
+	retry := []NextStep{stepResume, stepLog, stepAbort}
+	return []Reason{
+		{ReasonNoChange, "no change", "The implementer ended without changing a file.", FamilyAgent, true, 4, false,
+			InterveneNoProgress, []NextStep{stepIntervene(InterveneNoProgress), stepResume, stepAbort}},
+		{ReasonBlocked, "implementer blocked", "The implementer reported that it could not do the work.", FamilyAgent, true,
+			4, false, InterveneManualFix, []NextStep{stepIntervene(InterveneManualFix), stepResume, stepAbort}},
+		{ReasonCheckpoint, "checkpoint", "The implementer waits for a person.", FamilyAgent, true, 4, false,
+			InterveneManualFix, []NextStep{stepShow, stepIntervene(InterveneManualFix), stepResume}},
+		{ReasonAgentFailed, "agent failed", "The agent's command ended with an error.", FamilyAgent, true, 30, false,
+			InterveneAgent, retry},
+		{ReasonAgentNotFound, "agent not found", "The agent's program is not installed or not on PATH.", FamilySetup, true,
+			30, false, "", retry},
+		{ReasonAgentEmpty, "empty answer", "The agent ended without an answer.", FamilyAgent, true, 30, false, InterveneAgent,
+			retry},
+		{ReasonAgentTimeout, "time limit", "The agent ran longer than its time limit and was stopped.", FamilyLimit, true, 30,
+			false, InterveneStalled, retry},
+		{ReasonAgentIdle, "stalled", "The agent printed nothing for longer than its idle limit and was stopped.", FamilyLimit,
+			true, 30, false, InterveneStalled, retry},
+		{ReasonAgentKilled, "agent killed", "The agent was killed by a signal.", FamilyAgent, true, 30, false, InterveneAgent,
+			retry},
+		{ReasonTampered, "review void", "The reviewer changed files that it may only read, so its verdict does not count.",
+			FamilyAgent, true, 30, false, "", retry},
+		{ReasonTamperedRepo, "repository changed",
+			"Refs, hooks or configuration of the repository changed while an agent, a check or a hook ran, which is not part " +
+				"of their work. If you changed them, go on; otherwise put them back first.", FamilyAgent, true, 4, false,
+			InterveneAgent, retry},
+	}
+}
 
-	{ReasonNoChange, "no change", "The implementer ended without changing a file.", FamilyAgent, true, 4, false,
-		InterveneNoProgress, []NextStep{stepIntervene(InterveneNoProgress), stepResume, stepAbort}},
-	{ReasonBlocked, "implementer blocked", "The implementer reported that it could not do the work.", FamilyAgent, true,
-		4, false, InterveneManualFix, []NextStep{stepIntervene(InterveneManualFix), stepResume, stepAbort}},
-	{ReasonCheckpoint, "checkpoint", "The implementer waits for a person.", FamilyAgent, true, 4, false,
-		InterveneManualFix, []NextStep{stepShow, stepIntervene(InterveneManualFix), stepResume}},
-	{ReasonAgentFailed, "agent failed", "The agent's command ended with an error.", FamilyAgent, true, 30, false,
-		InterveneAgent, stepsRetry},
-	{ReasonAgentNotFound, "agent not found", "The agent's program is not installed or not on PATH.", FamilySetup, true,
-		30, false, "", stepsRetry},
-	{ReasonAgentEmpty, "empty answer", "The agent ended without an answer.", FamilyAgent, true, 30, false, InterveneAgent,
-		stepsRetry},
-	{ReasonAgentTimeout, "time limit", "The agent ran longer than its time limit and was stopped.", FamilyLimit, true, 30,
-		false, InterveneStalled, stepsRetry},
-	{ReasonAgentIdle, "stalled", "The agent printed nothing for longer than its idle limit and was stopped.", FamilyLimit,
-		true, 30, false, InterveneStalled, stepsRetry},
-	{ReasonAgentKilled, "agent killed", "The agent was killed by a signal.", FamilyAgent, true, 30, false, InterveneAgent,
-		stepsRetry},
-	{ReasonTampered, "review void", "The reviewer changed files that it may only read, so its verdict does not count.",
-		FamilyAgent, true, 30, false, "", stepsRetry},
-	{ReasonTamperedRepo, "repository changed",
-		"Refs, hooks or configuration of the repository changed while an agent, a check or a hook ran, which is not part " +
-			"of their work. If you changed them, go on; otherwise put them back first.", FamilyAgent, true, 4, false,
-		InterveneAgent, stepsRetry},
-
-	{ReasonChecksNotRun, "checks not run",
-		"A check could not start, which is not a pass: its program, a dependency or the network is missing. Provide that, " +
-			"or let setup under [worktree] in .runr.toml do so, and resume.", FamilySetup, true, 4, false,
-		InterveneVerification, []NextStep{stepResume, stepShow, stepAbort}},
-	{ReasonSetup, "setup failed",
-		"The command setup under [worktree] failed in the run's worktree before an agent began.", FamilySetup, true, 4,
-		false, InterveneVerification, []NextStep{stepLog, stepResume, stepAbort}},
-	{ReasonChecksFailed, "checks failed", "A check still fails, and no further fix is allowed.", FamilyChecks, true, 4,
-		false, InterveneVerification, []NextStep{stepIntervene(InterveneVerification), stepResume, StepAudit}},
-	{ReasonScope, "scope violated", "The implementer changed files that it must not change.", FamilyTree, true, 4, false,
-		InterveneScope, []NextStep{stepShow, stepIntervene(InterveneScope), stepResume}},
-	{ReasonRevertConflict, "conflict on revert",
-		"Files that the attempt changed were changed again by somebody else, so they were left alone.", FamilyTree, true, 3,
-		false, InterveneConflict, []NextStep{stepKept, stepIntervene(InterveneConflict), stepResume}},
-	{ReasonUnclaimed, "changes that nobody claims",
-		"Files of your checkout changed while the agent worked, and it does not report changing them: they were left " +
-			"alone and are not part of the run. Resuming keeps it so; an intervention adds them to the run.", FamilyTree, true,
-		3, false, InterveneManualFix, []NextStep{stepResume, stepIntervene(InterveneManualFix), stepShow}},
-	{ReasonBudget, "time used up", "The run took longer than loop.time_budget allows.", FamilyLimit, true, 4, false,
-		InterveneStalled, []NextStep{stepReport, stepResume, stepAbort}},
-	{ReasonSpent, "budget used up", "The agents have reached a configured limit, so no further call was started.",
-		FamilyLimit, true, 4, false, "", []NextStep{stepReport, stepResume, stepAbort}},
-	{ReasonUntrusted, "configuration not trusted", "The repository's .runr.toml names commands that nobody has approved.",
-		FamilySetup, true, 20, false, "", []NextStep{{"git runr trust --show", "see what the commands are"},
-			{"git runr trust", "approve the commands of .runr.toml"}, stepResume}},
-	{ReasonObjects, "objects missing",
-		"What the reviewer needs is not in this clone, or cannot be read; once it is there, try again.", FamilySetup, true,
-		10, false, "", []NextStep{stepLog, stepResume, stepAbort}},
-	{ReasonInterrupted, "interrupted", "The run was interrupted.", FamilyUser, true, 130, false, InterveneOther,
-		[]NextStep{stepResume, stepLog, stepAbort}},
-	{ReasonHuman, "a person's turn", "The next step belongs to a person.", FamilyUser, true, 4, false, InterveneManualFix,
-		[]NextStep{stepShow, stepIntervene(InterveneManualFix), StepAccept}},
+func otherReasons() []Reason {
+	return []Reason{
+		{ReasonChecksNotRun, "checks not run",
+			"A check could not start, which is not a pass: its program, a dependency or the network is missing. Provide that, " +
+				"or let setup under [worktree] in .runr.toml do so, and resume.", FamilySetup, true, 4, false,
+			InterveneVerification, []NextStep{stepResume, stepShow, stepAbort}},
+		{ReasonSetup, "setup failed",
+			"The command setup under [worktree] failed in the run's worktree before an agent began.", FamilySetup, true, 4,
+			false, InterveneVerification, []NextStep{stepLog, stepResume, stepAbort}},
+		{ReasonChecksFailed, "checks failed", "A check still fails, and no further fix is allowed.", FamilyChecks, true, 4,
+			false, InterveneVerification, []NextStep{stepIntervene(InterveneVerification), stepResume, StepAudit}},
+		{ReasonScope, "scope violated", "The implementer changed files that it must not change.", FamilyTree, true, 4, false,
+			InterveneScope, []NextStep{stepShow, stepIntervene(InterveneScope), stepResume}},
+		{ReasonRevertConflict, "conflict on revert",
+			"Files that the attempt changed were changed again by somebody else, so they were left alone.", FamilyTree, true, 3,
+			false, InterveneConflict, []NextStep{stepKept, stepIntervene(InterveneConflict), stepResume}},
+		{ReasonUnclaimed, "changes that nobody claims",
+			"Files of your checkout changed while the agent worked, and it does not report changing them: they were left " +
+				"alone and are not part of the run. Resuming keeps it so; an intervention adds them to the run.", FamilyTree, true,
+			3, false, InterveneManualFix, []NextStep{stepResume, stepIntervene(InterveneManualFix), stepShow}},
+		{ReasonBudget, "time used up", "The run took longer than loop.time_budget allows.", FamilyLimit, true, 4, false,
+			InterveneStalled, []NextStep{stepReport, stepResume, stepAbort}},
+		{ReasonSpent, "budget used up", "The agents have reached a configured limit, so no further call was started.",
+			FamilyLimit, true, 4, false, "", []NextStep{stepReport, stepResume, stepAbort}},
+		{ReasonUntrusted, "configuration not trusted", "The repository's .runr.toml names commands that nobody has approved.",
+			FamilySetup, true, 20, false, "", []NextStep{{"git runr trust --show", "see what the commands are"},
+				{"git runr trust", "approve the commands of .runr.toml"}, stepResume}},
+		{ReasonObjects, "objects missing",
+			"What the reviewer needs is not in this clone, or cannot be read; once it is there, try again.", FamilySetup, true,
+			10, false, "", []NextStep{stepLog, stepResume, stepAbort}},
+		{ReasonInterrupted, "interrupted", "The run was interrupted.", FamilyUser, true, 130, false, InterveneOther,
+			[]NextStep{stepResume, stepLog, stepAbort}},
+		{ReasonHuman, "a person's turn", "The next step belongs to a person.", FamilyUser, true, 4, false, InterveneManualFix,
+			[]NextStep{stepShow, stepIntervene(InterveneManualFix), StepAccept}},
+	}
 }
 
 // ReasonOf returns the registry's entry for code. For an unknown code, from a newer program, it returns an entry
 // that repeats the code.
 func ReasonOf(code string) Reason {
-	if r, known := each.First(Reasons(), func(r Reason) bool { return r.Code == code }); known {
-		return r
+	for _, r := range Reasons() {
+		if r.Code == code {
+			return r
+		}
 	}
 	return Reason{
 		Code: code, Title: code, Explanation: "The run stopped with reason " + code + ".", Family: FamilyUser,
