@@ -163,7 +163,7 @@ func (c Call) blocked() error {
 		dirs = append(dirs, filepath.Dir(parent))
 	}
 	for _, dir := range dirs {
-		for _, name := range []string{"HEAD", "config", "index", "packed-refs"} {
+		for _, name := range openedByGit {
 			if err := safefile.CheckRegular(filepath.Join(dir, name)); err != nil {
 				return err
 			}
@@ -171,6 +171,10 @@ func (c Call) blocked() error {
 	}
 	return nil
 }
+
+// openedByGit are the files of a git directory that git opens whatever it does, or in most commands.
+var openedByGit = [...]string{"HEAD", "commondir", "config", "config.worktree", "index", "packed-refs", "shallow",
+	"info/attributes", "info/exclude", "objects/info/alternates"}
 
 // gitDirAbove returns the git directory of the working tree that dir lies in, or dir itself.
 func gitDirAbove(dir string) string {

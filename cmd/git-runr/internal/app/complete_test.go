@@ -76,7 +76,7 @@ func TestFlagValuesAreThoseOfHelp(t *testing.T) {
 	seen := 0
 	everyCommand(func(c *cli.Command, words ...string) {
 		for _, f := range c.Flags {
-			for _, value := range complete.FlagValues[f.Names()[0]] {
+			for _, value := range complete.FlagValues(f.Names()[0]) {
 				if seen++; !strings.Contains(f.String(), value) {
 					t.Errorf("%q: %s does not name %q", words, f.String(), value)
 				}

@@ -213,7 +213,7 @@ func (w Want) Fixed(kind string) []Word {
 	}[kind]; values != nil {
 		return plain(values...)
 	}
-	if values := FlagValues[w.Flag]; len(values) > 0 {
+	if values := FlagValues(w.Flag); len(values) > 0 {
 		return plain(values...)
 	}
 	if strings.HasPrefix(kind, "FILE") || strings.HasPrefix(kind, "TASK") || kind == "PATH" {
@@ -222,11 +222,13 @@ func (w Want) Fixed(kind string) []Word {
 	return nil
 }
 
-// FlagValues has the values of flags whose help lists them in a sentence.
-var FlagValues = map[string][]string{
-	"status": {record.StatusWaiting, "inbox", "all", "open", "submitted", "claimed", "resolved", "cancelled"},
-	"side":   {"new", "old"}, "severity": {"critical", "warning", "note"}, "require": config.Levels[:3],
-	"on-exhausted": {"ask", "commit", "skip", "stop"}, "profile": {"quality", "balanced", "budget"},
+// FlagValues returns the values of a flag whose help lists them in a sentence.
+func FlagValues(flag string) []string {
+	return map[string][]string{
+		"status": {record.StatusWaiting, "inbox", "all", "open", "submitted", "claimed", "resolved", "cancelled"},
+		"side":   {"new", "old"}, "severity": {"critical", "warning", "note"}, "require": config.Levels[:3],
+		"on-exhausted": {"ask", "commit", "skip", "stop"}, "profile": {"quality", "balanced", "budget"},
+	}[flag]
 }
 
 // In returns the values of a kind in a repository, or none if they cannot be read.
