@@ -300,7 +300,12 @@ func (r *Repo) restore(ctx context.Context, a Alteration, all bool, stay *Altera
 		if c.Old == "" {
 			what = "no ref " + c.Ref
 		}
-		if !all && !c.ByAgent || tell(what+r.besideRef(ctx, c), r.restoreRef(ctx, c)) {
+		left := !all && !c.ByAgent
+		if !left {
+			err := r.restoreRef(ctx, c) // first: git would wait for a pipe in the place of a branch that is checked out
+			left = tell(what+r.besideRef(ctx, c), err)
+		}
+		if left {
 			stay.Refs = append(stay.Refs, c)
 		}
 	}

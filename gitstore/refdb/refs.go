@@ -58,6 +58,9 @@ func (s *Store) plainRefs(ctx context.Context, dirs []string) (map[string]odb.ID
 		switch {
 		case CheckRefName(name) != nil:
 		case !odb.IsHex(value):
+			if err := safefile.CheckRegular(s.Path(name)); err != nil { // git would wait for it
+				return nil, err
+			}
 			return s.gitRefs(ctx, dirs...)
 		default:
 			refs[name] = odb.ID(value)

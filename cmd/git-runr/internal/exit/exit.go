@@ -202,7 +202,7 @@ func Classify(err error) *Problem {
 		case s.status == exitInterrupted:
 			return Problemf(s.status, "interrupted")
 		default:
-			return Problemf(s.status, "%w", err).WithHint(cmp.Or(hintOf(err), s.hint))
+			return Problemf(s.status, "%w", err).WithHint(cmp.Or(hintOf(err), hintOfIrregular(err), s.hint))
 		}
 	}
 	bug := Problemf(Bug, "%w", err)
@@ -212,6 +212,15 @@ func Classify(err error) *Problem {
 		return bug
 	}
 	return bug.WithHint(bugHint)
+}
+
+// hintOfIrregular says what to do about something other than a file in the place of one. Without a HEAD, git knows no
+// repository.
+func hintOfIrregular(err error) string {
+	if !errors.Is(err, gitstore.ErrIrregular) || !strings.Contains(err.Error(), `/HEAD":`) {
+		return ""
+	}
+	return "move it away, write one line into a new HEAD, ref: refs/heads/BRANCH, then the same command again"
 }
 
 // toFind returns the commands that list what may have been meant, or that create the first one.
