@@ -107,7 +107,7 @@ func (t Taker) confirmation(ctx context.Context, review record.Review, given rec
 	repo := t.Store.Repo
 	given.Voice = review.VoiceIn(repo.WriterFor(repo.Audience(review.Writer)), given.Actor, user.String())
 	given, err = review.Confirmation(given)
-	given.Voice = record.Voice{} // the event has it
+	given.Voice = record.Voice{}          // the event has it
 	if err == nil && given.Commit != "" { // nobody can confirm a fix that is not in this clone
 		_, err = repo.ReadCommit(ctx, given.Commit)
 	}
