@@ -90,6 +90,11 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 	if err != nil {
 		return err
 	}
+	if len(commits) > 0 {
+		if err := conf.Follow(s.ctx, store); err != nil {
+			s.say("where reviewed code went is not followed: %v", err)
+		}
+	}
 	bar, held, err := s.held(store, conf, pushed.code, commits)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package config
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/checklog"
 	"github.com/git-runr/git-runr/loop/intake"
+	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/queue"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reviewing"
@@ -36,6 +38,15 @@ func (c *Config) Worker(store *store.Store) *queue.Worker {
 		KeepChecked: !c.Sync.Checked,
 		Ask:         func(ctx context.Context, commit gitstore.ID) error { return c.askMade(ctx, store, commit) },
 	}
+}
+
+// Follow records where reviewed code went, as a worker does before it works.
+func (c *Config) Follow(ctx context.Context, store *store.Store) error {
+	followed, err := lineage.Follow(ctx, store)
+	for _, commit := range followed.Made {
+		err = errors.Join(err, c.askMade(ctx, store, commit))
+	}
+	return err
 }
 
 // askMade requests the review that the post-commit hook would have requested for a commit.
