@@ -23,6 +23,7 @@ type (
 	ID              = odb.ID
 	Commit          = odb.Commit
 	MissingError    = odb.MissingError
+	IrregularError  = safefile.IrregularError
 	DamagedError    = entrylog.DamagedError
 	Entry           = entrylog.Entry
 	Judge           = entrylog.Judge

@@ -23,7 +23,10 @@ func (d *Dir) MkdirShared(dir string) error {
 		if err := d.MkdirShared(filepath.Dir(dir)); err != nil {
 			return err
 		}
-		return d.MkdirShared(dir)
+		err = os.Mkdir(dir, 0o777)
+		if errors.Is(err, fs.ErrExist) {
+			return requireDir(dir)
+		}
 	}
 	if err != nil {
 		return err

@@ -99,15 +99,13 @@ func Open(path string) (*os.File, error) {
 		return nil, err
 	}
 	info, err := f.Stat()
-	switch {
-	case err != nil || info.Mode().IsRegular() || isNull(info):
+	if err == nil && (info.Mode().IsRegular() || isNull(info)) {
 		return f, nil
-	case info.IsDir():
-		err = &irregularDir{path}
-	default:
-		err = fmt.Errorf("%q: %w", path, ErrIrregular)
 	}
 	f.Close()
+	if err == nil {
+		err = &IrregularError{path, info.IsDir()}
+	}
 	return nil, err
 }
 
@@ -117,11 +115,21 @@ func isNull(info fs.FileInfo) bool {
 	return err == nil && os.SameFile(info, null)
 }
 
-// irregularDir is the ErrIrregular of a directory; it is EISDIR too.
-type irregularDir struct{ path string }
+// IrregularError is ErrIrregular with the path. For a directory it is EISDIR as well.
+type IrregularError struct {
+	Path string
+	dir  bool
+}
 
-func (e *irregularDir) Error() string   { return fmt.Sprintf("%q: %v", e.path, ErrIrregular) }
-func (e *irregularDir) Unwrap() []error { return []error{ErrIrregular, syscall.EISDIR} }
+func (e *IrregularError) Error() string { return fmt.Sprintf("%q: %v", e.Path, ErrIrregular) }
+
+// Unwrap returns what errors.Is finds in the error.
+func (e *IrregularError) Unwrap() []error {
+	if e.dir {
+		return []error{ErrIrregular, syscall.EISDIR}
+	}
+	return []error{ErrIrregular}
+}
 
 // OpenFile is os.OpenFile for a file of this tool. It returns ErrIrregular for anything but a file.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
@@ -136,7 +144,7 @@ func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 func CheckRegular(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() && !isNull(info) {
-		return fmt.Errorf("%q: %w", path, ErrIrregular)
+		return &IrregularError{path, info.IsDir()}
 	}
 	return nil
 }
@@ -152,7 +160,7 @@ func inPlace(path string, err error) error {
 	}
 	if info, statErr := os.Lstat(path); statErr == nil && info.Mode()&fs.ModeSymlink != 0 &&
 		errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%q: %w", path, ErrIrregular)
+		return &IrregularError{Path: path}
 	}
 	return err
 }

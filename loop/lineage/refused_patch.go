@@ -13,104 +13,131 @@ import (
 )
 
 const (
-	maxRefusals = 300   // how many reviews refusedCommits reads, first those that wait for somebody
+	maxRefusals = 300   // how many reviews peopleSaid reads, first those that wait for somebody
 	maxPatches  = 1_000 // how many of the newest commits are compared with what people refuse
 )
 
 // addRefusedPatches adds to by what people refuse, for commits with the patch of a refused commit: copies by
-// cherry-pick, squash or am, also where other lines of the files differ. It does not compare what is older than the
-// refused commit in commits, which are newest first. It starts git only for commits that change the same paths.
+// cherry-pick, squash or am, also where other lines of the files differ. What these people passed later, of the same
+// patch, takes that back. It does not compare what is older than the refused commit in commits, which are newest
+// first. It starts git only for commits that change the same paths, and adds nothing where git cannot compute a patch,
+// as in a partial clone.
 func addRefusedPatches(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
 	by map[gitstore.ID][]cover) error {
-	refused, err := refusedCommits(ctx, s)
-	if err != nil || len(refused) == 0 {
+	said, err := peopleSaid(ctx, s)
+	if err != nil {
 		return err
 	}
-	alike, err := alikePaths(ctx, s, commits[:min(len(commits), maxPatches)], refused)
-	if err != nil || len(alike) == 0 {
-		return err
-	}
-	order := slices.Sorted(maps.Keys(refused))
-	patches, err := s.Repo.PatchIDs(ctx, slices.Concat(order, alike))
-	if err != nil { // as in a partial clone
+	p := pathsOf{ctx, s, map[gitstore.ID]string{}}
+	copies := p.alike(commits[:min(len(commits), maxPatches)], said)
+	if len(copies) == 0 {
 		return ctx.Err()
 	}
-	for _, id := range alike {
-		for _, was := range order {
-			if was == id || patches[id] == "" || patches[was] != patches[id] {
+	originals := p.same(slices.Sorted(maps.Keys(said)), copies)
+	patches, err := s.Repo.PatchIDs(ctx, slices.Concat(originals, copies))
+	if err != nil {
+		return ctx.Err()
+	}
+	of := map[string][]cover{} // by patch
+	for _, id := range originals {
+		of[patches[id]] = append(of[patches[id]], said[id]...)
+	}
+	delete(of, "") // of commits that have no patch
+	for _, id := range copies {
+		for _, c := range of[patches[id]] {
+			had := func(own cover) bool { return own.Review == c.Review }
+			replaced := func(later cover) bool { return later.replaces(c) }
+			if !c.refusesCopies() || slices.ContainsFunc(by[id], had) || slices.ContainsFunc(of[patches[id]], replaced) {
 				continue
 			}
-			for _, same := range refused[was] {
-				if same.Passed { // its fix counts only with it: see refuseElsewhere
-					same.span.To = id
-				}
-				if !slices.ContainsFunc(by[id], func(c cover) bool { return c.Review == same.Review }) {
-					by[id] = append(by[id], same)
-				}
+			if c.Passed { // its fix counts only with it: see refuseElsewhere
+				c.span.To = id
 			}
+			c.State = CoverCarried
+			by[id] = append(by[id], c)
 		}
 	}
 	return nil
 }
 
-// refusedCommits returns what people refuse in reviews that wait for somebody, and what they refused until a fix
-// settled it, by commit, as it counts for a copy.
-func refusedCommits(ctx context.Context, s *store.Store) (map[gitstore.ID][]cover, error) {
+// refusesCopies reports whether people refuse the commit, or refused it until a fix that a copy may lack settled it.
+func (c cover) refusesCopies() bool {
+	return len(c.refusers) > 0 && (c.Refused || c.Passed && len(c.settled) > 0)
+}
+
+// peopleSaid returns what people refuse and approve, by commit.
+func peopleSaid(ctx context.Context, s *store.Store) (map[gitstore.ID][]cover, error) {
 	counts := func(status string) bool {
 		return record.WaitingStatus(status) || status == string(record.ReviewResolved)
 	}
 	reviews, _, err := s.Reviews(ctx, store.Filter{Status: counts, ByNeed: true, Limit: maxRefusals})
-	refused := map[gitstore.ID][]cover{}
+	said := map[gitstore.ID][]cover{}
 	for _, r := range reviews {
 		covers := reviewCovers(r)
-		fixed := len(r.FixedBy) > 0
-		if len(r.Refusers) == 0 || len(covers) == 0 || !covers[0].Refused && !(covers[0].Passed && fixed) {
+		if len(r.Refusers)+len(r.Approvers) == 0 || len(covers) == 0 {
 			continue
 		}
-		ids := each.SetOf(append(slices.Clone(r.Within), r.Commit), func(id gitstore.ID) gitstore.ID { return id })
-		for id := range ids {
-			same := covers[0]
-			same.From, same.State = id, CoverCarried
-			refused[id] = append(refused[id], same)
+		for id := range each.Set(append(slices.Clone(r.Within), r.Commit)) {
+			c := covers[0]
+			c.From = id
+			said[id] = append(said[id], c)
 		}
 	}
-	return refused, err
+	return said, err
 }
 
-// alikePaths returns those of commits, newest first, that change the same paths as a refused commit that is not newer.
-func alikePaths(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
-	refused map[gitstore.ID][]cover) (alike []gitstore.ID, err error) {
-	pathsOf := func(c gitstore.LoggedCommit) string {
-		if len(c.Parents) > 1 { // a merge has no patch id
-			return ""
-		}
-		paths, err := changedPaths(ctx, s, c)
-		if err != nil { // as in a shallow or partial clone
-			return ""
-		}
-		return strings.Join(paths, "\x00")
+// pathsOf finds commits by the paths that they change, joined by NUL. A merge, and a commit whose trees are not here, as
+// in a shallow or partial clone, changes "".
+type pathsOf struct {
+	ctx   context.Context
+	store *store.Store
+	known map[gitstore.ID]string
+}
+
+// of returns the paths of a commit.
+func (p pathsOf) of(id gitstore.ID) string {
+	if paths, known := p.known[id]; known {
+		return paths
 	}
+	p.known[id] = ""
+	commit, err := p.store.Repo.ReadCommit(p.ctx, id)
+	if err != nil || len(commit.Parents) > 1 {
+		return ""
+	}
+	paths, err := changedPaths(p.ctx, p.store, gitstore.LoggedCommit{ID: id, Parents: commit.Parents})
+	if err == nil {
+		p.known[id] = strings.Join(paths, "\x00")
+	}
+	return p.known[id]
+}
+
+// alike returns those of commits, newest first, that change the same paths as a refused commit that is not newer.
+func (p pathsOf) alike(commits []gitstore.LoggedCommit, said map[gitstore.ID][]cover) (found []gitstore.ID) {
 	inView := each.SetOf(commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
-	known := map[string]bool{} // paths of the refused commits that are not newer
-	for id := range refused {
-		if inView[id] {
-			continue
-		}
-		if commit, err := s.Repo.ReadCommit(ctx, id); err == nil { // else it is not in this clone
-			known[pathsOf(gitstore.LoggedCommit{ID: id, Parents: commit.Parents})] = true
+	refused := map[string]bool{} // paths of the refused commits that are not newer
+	for id, covers := range said {
+		if !inView[id] && slices.ContainsFunc(covers, cover.refusesCopies) {
+			refused[p.of(id)] = true
 		}
 	}
-	for i, c := range slices.Backward(commits) {
-		if len(known) == 0 && (len(refused[c.ID]) == 0 || i == 0) { // nothing that is not newer, or nothing newer
+	for _, c := range slices.Backward(commits) {
+		refuses := slices.ContainsFunc(said[c.ID], cover.refusesCopies)
+		if len(refused) == 0 && !refuses {
 			continue
 		}
-		paths := pathsOf(c)
-		if known[paths] && paths != "" {
-			alike = append(alike, c.ID)
+		paths := p.of(c.ID)
+		if refused[paths] && paths != "" {
+			found = append(found, c.ID)
 		}
-		if len(refused[c.ID]) > 0 {
-			known[paths] = true
+		if refuses {
+			refused[paths] = true
 		}
 	}
-	return alike, ctx.Err()
+	return found
+}
+
+// same returns those of ids that change the same paths as one of others.
+func (p pathsOf) same(ids, others []gitstore.ID) []gitstore.ID {
+	paths := each.SetOf(others, p.of)
+	return each.Where(ids, func(id gitstore.ID) bool { return paths[p.of(id)] })
 }

@@ -60,65 +60,44 @@ func refuses(err error) bool {
 	return errors.As(err, &refused) && refused.Status == exit.NotPassed && refused.Msg == ""
 }
 
+// examined is a push as the gate sees it.
+type examined struct {
+	remote  string // the configured one, if the push goes to it
+	pushed  pushedRefs
+	commits int // examined
+	bar     lineage.Bar
+	held    []intake.Gated // refused, or below bar
+	toSee   []intake.Gated // the same, but a person was asked and has to fetch them
+	tags    []string       // what is wrong with tags, a line for each
+}
+
+// passes reports whether nothing holds the push up.
+func (e examined) passes() bool {
+	return len(e.held)+len(e.tags)+len(e.pushed.private)+len(e.pushed.opaque) == 0
+}
+
 // gate examines the refs of a push when the gate is on. It prints what does not pass, and returns the refusal.
 func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Push) error {
-	remote := store.Repo.RemoteAt(s.Args().Get(1))
-	pushed, err := s.sortPushed(store.Repo, refs)
+	push, err := s.examine(store, conf, refs)
 	if err != nil {
 		return err
 	}
-	trunks, err := store.Repo.Trunks(s.ctx, remote)
-	if err != nil {
-		return err
-	}
-	commits, err := s.gated(store.Repo, remote, pushed, trunks)
-	if err != nil {
-		return err
-	}
-	recorded, err := store.Repo.PrivateEntries(s.ctx)
-	if err != nil {
-		return err
-	}
-	commits = slices.DeleteFunc(commits, func(c gitstore.LoggedCommit) bool {
-		private := slices.Contains(recorded, c.ID)
-		if private {
-			pushed.private = append(pushed.private, "commit "+c.ID.Short()+" of a private log")
-		}
-		return private
-	})
-	tags, err := s.secretTags(store.Repo, pushed.code)
-	if err != nil {
-		return err
-	}
-	if len(commits) > 0 {
-		if err := conf.Follow(s.ctx, store); err != nil {
-			s.say("where reviewed code went is not followed: %v", err)
-		}
-	}
-	bar, held, err := s.held(store, conf, pushed.code, commits)
-	if err != nil {
-		return err
-	}
-	mayBeTrunk := func(ref hooks.Push) bool { return ref.Old != "" && !slices.Contains(trunks.Refs, ref.Remote) }
-	screen.When(s.out, trunks.Guessed && slices.ContainsFunc(pushed.code, mayBeTrunk),
-		"git runr: which branch of %[1]s is the default is not known here: git remote set-head %[1]s -a\n", remote)
-	held, toSee := sortToSee(held, pushed.code, trunks.Refs)
-	if len(held)+len(tags)+len(pushed.private)+len(pushed.opaque) == 0 {
-		s.writeToSee(bar, toSee)
+	if push.passes() {
+		s.writeToSee(push.bar, push.toSee)
 		return nil
 	}
-	if len(held) > 0 {
-		s.writeHeldUp(s.out, bar, conf.Review.Reviewer == role.Builtin, len(commits), held)
+	if len(push.held) > 0 {
+		s.writeHeldUp(s.out, push.bar, conf.Review.Reviewer == role.Builtin, push.commits, push.held)
 	}
-	screen.Each(s.out, "git runr: %s\n", tags)
-	writeOpaque(s.out, pushed.opaque)
-	warns := conf.Hooks.PrePush == "warn"
-	if warns && len(pushed.private) == 0 {
+	screen.Each(s.out, "git runr: %s\n", push.tags)
+	writeOpaque(s.out, push.pushed.opaque)
+	warns, private := conf.Hooks.PrePush == "warn", push.pushed.private
+	if warns && len(private) == 0 {
 		fmt.Fprintln(s.out, "Not stopped: hooks.pre_push is warn.")
 		return nil
 	}
-	if len(pushed.private) > 0 {
-		writePrivate(s.out, remote, slices.Contains(store.Repo.Remotes(), remote), pushed.private, refs)
+	if len(private) > 0 {
+		writePrivate(s.out, push.remote, slices.Contains(store.Repo.Remotes(), push.remote), private, refs)
 	}
 	why := ""
 	if warns {
@@ -128,10 +107,64 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 	if err != nil {
 		return err
 	}
-	screen.When(s.out, unsynced != "" && len(held) > 0,
+	screen.When(s.out, unsynced != "" && len(push.held) > 0,
 		"If %s has reviews, they are not here and not counted: git runr sync\n", unsynced)
 	safetext.Fprintf(s.out, "Refused%s; to push anyway: git push --no-verify\n", why)
 	return exit.With(exit.NotPassed)
+}
+
+// examine finds what of a push does not pass. It follows rewritten commits first, so that the answer does not depend on
+// whether a worker has done that.
+func (s *session) examine(store *store.Store, conf *config.Config, refs []hooks.Push) (push examined, err error) {
+	push.remote = store.Repo.RemoteAt(s.Args().Get(1))
+	if push.pushed, err = s.sortPushed(store.Repo, refs); err != nil {
+		return push, err
+	}
+	trunks, err := store.Repo.Trunks(s.ctx, push.remote)
+	if err != nil {
+		return push, err
+	}
+	commits, err := s.gated(store.Repo, push.remote, push.pushed, trunks)
+	if err != nil {
+		return push, err
+	}
+	if commits, err = s.setPrivateAside(store.Repo, &push.pushed, commits); err != nil {
+		return push, err
+	}
+	if push.tags, err = s.secretTags(store.Repo, push.pushed.code); err != nil {
+		return push, err
+	}
+	if push.commits = len(commits); push.commits > 0 {
+		if err := conf.Follow(s.ctx, store); err != nil {
+			s.say("rewritten commits were not followed, so a review may be missing here: %v", err)
+		}
+	}
+	if push.bar, push.held, err = s.held(store, conf, push.pushed.code, commits); err != nil {
+		return push, err
+	}
+	s.writeGuessed(trunks, push)
+	push.held, push.toSee = sortToSee(push.held, push.pushed.code, trunks.Refs)
+	return push, nil
+}
+
+// setPrivateAside takes the commits of private logs out of commits, and names them in pushed.
+func (s *session) setPrivateAside(repo *gitstore.Repo, pushed *pushedRefs,
+	commits []gitstore.LoggedCommit) ([]gitstore.LoggedCommit, error) {
+	recorded, err := repo.PrivateEntries(s.ctx)
+	return slices.DeleteFunc(commits, func(c gitstore.LoggedCommit) bool {
+		private := slices.Contains(recorded, c.ID)
+		if private {
+			pushed.private = append(pushed.private, "commit "+c.ID.Short()+" of a private log")
+		}
+		return private
+	}), err
+}
+
+// writeGuessed says that the default branch is not known here, if the push may be to it.
+func (s *session) writeGuessed(trunks gitstore.Trunks, push examined) {
+	mayBeTrunk := func(ref hooks.Push) bool { return ref.Old != "" && !slices.Contains(trunks.Refs, ref.Remote) }
+	screen.When(s.out, trunks.Guessed && slices.ContainsFunc(push.pushed.code, mayBeTrunk),
+		"git runr: which branch of %[1]s is the default is not known here: git remote set-head %[1]s -a\n", push.remote)
 }
 
 // sortToSee takes out of held the commits that lack only a person's answer, if the push is to the branch on which the

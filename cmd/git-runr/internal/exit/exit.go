@@ -214,10 +214,9 @@ func Classify(err error) *Problem {
 	return bug.WithHint(bugHint)
 }
 
-// hintOfIrregular says what to do about something other than a file in the place of one. Without a HEAD, git knows no
-// repository.
+// hintOfIrregular says what to do about a HEAD that is no file: without one, git finds no repository.
 func hintOfIrregular(err error) string {
-	if !errors.Is(err, gitstore.ErrIrregular) || !strings.Contains(err.Error(), `/HEAD":`) {
+	if irregular := new(gitstore.IrregularError); !errors.As(err, &irregular) || filepath.Base(irregular.Path) != "HEAD" {
 		return ""
 	}
 	return "move it away, write one line into a new HEAD, ref: refs/heads/BRANCH, then the same command again"

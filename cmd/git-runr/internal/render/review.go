@@ -357,15 +357,12 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 		}
 		safetext.Fprintf(w, "%swaiting for: %s\n", words, strings.Join(s.WaitsFor(), ", "))
 	}
-	people, answers := doc.Awaited()
-	switch {
-	case answers == 0 || doc.SupersededBy() != "": // the later round says what waits
-	case doc.ClosedAt.IsZero():
-		safetext.Fprintf(w, "%s\n", backTo(doc.Summary(), ""))
-	default:
-		safetext.Fprintf(w, "%s not confirmed by %s\n",
-			prose.Count(answers, "answer"), strings.Join(people, ", "))
+	if back := doc.Summary(); len(back.BackTo) > 0 {
+		safetext.Fprintf(w, "%s\n", backTo(back, ""))
 	}
+	people, answers := doc.Awaited()
+	screen.When(w, answers > 0 && !doc.ClosedAt.IsZero() && doc.SupersededBy() == "", // else the later round says it
+		"%s not confirmed by %s\n", prose.Count(answers, "answer"), strings.Join(people, ", "))
 	screen.Each(w, "so far, %s\n", doc.SoFar)
 	screen.When(w, doc.Request.Message != "", "\n%s\n", Indented(doc.Request.Message))
 }
