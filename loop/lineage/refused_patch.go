@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	maxRefusals = 300   // how many reviews peopleSaid reads, first those that wait for somebody
-	maxPatches  = 1_000 // how many of the newest commits are compared with what people refuse
+	maxDecided = 100   // how many of the newest reviews in which people refuse, and in which they approve, are read
+	maxPatches = 1_000 // how many of the newest commits are compared with what people refuse
 )
 
 // addRefusedPatches adds to by what people refuse, for commits with the patch of a refused commit: copies by
@@ -24,30 +24,29 @@ const (
 // as in a partial clone.
 func addRefusedPatches(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
 	by map[gitstore.ID][]cover) error {
-	said, err := peopleSaid(ctx, s)
-	if err != nil {
+	p := patches{ctx: ctx, store: s, paths: map[gitstore.ID]string{}, said: map[gitstore.ID][]cover{}}
+	if err := p.read(record.RequestChanges); err != nil || len(p.said) == 0 {
 		return err
 	}
-	p := pathsOf{ctx, s, map[gitstore.ID]string{}}
-	copies := p.alike(commits[:min(len(commits), maxPatches)], said)
-	if len(copies) == 0 {
-		return ctx.Err()
+	copies := slices.DeleteFunc(p.alike(commits[:min(len(commits), maxPatches)]), func(id gitstore.ID) bool {
+		return slices.ContainsFunc(by[id], func(own cover) bool { return own.Refused && len(own.refusers) > 0 })
+	})
+	of, err := p.byPatch(copies)
+	if err != nil || len(of) == 0 {
+		return err
 	}
-	originals := p.same(slices.Sorted(maps.Keys(said)), copies)
-	patches, err := s.Repo.PatchIDs(ctx, slices.Concat(originals, copies))
-	if err != nil {
-		return ctx.Err()
+	copies = each.Where(copies, func(id gitstore.ID) bool { return len(of[id]) > 0 })
+	if err := p.read(record.Approve); err != nil {
+		return err
 	}
-	of := map[string][]cover{} // by patch
-	for _, id := range originals {
-		of[patches[id]] = append(of[patches[id]], said[id]...)
+	if of, err = p.byPatch(copies); err != nil {
+		return err
 	}
-	delete(of, "") // of commits that have no patch
 	for _, id := range copies {
-		for _, c := range of[patches[id]] {
+		for _, c := range of[id] {
 			had := func(own cover) bool { return own.Review == c.Review }
 			replaced := func(later cover) bool { return later.replaces(c) }
-			if !c.refusesCopies() || slices.ContainsFunc(by[id], had) || slices.ContainsFunc(of[patches[id]], replaced) {
+			if !c.refusesCopies() || slices.ContainsFunc(by[id], had) || slices.ContainsFunc(of[id], replaced) {
 				continue
 			}
 			if c.Passed { // its fix counts only with it: see refuseElsewhere
@@ -65,67 +64,95 @@ func (c cover) refusesCopies() bool {
 	return len(c.refusers) > 0 && (c.Refused || c.Passed && len(c.settled) > 0)
 }
 
-// peopleSaid returns what people refuse and approve, by commit.
-func peopleSaid(ctx context.Context, s *store.Store) (map[gitstore.ID][]cover, error) {
-	counts := func(status string) bool {
-		return record.WaitingStatus(status) || status == string(record.ReviewResolved)
-	}
-	reviews, _, err := s.Reviews(ctx, store.Filter{Status: counts, ByNeed: true, Limit: maxRefusals})
-	said := map[gitstore.ID][]cover{}
+// patches compares commits with those about which people gave a verdict.
+type patches struct {
+	ctx   context.Context
+	store *store.Store
+	said  map[gitstore.ID][]cover // the verdicts, by commit
+	paths map[gitstore.ID]string  // see pathsOf
+}
+
+// read adds the newest reviews in which people gave a verdict to said.
+func (p *patches) read(decision record.Decision) error {
+	reviews, err := p.store.Decided(p.ctx, decision, maxDecided)
 	for _, r := range reviews {
 		covers := reviewCovers(r)
-		if len(r.Refusers)+len(r.Approvers) == 0 || len(covers) == 0 {
+		if len(covers) == 0 {
 			continue
 		}
 		for id := range each.Set(append(slices.Clone(r.Within), r.Commit)) {
 			c := covers[0]
 			c.From = id
-			said[id] = append(said[id], c)
+			p.said[id] = append(p.said[id], c)
 		}
 	}
-	return said, err
+	return err
 }
 
-// pathsOf finds commits by the paths that they change, joined by NUL. A merge, and a commit whose trees are not here, as
-// in a shallow or partial clone, changes "".
-type pathsOf struct {
-	ctx   context.Context
-	store *store.Store
-	known map[gitstore.ID]string
+// byPatch returns the verdicts about commits with the patch of one of copies, by that one.
+func (p *patches) byPatch(copies []gitstore.ID) (map[gitstore.ID][]cover, error) {
+	if len(copies) == 0 {
+		return nil, p.ctx.Err()
+	}
+	there := each.SetOf(copies, p.pathsOf)
+	var originals []gitstore.ID
+	for _, id := range slices.Sorted(maps.Keys(p.said)) {
+		if there[p.pathsOf(id)] {
+			originals = append(originals, id)
+		}
+	}
+	patch, err := p.store.Repo.PatchIDs(p.ctx, slices.Concat(originals, copies))
+	if err != nil {
+		return nil, p.ctx.Err()
+	}
+	of := map[gitstore.ID][]cover{}
+	for _, id := range copies {
+		for _, original := range originals {
+			if original != id && patch[id] != "" && patch[id] == patch[original] {
+				of[id] = append(of[id], p.said[original]...)
+			}
+		}
+	}
+	return of, nil
 }
 
-// of returns the paths of a commit.
-func (p pathsOf) of(id gitstore.ID) string {
-	if paths, known := p.known[id]; known {
+// pathsOf returns the paths that a commit changes, joined by NUL: "" for a merge, and for a commit whose trees are not
+// here, as in a shallow or partial clone.
+func (p *patches) pathsOf(id gitstore.ID) string {
+	if paths, known := p.paths[id]; known {
 		return paths
 	}
-	p.known[id] = ""
 	commit, err := p.store.Repo.ReadCommit(p.ctx, id)
-	if err != nil || len(commit.Parents) > 1 {
+	if err != nil {
 		return ""
 	}
-	paths, err := changedPaths(p.ctx, p.store, gitstore.LoggedCommit{ID: id, Parents: commit.Parents})
-	if err == nil {
-		p.known[id] = strings.Join(paths, "\x00")
+	return p.pathsOfListed(gitstore.LoggedCommit{ID: id, Parents: commit.Parents})
+}
+
+// pathsOfListed is pathsOf for a commit whose parents are known.
+func (p *patches) pathsOfListed(c gitstore.LoggedCommit) string {
+	if _, known := p.paths[c.ID]; !known && len(c.Parents) < 2 {
+		paths, _ := changedPaths(p.ctx, p.store, c) // none if they cannot be read
+		p.paths[c.ID] = strings.Join(paths, "\x00")
 	}
-	return p.known[id]
+	return p.paths[c.ID]
 }
 
 // alike returns those of commits, newest first, that change the same paths as a refused commit that is not newer.
-func (p pathsOf) alike(commits []gitstore.LoggedCommit, said map[gitstore.ID][]cover) (found []gitstore.ID) {
+func (p *patches) alike(commits []gitstore.LoggedCommit) (found []gitstore.ID) {
 	inView := each.SetOf(commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
 	refused := map[string]bool{} // paths of the refused commits that are not newer
-	for id, covers := range said {
+	for id, covers := range p.said {
 		if !inView[id] && slices.ContainsFunc(covers, cover.refusesCopies) {
-			refused[p.of(id)] = true
+			refused[p.pathsOf(id)] = true
 		}
 	}
-	for _, c := range slices.Backward(commits) {
-		refuses := slices.ContainsFunc(said[c.ID], cover.refusesCopies)
-		if len(refused) == 0 && !refuses {
+	for i, c := range slices.Backward(commits) {
+		refuses := slices.ContainsFunc(p.said[c.ID], cover.refusesCopies)
+		if len(refused) == 0 && (!refuses || i == 0) { // nothing is refused yet, or nothing is newer
 			continue
 		}
-		paths := p.of(c.ID)
+		paths := p.pathsOfListed(c)
 		if refused[paths] && paths != "" {
 			found = append(found, c.ID)
 		}
@@ -134,10 +161,4 @@ func (p pathsOf) alike(commits []gitstore.LoggedCommit, said map[gitstore.ID][]c
 		}
 	}
 	return found
-}
-
-// same returns those of ids that change the same paths as one of others.
-func (p pathsOf) same(ids, others []gitstore.ID) []gitstore.ID {
-	paths := each.SetOf(others, p.of)
-	return each.Where(ids, func(id gitstore.ID) bool { return paths[p.of(id)] })
 }

@@ -42,7 +42,7 @@ func (s ReviewSummary) WaitsFor() []string {
 // change.
 func (r Review) approving() (all []string) {
 	wrote := r.authors()
-	for _, a := range r.approvers() {
+	for _, a := range r.Approvers() {
 		if !hasPerson(wrote, a.By) && !hasPerson(wrote, a.Recorder) && !hasPerson(all, a.By) {
 			all = append(all, a.By)
 		}
@@ -133,7 +133,7 @@ func (r Review) peopleAnswered() bool {
 
 // refused reports whether a person's request for changes stands and a finding is open. It is the author's turn then:
 // people who have answered, or were not named, approve only what the author does about it.
-func (r Review) refused() bool { return len(r.refusers()) > 0 && len(r.Open()) > 0 }
+func (r Review) refused() bool { return len(r.Refusers()) > 0 && len(r.Open()) > 0 }
 
 // silent reports whether a person has submitted nothing. What an author of the change recorded in that name is nothing,
 // and so is what somebody recorded there who had spoken before, in the own or in another name.

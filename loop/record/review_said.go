@@ -77,8 +77,8 @@ func (s Speaker) TakesBack(earlier Speaker) bool {
 	return SameActor(s.By, earlier.By) && s.Voice.takesBack(earlier.Voice, earlier.By)
 }
 
-// refusers returns the people whose request for changes counts, and whoever refuses from earlier rounds.
-func (r Review) refusers() []Speaker {
+// Refusers returns the people whose request for changes counts, and whoever refuses from earlier rounds.
+func (r Review) Refusers() []Speaker {
 	all := r.decided(RequestChanges)
 	for _, t := range r.refusing {
 		all = append(all, t.by...)
@@ -86,8 +86,8 @@ func (r Review) refusers() []Speaker {
 	return all
 }
 
-// approvers returns the people whose approval counts.
-func (r Review) approvers() []Speaker { return r.decided(Approve) }
+// Approvers returns the people whose approval counts.
+func (r Review) Approvers() []Speaker { return r.decided(Approve) }
 
 // decided returns the people whose verdict counts and is d.
 func (r Review) decided(d Decision) (all []Speaker) {

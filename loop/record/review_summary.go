@@ -105,8 +105,8 @@ type ReviewSummary struct {
 // Summary returns the review as one line of the inbox.
 func (r Review) Summary() ReviewSummary {
 	s := ReviewSummary{
-		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Looked: r.Looked(), Approvers: r.approvers(),
-		Refusers: r.refusers(), Blocked: len(r.refusing),
+		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Looked: r.Looked(), Approvers: r.Approvers(),
+		Refusers: r.Refusers(), Blocked: len(r.refusing),
 		Reviewer: r.Request.Reviewer, Run: r.Request.Run,
 		Kind: r.Request.Subject.Kind, Spec: r.Request.Subject.Spec, Commit: r.Request.Subject.Commit,
 		Title: r.Request.Subject.Title, Message: r.Request.Message, Redacted: len(r.Redactions) > 0, Source: r.Source,

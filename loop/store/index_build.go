@@ -159,7 +159,7 @@ func newRow(of entity, was row, st *state, events []record.Event) (folded, error
 }
 
 // marksOf returns the sorted marks of a row: of all ids in its summary and events, of its own suffix, of a run's name,
-// and of the review that a review follows.
+// of the review that a review follows, and of the verdicts that people gave there.
 func marksOf(r *row, summary []byte, events []record.Event, st *state) []uint64 {
 	_, suffix, _ := strings.Cut(r.id, "-")
 	marks := marksOfSuffix(suffix)
@@ -168,6 +168,12 @@ func marksOf(r *row, summary []byte, events []record.Event, st *state) []uint64 
 	}
 	if follows := st.review.Request.Follows; st.kind == kindReview && follows != "" {
 		marks = append(marks, markOfText("follows", follows))
+	}
+	if len(st.review.Refusers()) > 0 {
+		marks = append(marks, markOfDecision(record.RequestChanges))
+	}
+	if len(st.review.Approvers()) > 0 {
+		marks = append(marks, markOfDecision(record.Approve))
 	}
 	add := func(id []byte) {
 		if mark, ok := markOf(string(id)); ok {
