@@ -13,7 +13,8 @@ func TestDecided(t *testing.T) {
 	review := personReview(t, s, map[string]string{"a": "a\n"})
 	say := func(decision record.Decision) {
 		t.Helper()
-		if _, err := s.SubmitPerson(ctx, review.ID, record.Person{Actor: "ann", Decision: decision, Message: "so"}); err != nil {
+		ann := record.Person{Actor: "ann", Decision: decision, Message: "so"}
+		if _, err := s.SubmitPerson(ctx, review.ID, ann); err != nil {
 			t.Fatal(err)
 		}
 	}
