@@ -52,15 +52,16 @@ func Covered(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommi
 	return covered, err
 }
 
-// Gate returns the commits that do not reach bar, and those that a finding blocks, oldest first. partial are commits
-// that pass although a part of them was not reviewed, at most Named. A skipped commit counts as not reviewed: neither a
-// commit nor a file of the repository may let itself through.
+// Gate returns the commits that a finding blocks, and after them those that do not reach bar, each oldest first.
+// partial are commits that pass although a part of them was not reviewed, at most Named. A skipped commit counts as not
+// reviewed: neither a commit nor a file of the repository may let itself through.
 func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar lineage.Bar, skip Skip,
 	branch string, secretIn SecretIn) (held, partial []Gated, err error) {
 	covered, err := Covered(ctx, s, commits, bar, secretIn)
 	if err != nil {
 		return nil, nil, err
 	}
+	var below []Gated
 	for i, c := range slices.Backward(covered) {
 		gated := Gated{Covered: c, Finding: c.InItself}
 		if c.Meets(bar.Level) {
@@ -82,28 +83,45 @@ func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, 
 				return nil, nil, err
 			}
 		}
-		if c.Refused && c.Review != "" && len(held) < Named {
+		if c.Refused {
+			held = append(held, gated)
+		} else {
+			below = append(below, gated)
+		}
+	}
+	held = append(held, below...)
+	for i := range held[:min(len(held), Named)] {
+		if c := &held[i]; c.Refused && c.Review != "" {
 			review, err := s.Review(ctx, c.Review)
 			if err != nil {
 				return nil, nil, err
 			}
-			gated.Finding = worstOf(review, c.Elsewhere)
+			c.Finding = cmp.Or(worstOf(review), lostFix(c.Covered))
 		}
-		held = append(held, gated)
 	}
 	return held, partial, nil
 }
 
-// worstOf returns the worst open or deferred finding of a review, on one line, or else what it asks for. elsewhere says
-// that its fix is on another line of history.
-func worstOf(review record.Review, elsewhere bool) string {
+// lostFix says that what settled the findings is not there, or returns "".
+func lostFix(c lineage.Covered) string {
+	switch {
+	case c.Undone:
+		return "what settled it is undone"
+	case c.Elsewhere:
+		return "what settled it is not in this history"
+	}
+	return ""
+}
+
+// worstOf returns the worst open or deferred finding of a review, on one line, or else what it asks for.
+func worstOf(review record.Review) string {
 	open := slices.DeleteFunc(review.Findings(), review.SettledFinding)
 	if asked := review.Summary().Asked; len(open) == 0 {
 		unconfirmed := ""
 		if people, answers := review.Awaited(); answers > 0 {
 			unconfirmed = prose.Count(answers, "answer") + " not confirmed by " + strings.Join(people, ", ")
 		}
-		return cmp.Or(asked, unconfirmed, map[bool]string{true: "what settled it is not in this history"}[elsewhere])
+		return cmp.Or(asked, unconfirmed)
 	}
 	worst := slices.MinFunc(open, func(a, b reply.Finding) int {
 		return reply.SeverityRank(a.Severity) - reply.SeverityRank(b.Severity)

@@ -301,24 +301,27 @@ func OwnersAt(ctx context.Context, repo *gitstore.Repo, at gitstore.ID) (*owners
 	return nil, nil
 }
 
-// changedPaths returns the paths that a commit changes. A merge is compared with git's own merge of its parents.
+// changedPaths returns the paths that a commit changes.
 func changedPaths(ctx context.Context, s *store.Store, c gitstore.LoggedCommit) ([]string, error) {
-	var from gitstore.ID
-	var err error
-	switch len(c.Parents) {
-	case 0:
-		from, err = s.Repo.EmptyTree(ctx)
-	case 1:
-		from = c.Parents[0]
-	default:
-		from, err = s.Repo.Remerge(ctx, c.ID)
-	}
+	from, err := parentOf(ctx, s, c)
 	if err != nil {
 		return nil, err
 	}
 	changes, err := s.Repo.Changed(ctx, from, c.ID)
 	paths := each.Of(changes, func(change gitstore.Change) string { return change.Path })
 	return paths, err
+}
+
+// parentOf returns what a commit is compared with: its parent, the empty tree, or for a merge git's own merge of its
+// parents.
+func parentOf(ctx context.Context, s *store.Store, c gitstore.LoggedCommit) (gitstore.ID, error) {
+	switch len(c.Parents) {
+	case 0:
+		return s.Repo.EmptyTree(ctx)
+	case 1:
+		return c.Parents[0], nil
+	}
+	return s.Repo.Remerge(ctx, c.ID)
 }
 
 // person returns the person that a written identity means.

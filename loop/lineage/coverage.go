@@ -65,8 +65,8 @@ type Covered struct {
 	Unconfirmed int      `json:"unconfirmed,omitempty"`
 	LeftOut     int      `json:"left_out_files,omitempty"`    // files that the reviewer was not shown
 	RedOnBase   []string `json:"red_on_base,omitempty"`       // checks that also fail without the change
-	Elsewhere   bool     `json:"settled_elsewhere,omitempty"` // the fix is on another line of history
-	MadeAgain   bool     `json:"made_again,omitempty"`        // the commit makes the change again after the fix
+	Elsewhere   bool     `json:"settled_elsewhere,omitempty"` // the refused code is there, and a fix is not
+	Undone      bool     `json:"fix_undone,omitempty"`        // a fix was there, and the refused code is back
 	InItself    string   `json:"in_itself,omitempty"`         // a secret in the commit's own message or header
 	// NotShownBy is the review that passed a range and showed no line of the commit: a later one takes back what it
 	// adds, or it has no lines.
@@ -218,7 +218,7 @@ func CoverageBy(ctx context.Context, s *store.Store, commits []gitstore.LoggedCo
 	if err := addRefusedPatches(ctx, s, commits, by); err != nil {
 		return nil, err
 	}
-	if err := refuseElsewhere(ctx, s, commits, by); err != nil {
+	if err := refuseUnsettled(ctx, s, commits, by); err != nil {
 		return nil, err
 	}
 	approvals, err := readApprovals(ctx, s, commits, by, bar)
@@ -254,107 +254,6 @@ func addCheckedHere(s *store.Store, commits []gitstore.LoggedCommit, by map[gits
 		}
 	}
 	return nil
-}
-
-// refuseElsewhere makes a review refuse again if what settled it is on another line of history than the newest of
-// commits, and a file with a finding is unchanged there: a fix on another branch does not fix this one. Nor does a fix
-// settle what a later commit makes again.
-func refuseElsewhere(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
-	by map[gitstore.ID][]cover) error {
-	inView, age := map[gitstore.ID]bool{}, map[gitstore.ID]int{}
-	for i, c := range commits { // newest first
-		inView[c.ID], age[c.ID] = true, i
-	}
-	var settled []gitstore.ID
-	var answered []*cover
-	for id, covers := range by {
-		for i := range covers {
-			c := &covers[i]
-			if c.State == CoverCarried && c.Outcome == record.OutcomeFailed && c.Passed &&
-				slices.ContainsFunc(c.settled, func(fix gitstore.ID) bool { return inView[fix] && age[fix] > age[id] }) {
-				c.Passed, c.Refused, c.MadeAgain = false, true, true
-				continue
-			}
-			if c.Outcome != record.OutcomeFailed || !c.Passed || c.State != CoverReviewed && c.State != CoverCarried {
-				continue
-			}
-			far := slices.DeleteFunc(slices.Clone(c.settled), func(id gitstore.ID) bool { return inView[id] })
-			if len(far) > 0 {
-				settled, answered = append(settled, far...), append(answered, c)
-			}
-		}
-	}
-	if len(answered) == 0 {
-		return nil
-	}
-	apart, err := s.Repo.NotIn(ctx, settled, commits[0].ID)
-	if err != nil {
-		return err
-	}
-	for _, id := range settled {
-		if _, err := s.Repo.ReadCommit(ctx, id); errors.Is(err, gitstore.ErrNotFound) { // on a branch that is not here
-			apart = append(apart, id)
-		}
-	}
-	for _, c := range answered {
-		there, err := stillThere(ctx, s, *c, apart, commits[0].ID)
-		if err != nil {
-			return err
-		}
-		if there > 0 {
-			c.Passed, c.Refused, c.Elsewhere, c.Open = false, true, true, there
-		}
-	}
-	return nil
-}
-
-// stillThere counts the findings settled only by commits in apart whose files are the same in tip as in c's commit. The
-// files of a finding that names none are those that its fix changes, or c's commit if the fix is not here.
-func stillThere(ctx context.Context, s *store.Store, c cover, apart []gitstore.ID, tip gitstore.ID) (n int, err error) {
-	if !slices.ContainsFunc(c.settled, func(id gitstore.ID) bool { return slices.Contains(apart, id) }) {
-		return 0, nil
-	}
-	review, err := s.Review(ctx, c.Review)
-	if err != nil {
-		return 0, err
-	}
-	blobIn := func(commit gitstore.ID, path string) gitstore.ID {
-		file, _ := s.Repo.File(ctx, commit, path) // the zero entry if the commit does not have it
-		return file.ID
-	}
-	for _, f := range review.Findings() {
-		answer, _ := review.AnswerTo(f.ID)
-		if !slices.Contains(apart, answer.Commit) {
-			continue
-		}
-		files := []string{f.File}
-		if f.File == "" {
-			if files, err = changedIn(ctx, s, answer.Commit, c.span.To); err != nil {
-				return 0, err
-			}
-		}
-		changed := func(path string) bool { return blobIn(tip, path) != blobIn(c.span.To, path) }
-		unlike := func(path string) bool { return blobIn(tip, path) != blobIn(answer.Commit, path) } // else a squash has it
-		if !slices.ContainsFunc(files, changed) && slices.ContainsFunc(files, unlike) {
-			n++
-		}
-	}
-	return n, ctx.Err()
-}
-
-// changedIn returns the paths that the first of commits which is in this clone changes.
-func changedIn(ctx context.Context, s *store.Store, commits ...gitstore.ID) ([]string, error) {
-	for _, id := range commits {
-		commit, err := s.Repo.ReadCommit(ctx, id)
-		if errors.Is(err, gitstore.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		return changedPaths(ctx, s, gitstore.LoggedCommit{ID: id, Parents: commit.Parents})
-	}
-	return nil, nil
 }
 
 // Known returns the review that already covers what a hook asked the same reviewer about. It returns "" if there is

@@ -12,10 +12,8 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-const (
-	maxDecided = 100   // how many of the newest reviews in which people refuse, and in which they approve, are read
-	maxPatches = 1_000 // how many of the newest commits are compared with what people refuse
-)
+// maxDecided is how many of the newest reviews in which people refuse, and in which they approve, are read.
+const maxDecided = 100
 
 // addRefusedPatches adds to by what people refuse, for commits with the patch of a refused commit: copies by
 // cherry-pick, squash or am, also where other lines of the files differ. What these people passed later, of the same
@@ -24,11 +22,11 @@ const (
 // as in a partial clone.
 func addRefusedPatches(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
 	by map[gitstore.ID][]cover) error {
-	p := patches{ctx: ctx, store: s, paths: map[gitstore.ID]string{}, said: map[gitstore.ID][]cover{}}
+	p := newPatches(ctx, s)
 	if err := p.read(record.RequestChanges); err != nil || len(p.said) == 0 {
 		return err
 	}
-	copies := slices.DeleteFunc(p.alike(commits[:min(len(commits), maxPatches)]), func(id gitstore.ID) bool {
+	copies := slices.DeleteFunc(p.alike(commits), func(id gitstore.ID) bool {
 		return slices.ContainsFunc(by[id], func(own cover) bool { return own.Refused && len(own.refusers) > 0 })
 	})
 	of, err := p.byPatch(copies)
@@ -49,10 +47,7 @@ func addRefusedPatches(ctx context.Context, s *store.Store, commits []gitstore.L
 			if !c.refusesCopies() || slices.ContainsFunc(by[id], had) || slices.ContainsFunc(of[id], replaced) {
 				continue
 			}
-			if c.Passed { // its fix counts only with it: see refuseElsewhere
-				c.span.To = id
-			}
-			c.State = CoverCarried
+			c.State, c.ranged = CoverCarried, false
 			by[id] = append(by[id], c)
 		}
 	}
@@ -70,6 +65,10 @@ type patches struct {
 	store *store.Store
 	said  map[gitstore.ID][]cover // the verdicts, by commit
 	paths map[gitstore.ID]string  // see pathsOf
+}
+
+func newPatches(ctx context.Context, s *store.Store) patches {
+	return patches{ctx: ctx, store: s, paths: map[gitstore.ID]string{}, said: map[gitstore.ID][]cover{}}
 }
 
 // read adds the newest reviews in which people gave a verdict to said.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -24,8 +25,8 @@ import (
 
 // Limits of the gate before a push.
 const (
-	maxPushed  = 1000 // commits that are examined, newest first
-	hintsShown = 3    // commands to type
+	maxPushed  = 10_000 // commits that are examined, newest first; a push of more is refused
+	hintsShown = 3      // commands to type
 )
 
 // prePush is the gate before a push. It returns exit.NotPassed without a message if it refuses the push, and prints
@@ -64,7 +65,8 @@ func refuses(err error) bool {
 type examined struct {
 	remote  string // the configured one, if the push goes to it
 	pushed  pushedRefs
-	commits int // examined
+	commits int         // examined
+	older   gitstore.ID // the oldest examined commit, if there are older ones; else ""
 	bar     lineage.Bar
 	held    []intake.Gated // refused, or below bar
 	toSee   []intake.Gated // the same, but a person was asked and has to fetch them
@@ -73,7 +75,7 @@ type examined struct {
 
 // passes reports whether nothing holds the push up.
 func (e examined) passes() bool {
-	return len(e.held)+len(e.tags)+len(e.pushed.private)+len(e.pushed.opaque) == 0
+	return len(e.held)+len(e.tags)+len(e.pushed.private)+len(e.pushed.opaque) == 0 && e.older == ""
 }
 
 // gate examines the refs of a push when the gate is on. It prints what does not pass, and returns the refusal.
@@ -91,6 +93,9 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 	}
 	screen.Each(s.out, "git runr: %s\n", push.tags)
 	writeOpaque(s.out, push.pushed.opaque)
+	screen.When(s.out, push.older != "",
+		"git runr: commits older than %s were not looked at; to push them first: git push %s COMMIT:BRANCH\n",
+		push.older.Short(), cmp.Or(push.remote, "REMOTE"))
 	warns, private := conf.Hooks.PrePush == "warn", push.pushed.private
 	if warns && len(private) == 0 {
 		fmt.Fprintln(s.out, "Not stopped: hooks.pre_push is warn.")
@@ -133,6 +138,10 @@ func (s *session) examine(store *store.Store, conf *config.Config, refs []hooks.
 	}
 	if push.tags, err = s.secretTags(store.Repo, push.pushed.code); err != nil {
 		return push, err
+	}
+	if len(commits) > maxPushed {
+		commits = commits[:maxPushed]
+		push.older = commits[maxPushed-1].ID
 	}
 	if push.commits = len(commits); push.commits > 0 {
 		if err := conf.Follow(s.ctx, store); err != nil {
@@ -201,7 +210,7 @@ func (s *session) writeToSee(bar lineage.Bar, commits []intake.Gated) {
 
 // gated returns the pushed commits that the gate examines: all that are new on a trunk of the remote, and those for
 // other refs that no branch of the remote has. A commit that is refused on a topic branch of the remote is new on
-// the trunk.
+// the trunk. More than maxPushed commits mean that there may be others, too.
 func (s *session) gated(repo *gitstore.Repo, remote string, pushed pushedRefs,
 	trunks gitstore.Trunks) (commits []gitstore.LoggedCommit, err error) {
 	var others []gitstore.ID
@@ -209,8 +218,8 @@ func (s *session) gated(repo *gitstore.Repo, remote string, pushed pushedRefs,
 		known := false
 		if slices.Contains(trunks.Refs, ref.Remote) {
 			var added []gitstore.LoggedCommit
-			if added, known, err = repo.Added(s.ctx, ref.New, ref.Old, maxPushed); err == nil && !known {
-				added, known, err = repo.AddedBeside(s.ctx, trunks, ref.New, maxPushed)
+			if added, known, err = repo.Added(s.ctx, ref.New, ref.Old, maxPushed+1); err == nil && !known {
+				added, known, err = repo.AddedBeside(s.ctx, trunks, ref.New, maxPushed+1)
 			}
 			if err != nil {
 				return nil, err
@@ -222,7 +231,7 @@ func (s *session) gated(repo *gitstore.Repo, remote string, pushed pushedRefs,
 		}
 	}
 	there := each.SetOf(commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
-	fresh, err := repo.Unpushed(s.ctx, remote, others, pushed.old, maxPushed)
+	fresh, err := repo.Unpushed(s.ctx, remote, others, pushed.old, maxPushed+1)
 	return append(commits, slices.DeleteFunc(fresh, func(c gitstore.LoggedCommit) bool { return there[c.ID] })...), err
 }
 
