@@ -78,7 +78,7 @@ type Covered struct {
 	Approvals *Approvals `json:"approvals,omitempty"` // the approvals that count; nil if there are none
 	reviewer  string
 	Passed    bool   `json:"passed"` // no finding is in the way
-	asked     *cover // the newest request of it that waits for a person on a branch, or nil
+	asked     *cover // the newest request of it that waits for a person, or nil
 }
 
 // Seen reports whether rules or somebody looked at the commit's change, or there is no change to look at.
@@ -97,8 +97,8 @@ func (c Covered) AwaitsPerson() bool {
 	return (c.State == CoverPending || c.State == CoverStale && c.Review != "") && c.reviewer == record.Human
 }
 
-// Asked returns the newest review of the commit that waits for a person, and the branch on which it was requested,
-// whatever others have said of the commit. They are "" if there is none.
+// Asked returns the newest review of the commit that waits for a person, whatever others have said of the commit, and
+// the branch on which it was requested. They are "" if there is none; the branch also if HEAD was detached.
 func (c Covered) Asked() (review, branch string) {
 	if c.asked == nil {
 		return "", ""
@@ -180,7 +180,8 @@ type cover struct {
 	cut       bool             // it refuses a range whose newest commit is not among those asked about
 	part      bool             // it covers only a part of the change, so its pass does not make the change reviewed
 	kind      string           // the kind of fault looked for; "" for all
-	branch    string           // on which it was requested, if it waits for a person; else ""
+	waits     bool             // for a person
+	branch    string           // on which it was requested; "" if HEAD was detached
 	change    string           // named by gitstore.ChangeIDs; "" if unknown
 	follows   string           // the earlier round, whose open threads count in this one
 	approvers []record.Speaker // as in ReviewSummary
@@ -231,7 +232,7 @@ func CoverageBy(ctx context.Context, s *store.Store, commits []gitstore.LoggedCo
 		covered[i].Commit, covered[i].Title = c.ID, c.Subject
 		covered[i].NotShownBy, covered[i].PartOf = passed.notShown[c.ID], passed.partOf[c.ID]
 		for at, said := range by[c.ID] {
-			if said.branch != "" {
+			if said.waits {
 				covered[i].asked = by[c.ID][at].newer(covered[i].asked)
 			}
 		}
@@ -343,14 +344,12 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		settled:   r.FixedBy,
 		approvers: r.Approvers, refusers: r.Refusers, unseen: r.Unseen,
 		part: r.Part(), kind: r.ReviewKind,
-		change: r.Change, follows: r.Follows,
+		change: r.Change, follows: r.Follows, branch: r.Branch,
+		waits: r.Status == record.ReviewOpen && r.Reviewer == record.Human,
 		at: cmp.Or(r.SubmittedAt, r.CreatedAt),
 	}
 	if !c.ranged {
 		c.author = r.Author
-	}
-	if r.Status == record.ReviewOpen && r.Reviewer == record.Human {
-		c.branch = r.Branch
 	}
 	c.Level = levelOf(r.Looked, r.Outcome)
 	c.Passed = r.Outcome == record.OutcomePassed ||

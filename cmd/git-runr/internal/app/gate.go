@@ -67,6 +67,7 @@ type examined struct {
 	pushed  pushedRefs
 	commits int         // examined
 	older   gitstore.ID // the oldest examined commit, if there are older ones; else ""
+	trunks  []string    // refs
 	bar     lineage.Bar
 	held    []intake.Gated // refused, or below bar
 	toSee   []intake.Gated // the same, but a person was asked and has to fetch them
@@ -90,6 +91,7 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 	}
 	if len(push.held) > 0 {
 		s.writeHeldUp(s.out, push.bar, conf.Review.Reviewer == role.Builtin, push.commits, push.held)
+		s.writeWhereAsked(push)
 	}
 	screen.Each(s.out, "git runr: %s\n", push.tags)
 	writeOpaque(s.out, push.pushed.opaque)
@@ -152,6 +154,7 @@ func (s *session) examine(store *store.Store, conf *config.Config, refs []hooks.
 		return push, err
 	}
 	s.writeGuessed(trunks, push)
+	push.trunks = trunks.Refs
 	push.held, push.toSee = sortToSee(push.held, push.pushed.code, trunks.Refs)
 	return push, nil
 }
@@ -169,30 +172,71 @@ func (s *session) setPrivateAside(repo *gitstore.Repo, pushed *pushedRefs,
 	}), err
 }
 
-// writeGuessed says that the default branch is not known here, if the push may be to it.
-func (s *session) writeGuessed(trunks gitstore.Trunks, push examined) {
-	mayBeTrunk := func(ref hooks.Push) bool { return ref.Old != "" && !slices.Contains(trunks.Refs, ref.Remote) }
-	screen.When(s.out, trunks.Guessed && slices.ContainsFunc(push.pushed.code, mayBeTrunk),
-		"git runr: which branch of %[1]s is the default is not known here: git remote set-head %[1]s -a\n", push.remote)
+// mayBeTrunk reports whether ref is a branch of the remote that may be the default one, which is not known here.
+func mayBeTrunk(trunks gitstore.Trunks, ref hooks.Push) bool {
+	return trunks.Guessed && ref.Old != "" && !slices.Contains(trunks.Refs, ref.Remote)
 }
 
-// sortToSee takes out of held the commits that lack only a person's answer, if the push is to the branch on which the
-// person was asked, and that is no trunk: whoever is to answer needs to fetch them. Rules, or somebody, must have
-// looked at them: a secret would leave this machine.
-func sortToSee(held []intake.Gated, code []hooks.Push, trunks []string) (rest, toSee []intake.Gated) {
-	if len(code) != 1 || slices.Contains(trunks, code[0].Remote) {
-		return held, nil
+// writeGuessed says that the gate takes a branch for the default one.
+func (s *session) writeGuessed(trunks gitstore.Trunks, push examined) {
+	for _, ref := range push.pushed.code {
+		if mayBeTrunk(trunks, ref) {
+			safetext.Fprintf(s.out, "git runr: the default branch of %[1]s is not known here, so the gate looks at %[2]s as "+
+				"at that: git remote set-head %[1]s -a\n", push.remote, strings.TrimPrefix(ref.Remote, "refs/heads/"))
+			return
+		}
 	}
+}
+
+// sortToSee takes out of held the commits that lack only a person's answer, if the push is to a branch on which that
+// person may fetch them: whoever is to answer needs to.
+func sortToSee(held []intake.Gated, code []hooks.Push, trunks []string) (rest, toSee []intake.Gated) {
 	for _, c := range held {
-		_, branch := c.Asked()
-		lacksAnswer := c.RulesLooked() && (c.Before || !c.Refused)
-		if lacksAnswer && branch != "" && code[0].Remote == "refs/heads/"+branch {
+		if branch, lacks := lacksAnswer(c, trunks); lacks && len(code) == 1 && fetchedFrom(code[0].Remote, branch, trunks) {
 			toSee = append(toSee, c)
 		} else {
 			rest = append(rest, c)
 		}
 	}
 	return rest, toSee
+}
+
+// lacksAnswer reports whether a commit lacks only the answer of a person, and returns the branch on which the person was
+// asked: "" for a detached HEAD or a trunk. Rules, or somebody, must have looked at the commit: a secret would leave
+// this machine.
+func lacksAnswer(c intake.Gated, trunks []string) (branch string, lacks bool) {
+	review, branch := c.Asked()
+	if slices.Contains(trunks, "refs/heads/"+branch) {
+		branch = ""
+	}
+	return branch, review != "" && c.RulesLooked() && (c.Before || !c.Refused)
+}
+
+// fetchedFrom reports whether a person who was asked on branch may get commits from ref: that branch and no trunk, or
+// any branch but a trunk if branch is "".
+func fetchedFrom(ref, branch string, trunks []string) bool {
+	name, isBranch := strings.CutPrefix(ref, "refs/heads/")
+	return isBranch && !slices.Contains(trunks, ref) && (branch == "" || branch == name)
+}
+
+// writeWhereAsked prints the push that the gate would let through because people were asked about all held commits.
+func (s *session) writeWhereAsked(push examined) {
+	on := map[string]bool{}
+	for _, c := range push.held {
+		branch, lacks := lacksAnswer(c, push.trunks)
+		if !lacks {
+			return
+		}
+		on[cmp.Or(branch, "BRANCH")] = true
+	}
+	if len(push.pushed.code) != 1 || len(on) != 1 {
+		return
+	}
+	for branch := range on {
+		line, ok := safetext.CommandLine("git", "push", cmp.Or(push.remote, "REMOTE"),
+			push.pushed.code[0].New.Short()+":refs/heads/"+branch)
+		screen.When(s.out, ok, "To let the person who was asked fetch it: %s\n", line)
+	}
 }
 
 // writeToSee says which commits pass only because a person has to fetch them.
@@ -216,7 +260,7 @@ func (s *session) gated(repo *gitstore.Repo, remote string, pushed pushedRefs,
 	var others []gitstore.ID
 	for _, ref := range pushed.code {
 		known := false
-		if slices.Contains(trunks.Refs, ref.Remote) {
+		if slices.Contains(trunks.Refs, ref.Remote) || mayBeTrunk(trunks, ref) {
 			var added []gitstore.LoggedCommit
 			if added, known, err = repo.Added(s.ctx, ref.New, ref.Old, maxPushed+1); err == nil && !known {
 				added, known, err = repo.AddedBeside(s.ctx, trunks, ref.New, maxPushed+1)
