@@ -59,7 +59,9 @@ type Trunks struct {
 	Refs []string // on the remote: refs/heads/main
 	// Guessed says that neither the remote's HEAD nor a branch main or master of it is known here.
 	Guessed bool
-	tips    []ID // as last fetched
+	// Unseen says that no branch of the remote is known here.
+	Unseen bool
+	tips   []ID // as last fetched
 }
 
 // Trunks returns the trunks of a remote.
@@ -85,7 +87,11 @@ func (r *Repo) Trunks(ctx context.Context, remote string) (Trunks, error) {
 			trunks.tips = append(trunks.tips, tip)
 		}
 	}
-	trunks.Guessed = !known && len(trunks.tips) == 0
+	if trunks.Guessed = !known && len(trunks.tips) == 0; trunks.Guessed {
+		seen, err := r.Refs(ctx, place)
+		trunks.Unseen = len(seen) == 0
+		return trunks, err
+	}
 	return trunks, nil
 }
 

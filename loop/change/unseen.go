@@ -10,7 +10,7 @@ import (
 )
 
 // maxSeen is the maximum number of commits of a range that are compared. Older ones count as unseen.
-const maxSeen = 200
+const maxSeen = 1_000
 
 // Unseen returns the commits of a range that a reader of the whole change has not seen. Such a commit added a line or a
 // binary file that the whole change does not add, or changed only files without visible lines. The newest commit adds
@@ -19,7 +19,7 @@ func (s Source) Unseen(ctx context.Context, subject Subject, hidden func(path st
 	if subject.Kind != Range || subject.Commit == "" {
 		return nil
 	}
-	row, err := s.Repo.Between(ctx, subject.Base, subject.Commit, 100*maxSeen)
+	row, err := s.Repo.Between(ctx, subject.Base, subject.Commit, 20*maxSeen)
 	if err != nil || len(row) == 0 {
 		return nil
 	}

@@ -67,7 +67,7 @@ type examined struct {
 	pushed  pushedRefs
 	commits int         // examined
 	older   gitstore.ID // the oldest examined commit, if there are older ones; else ""
-	trunks  []string    // refs
+	trunks  gitstore.Trunks
 	bar     lineage.Bar
 	held    []intake.Gated // refused, or below bar
 	toSee   []intake.Gated // the same, but a person was asked and has to fetch them
@@ -92,6 +92,8 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 	if len(push.held) > 0 {
 		s.writeHeldUp(s.out, push.bar, conf.Review.Reviewer == role.Builtin, push.commits, push.held)
 		s.writeWhereAsked(push)
+		screen.When(s.out, push.trunks.Unseen,
+			"No branch of %[1]s is known here, so that all commits count as new there: git fetch %[1]s\n", push.remote)
 	}
 	screen.Each(s.out, "git runr: %s\n", push.tags)
 	writeOpaque(s.out, push.pushed.opaque)
@@ -154,7 +156,7 @@ func (s *session) examine(store *store.Store, conf *config.Config, refs []hooks.
 		return push, err
 	}
 	s.writeGuessed(trunks, push)
-	push.trunks = trunks.Refs
+	push.trunks = trunks
 	push.held, push.toSee = sortToSee(push.held, push.pushed.code, trunks.Refs)
 	return push, nil
 }
@@ -223,7 +225,7 @@ func fetchedFrom(ref, branch string, trunks []string) bool {
 func (s *session) writeWhereAsked(push examined) {
 	on := map[string]bool{}
 	for _, c := range push.held {
-		branch, lacks := lacksAnswer(c, push.trunks)
+		branch, lacks := lacksAnswer(c, push.trunks.Refs)
 		if !lacks {
 			return
 		}
