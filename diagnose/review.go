@@ -15,7 +15,13 @@ import (
 // Calm says what a review waits for of which OfReview returns nothing.
 func Calm(review record.Review) string {
 	people, answers := review.BackTo()
+	if review.Status == record.ReviewResolved && review.SupersededBy() == "" {
+		people, answers = review.Awaited()
+	}
 	switch {
+	case answers > 0 && review.Status == record.ReviewResolved:
+		return fmt.Sprintf("review %s is resolved, and audit and the gate refuse its change until %s confirms %s", review.ID,
+			strings.Join(people, ", "), prose.Count(answers, "answer"))
 	case answers > 0:
 		return fmt.Sprintf("review %s waits for %s to confirm %s", review.ID, strings.Join(people, ", "),
 			prose.Count(answers, "answer"))

@@ -20,6 +20,7 @@ import (
 	"github.com/git-runr/git-runr/diagnose"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/each"
+	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
@@ -60,7 +61,7 @@ func show(s *session, store *store.Store) error {
 	}
 	run, review, err := store.RunOrReview(s.ctx, typed)
 	if record.Unknown(err) {
-		err = s.nothingAbout(store, typed, err)
+		run, review, err = s.countsFor(store, typed, err)
 	}
 	if err != nil {
 		return err
@@ -71,14 +72,42 @@ func show(s *session, store *store.Store) error {
 	return s.showPlaced(store, *review)
 }
 
-// nothingAbout returns the error for something that names no run or review: err, unless it names a commit.
-func (s *session) nothingAbout(store *store.Store, typed string, err error) error {
-	commit, unresolved := store.Repo.Resolve(s.ctx, typed)
-	if unresolved != nil {
-		return err
+// countsFor returns the run or review that counts for the commit typed, although it is of another commit, and says so.
+// It returns unknown if typed is no commit.
+func (s *session) countsFor(store *store.Store, typed string, unknown error) (*record.Run, *record.Review, error) {
+	commit, err := store.Repo.Resolve(s.ctx, typed)
+	if err != nil {
+		return nil, nil, unknown
 	}
-	return exit.Problemf(exit.NotFound, "there is no run or review of commit %s here yet", commit.Short()).
-		WithHint("git runr status", "git runr review "+commit.Short())
+	commits, err := store.Repo.LogOnly(s.ctx, []gitstore.ID{commit})
+	if err != nil || len(commits) == 0 {
+		return nil, nil, cmp.Or(err, unknown)
+	}
+	covered, err := lineage.Coverage(s.ctx, store, commits)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := covered[0]
+	of := cmp.Or(c.Review, c.Run, c.NotShownBy, c.PartOf)
+	if of == "" {
+		return nil, nil, exit.Problemf(exit.NotFound, "there is no run or review of commit %s here yet", commit.Short()).
+			WithHint("git runr status", "git runr review "+commit.Short())
+	}
+	s.say("no run or review is of commit %s itself; this one %s", commit.Short(), whyCounts(c))
+	return store.RunOrReview(s.ctx, of)
+}
+
+// whyCounts says how a review of other commits concerns a commit.
+func whyCounts(c lineage.Covered) string {
+	switch {
+	case c.From != "":
+		return "is of " + c.From.Short() + ", which makes the same change"
+	case c.NotShownBy != "":
+		return "passed a range that does not show all of it"
+	case c.PartOf != "":
+		return "passed a range that goes on after it"
+	}
+	return "counts for it"
 }
 
 // showPlaced shows a review, each finding with the place where its code is now.
