@@ -39,7 +39,7 @@ func (s *site) lookConfig(p *place) {
 		p.inConfig(s, name, text)
 	case there && !file:
 		p.State, p.Detail, p.Snippet = Dead, "git's configuration has it, but this git runs no hooks of its configuration", ""
-	case s.byConfig && !file && !s.idle:
+	case s.byConfig && !file && !p.Idle:
 		p.State, p.Detail, p.Snippet = Absent, "", ""
 	}
 }

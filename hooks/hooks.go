@@ -50,8 +50,9 @@ func StatusOf(ctx context.Context, repo *gitstore.Repo, gate bool) ([]Status, er
 }
 
 // Install makes git run `program hooks run HOOK` in each hook, and removes pre-push if no gate is wanted. It writes
-// nothing that is correct already. It returns an error that wraps ErrByHand where it must not write, and one that wraps
-// gitstore.ErrBare in a bare repository without worktrees, where no hook would run.
+// nothing that is correct already. In a bare repository without worktrees only pre-push would run, so it installs no
+// other, and returns an error that wraps gitstore.ErrBare if no gate is wanted. It returns one that wraps ErrByHand
+// where it must not write.
 func Install(ctx context.Context, repo *gitstore.Repo, setup Setup) ([]Status, error) {
 	if strings.ContainsAny(setup.Program, "\n\r\x00") {
 		return nil, fmt.Errorf("install hooks: a script cannot contain the program path %q", setup.Program)
@@ -65,9 +66,13 @@ func Install(ctx context.Context, repo *gitstore.Repo, setup Setup) ([]Status, e
 	}
 	statuses, failed := s.each(func(p place) error {
 		switch {
+		case p.Idle && s.gate:
+			return nil
+		case p.Idle:
+			return fmt.Errorf("nothing was installed, because no commit is made here: %w", gitstore.ErrBare)
 		case !s.wants(p.Hook):
 			return errors.Join(s.unconfigure(ctx, p.Hook), p.uninstall(repo))
-		case s.byConfig && !p.Idle:
+		case s.byConfig:
 			return s.configure(ctx, p, setup.Program)
 		}
 		return errors.Join(p.install(setup.Program), s.unconfigure(ctx, p.Hook))
@@ -172,7 +177,7 @@ func (s *site) remember(statuses []Status) error {
 // look determines the state of a hook.
 func (s *site) look(hook string) (place, error) {
 	p, err := look(s.repo, s.dir, hook)
-	p.Idle = s.idle
+	p.Idle = s.idle && hook != PrePush
 	if err != nil {
 		return p, err
 	}
@@ -212,7 +217,7 @@ func (s *site) lookAfter(hook string, act func(place) error) (place, error) {
 func (s *site) status(p place) Status {
 	p.Known = s.before[p.Hook]
 	switch {
-	case s.idle:
+	case p.Idle:
 		p.Detail = "a bare repository makes no commits, so the hook would never run"
 	case p.State == Absent && p.Known:
 		p.Fails, p.Detail = true, "it was installed, and is gone"
@@ -263,9 +268,6 @@ func join(failed map[string]error) error {
 }
 
 func (p place) install(program string) error {
-	if p.Idle {
-		return fmt.Errorf("nothing was installed, because no commit is made here: %w", gitstore.ErrBare)
-	}
 	if p.State == Installed && !p.editable {
 		return nil
 	}

@@ -596,6 +596,12 @@ func TestBareRepository(t *testing.T) {
 		t.Errorf("written: %q", text)
 	}
 
+	// A push runs its hook in a bare repository, too.
+	statuses, err = Install(context.Background(), repo, Setup{Program: "/usr/bin/true", Gate: true})
+	if err != nil || len(statuses) != 4 || statuses[3].State != Installed || statuses[0].State != Absent {
+		t.Errorf("with a gate: %+v, %v", statuses, err)
+	}
+
 	// If the bare repository has a worktree, commits are made there and run its hook.
 	full := newRepo(t)
 	git(t, dir, "fetch", "-q", full.WorkTree, "HEAD:refs/heads/main")

@@ -168,7 +168,7 @@ func trust(conf *config.Config) Result {
 	}
 }
 
-// gitHooks checks the hooks. idle reports that none can be installed, because no commits are made in the repository.
+// gitHooks checks the hooks. idle reports that no commits are made in the repository, so that only pre-push would run.
 func gitHooks(ctx context.Context, repo *gitstore.Repo, conf *config.Config) (all []Result, idle bool) {
 	statuses, err := hooks.StatusOf(ctx, repo, conf != nil && conf.Hooks.PrePush != "off")
 	if err != nil {
@@ -176,7 +176,8 @@ func gitHooks(ctx context.Context, repo *gitstore.Repo, conf *config.Config) (al
 	}
 	for _, st := range statuses {
 		if st.Idle {
-			return []Result{ok("hooks", "none: a bare repository makes no commits")}, true
+			idle = true
+			continue
 		}
 		detail := string(st.State)
 		if st.Detail != "" {
@@ -193,7 +194,10 @@ func gitHooks(ctx context.Context, repo *gitstore.Repo, conf *config.Config) (al
 			all = append(all, ok(st.Hook, detail))
 		}
 	}
-	return all, false
+	if idle && len(all) == 0 {
+		all = []Result{ok("hooks", "none: a bare repository makes no commits")}
+	}
+	return all, idle
 }
 
 // agents checks the configured agents, and lists the installed ones.
