@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -87,12 +88,12 @@ func (r Report) Unreadable() bool {
 	return r.Format == FormatUnreadable && len(r.Findings) == 0 && len(r.Requests) == 0
 }
 
-// Says returns the result of the report for people: the effective verdict, or "unreadable".
+// Says returns the result of the report for people: the effective verdict, "unreadable" or "no verdict".
 func (r Report) Says() string {
 	if r.Unreadable() {
 		return FormatUnreadable
 	}
-	return string(r.Effective)
+	return cmp.Or(string(r.Effective), "no verdict")
 }
 
 // ExecutorStatus is how an implementer says that its work ended.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/diagnose"
@@ -114,25 +115,10 @@ func Run(w io.Writer, run record.Run, live bool, tree string) {
 	safetext.Fprintf(w, "base %s, %s\n", run.Plan.Base.Short(), at)
 	screen.When(w, run.Audience != "", "%s\n", Audience(run.Audience))
 	screen.When(w, tree != "", "worktree: %s\n", tree)
-	writeInterventions(w, run, 0)
+	writeFollowing(w, run, 0)
 	for _, a := range run.Attempts {
 		writeAttempt(w, a)
-		for _, c := range run.Checks {
-			if c.Attempt == a.Number {
-				if c.Failure != nil {
-					safetext.Fprintf(w, "  checks: %s %s\n", c.Failure.Reason, c.Failure.Detail)
-				}
-				for _, result := range c.Results {
-					writeCheck(w, "  ", result, c.Event)
-				}
-			}
-		}
-		for i, round := range run.Rounds {
-			if round.Attempt == a.Number {
-				writeRound(w, round, i == len(run.Rounds)-1)
-			}
-		}
-		writeInterventions(w, run, a.Number)
+		writeFollowing(w, run, a.Number)
 	}
 	screen.When(w, run.Spending.String() != "", "\nthe agents took %s\n", run.Spending.String())
 	if run.Landed != nil {
@@ -140,12 +126,33 @@ func Run(w io.Writer, run record.Run, live bool, tree string) {
 	}
 }
 
-// writeInterventions prints what people did after that many attempts, in one line each.
-func writeInterventions(w io.Writer, run record.Run, attempts int) {
+// writeFollowing prints the checks, the reviews and what people did after that many attempts, in order of time.
+func writeFollowing(w io.Writer, run record.Run, attempts int) {
+	type step struct {
+		at    time.Time
+		write func()
+	}
+	var steps []step
+	for _, c := range run.Checks {
+		if c.Attempt == attempts {
+			steps = append(steps, step{c.At, func() { writeChecks(w, c) }})
+		}
+	}
+	for i, round := range run.Rounds {
+		if round.Attempt == attempts {
+			steps = append(steps, step{round.At, func() { writeRound(w, round, i == len(run.Rounds)-1) }})
+		}
+	}
 	for _, iv := range run.Interventions {
 		if iv.Attempts == attempts {
-			safetext.Fprintf(w, "\nintervention %d (%s) by %s: %s\n", iv.Number, iv.Reason, iv.By, prose.OneLine(iv.Note))
+			steps = append(steps, step{iv.At, func() {
+				safetext.Fprintf(w, "\nintervention %d (%s) by %s: %s\n", iv.Number, iv.Reason, iv.By, prose.OneLine(iv.Note))
+			}})
 		}
+	}
+	slices.SortStableFunc(steps, func(a, b step) int { return a.at.Compare(b.at) })
+	for _, s := range steps {
+		s.write()
 	}
 }
 
@@ -206,6 +213,15 @@ func tookSuffix(spent spend.Spent) string {
 func writePassedOver(w io.Writer, indent string, spent spend.Spent) {
 	for _, line := range spent.PassedOver() {
 		safetext.Fprintf(w, "%s%s\n", indent, line)
+	}
+}
+
+func writeChecks(w io.Writer, c record.CheckRun) {
+	if c.Failure != nil {
+		safetext.Fprintf(w, "  checks: %s %s\n", c.Failure.Reason, c.Failure.Detail)
+	}
+	for _, result := range c.Results {
+		writeCheck(w, "  ", result, c.Event)
 	}
 }
 
