@@ -56,16 +56,23 @@ type execution struct {
 	changed   []string // what changed in the worktree between two tries of an attempt
 }
 
-// stopLeft stops processes that a killed process left running for run, in the run's working tree and in checkouts of
-// reviews. Processes started with the returned context are noted in a file until ended is called.
-func (r *Runner) stopLeft(ctx context.Context, run record.Run) (_ context.Context, ended func(), err error) {
+// stopLeft stops processes that a killed process left running for a run, in the run's working tree and in checkouts of
+// reviews, and reports whether the working tree had any.
+func stopLeft(s *store.Store, run record.Run) (stopped bool, err error) {
+	stopped = agent.StopNoted(workspace.RunNotes(s, run.ID)) > 0
+	return stopped, checking.StopInCheckouts(s)
+}
+
+// takeUp calls stopLeft. Processes started with the returned context are noted in a file until ended is called.
+func (r *Runner) takeUp(ctx context.Context, run record.Run) (_ context.Context, ended func(), err error) {
 	dir := workspace.FilesDir(r.Store, run.ID)
 	notes := workspace.RunNotes(r.Store, run.ID)
-	if agent.StopNoted(notes) > 0 {
-		r.Progress.Say("stopped what a killed process had left running")
-	}
-	if err := checking.StopInCheckouts(r.Store); err != nil {
+	stopped, err := stopLeft(r.Store, run)
+	if err != nil {
 		return nil, nil, err
+	}
+	if stopped {
+		r.Progress.Say("stopped what a killed process had left running")
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, nil, fmt.Errorf("take up run %s: %w", run.ID, err)

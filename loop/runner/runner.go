@@ -44,7 +44,7 @@ func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, erro
 		return run, err
 	}
 	defer unlock()
-	ctx, ended, err := r.stopLeft(ctx, run)
+	ctx, ended, err := r.takeUp(ctx, run)
 	if err != nil {
 		return run, err
 	}
@@ -264,10 +264,10 @@ func (t *execution) complete(result string) error {
 	return closing.SettleAsked(t.ctx, t.Store, t.run, "run "+t.run.ID+" is completed")
 }
 
-// Abort ends a run for good and removes its worktree. It first stops a process on this machine that executes the run.
-// The commits stay on the run's branch until the branch is deleted; left is a snapshot of anything else in the
-// worktree, or "". The worktree is removed before the event is recorded: on a full disk that frees space, and a killed
-// abort can be repeated.
+// Abort ends a run for good and removes its worktree. It first stops a process on this machine that executes the run,
+// and what a killed one left running. The commits stay on the run's branch until the branch is deleted; left is a
+// snapshot of anything else in the worktree, or "". The worktree is removed before the event is recorded: on a full disk
+// that frees space, and a killed abort can be repeated.
 func Abort(ctx context.Context, s *store.Store, run record.Run) (after record.Run, left Left, err error) {
 	unlock, err := workspace.TakeRun(ctx, s, run)
 	if err != nil {
@@ -278,6 +278,9 @@ func Abort(ctx context.Context, s *store.Store, run record.Run) (after record.Ru
 		return run, left, err
 	}
 	if err := run.Allow(record.EventRunAborted.Name); err != nil {
+		return run, left, err
+	}
+	if _, err := stopLeft(s, run); err != nil {
 		return run, left, err
 	}
 	if !run.Plan.InPlace {
