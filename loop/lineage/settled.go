@@ -41,7 +41,7 @@ type fixes struct {
 	commits []gitstore.LoggedCommit
 	heads   map[gitstore.ID]map[gitstore.ID]bool // the newest commits, each with those of commits in its history
 	edits   map[gitstore.Span][]edit             // read before
-	lines   map[gitstore.ID]lineSet              // of files, read before
+	lines   map[gitstore.ID]lineSet              // of files of the newest commits, read before
 }
 
 // edit is what a change does to a file. The id of a file that is not there is "".
@@ -51,7 +51,7 @@ type edit struct {
 	added, removed lineSet // lines that only one of the two versions has
 }
 
-// lineSet is the lines of a file, whatever their white space, without those that have no letter or digit.
+// lineSet is the lines of a file without the white space around them, and without those that have no letter or digit.
 type lineSet map[string]bool
 
 // judge makes said, which covers c, refuse again if one of its fixes is missing.
@@ -199,17 +199,6 @@ func (l lineSet) count(lines lineSet) (n int) {
 	return n
 }
 
-// without returns the lines of l that other does not have.
-func (l lineSet) without(other lineSet) lineSet {
-	only := lineSet{}
-	for line := range l {
-		if !other[line] {
-			only[line] = true
-		}
-	}
-	return only
-}
-
 // includes reports whether fix is in the history of head, or a commit there with the same patch.
 func (f *fixes) includes(head, fix gitstore.ID) (bool, error) {
 	history := f.newest()[head]
@@ -281,18 +270,56 @@ func (f *fixes) of(span gitstore.Span) ([]edit, error) {
 	}
 	edits := make([]edit, len(changes))
 	for i, change := range changes {
-		old, err := f.linesOf(change.OldID)
+		old, err := f.read(change.OldID)
 		if err != nil {
 			return nil, err
 		}
-		now, err := f.linesOf(change.NewID)
+		now, err := f.read(change.NewID)
 		if err != nil {
 			return nil, err
 		}
-		edits[i] = edit{change.Path, change.OldID, change.NewID, now.without(old), old.without(now)}
+		edits[i] = edit{path: change.Path, old: change.OldID, new: change.NewID}
+		edits[i].removed, edits[i].added = differentLines(old, now)
 	}
 	f.edits[span] = edits
 	return edits, nil
+}
+
+// differentLines returns the lines that only old has, and those that only now has.
+func differentLines(old, now string) (onlyOld, onlyNow lineSet) {
+	was, is := strings.Split(old, "\n"), strings.Split(now, "\n")
+	head, tail, most := 0, 0, min(len(was), len(is))
+	for head < most && was[head] == is[head] {
+		head++
+	}
+	for tail < most-head && was[len(was)-1-tail] == is[len(is)-1-tail] {
+		tail++
+	}
+	onlyOld, onlyNow = linesOf(was[head:len(was)-tail]), linesOf(is[head:len(is)-tail])
+	for line := range onlyOld {
+		if onlyNow[line] {
+			delete(onlyOld, line)
+			delete(onlyNow, line)
+		}
+	}
+	for _, line := range slices.Concat(was[:head], was[len(was)-tail:]) {
+		line = strings.TrimSpace(line)
+		delete(onlyOld, line)
+		delete(onlyNow, line)
+	}
+	return onlyOld, onlyNow
+}
+
+// linesOf returns lines as a set.
+func linesOf(lines []string) lineSet {
+	set := lineSet{}
+	word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	for _, line := range lines {
+		if strings.ContainsFunc(line, word) {
+			set[strings.TrimSpace(line)] = true
+		}
+	}
+	return set
 }
 
 // at returns a file of a commit.
@@ -305,24 +332,28 @@ func (f *fixes) at(commit gitstore.ID, path string) (version, error) {
 	return version{file.ID, lines}, err
 }
 
-// linesOf returns the lines of a file, or none if it cannot be read here, as a submodule.
+// linesOf returns the lines of a file.
 func (f *fixes) linesOf(blob gitstore.ID) (lineSet, error) {
-	if known, ok := f.lines[blob]; ok || blob == "" {
+	if known, ok := f.lines[blob]; ok {
 		return known, nil
+	}
+	text, err := f.read(blob)
+	if err == nil {
+		f.lines[blob] = linesOf(strings.Split(text, "\n"))
+	}
+	return f.lines[blob], err
+}
+
+// read returns the text of a file: "" if it cannot be read here, as of a submodule, or is not there.
+func (f *fixes) read(blob gitstore.ID) (string, error) {
+	if blob == "" {
+		return "", nil
 	}
 	text, err := f.store.Repo.ReadBlob(f.ctx, blob)
 	if err != nil {
-		return nil, f.unlessAbsent(err)
+		return "", f.unlessAbsent(err)
 	}
-	lines := lineSet{}
-	for line := range strings.Lines(string(text)) {
-		word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-		if strings.ContainsFunc(line, word) {
-			lines[strings.Join(strings.Fields(line), " ")] = true
-		}
-	}
-	f.lines[blob] = lines
-	return lines, nil
+	return string(text), nil
 }
 
 // unlessAbsent returns err, unless an object is not here, as in a shallow or partial clone, or cannot be read.

@@ -48,3 +48,19 @@ func TestVersion(t *testing.T) {
 		}
 	}
 }
+
+// TestDifferentLines compares two texts by their lines, wherever these are.
+func TestDifferentLines(t *testing.T) {
+	old, now := differentLines("a\nb\n}\n", "a\n\tb \nc\n{\n")
+	if len(old) != 0 || len(now) != 1 || !now["c"] {
+		t.Errorf("a line is added: %v, %v", old, now)
+	}
+	old, now = differentLines("a\nb\nc", "b\nx\na\n")
+	if len(old) != 1 || !old["c"] || len(now) != 1 || !now["x"] {
+		t.Errorf("lines are moved and one replaced: %v, %v", old, now)
+	}
+	old, now = differentLines("a\nb\n", "a\nb\na\n")
+	if len(old)+len(now) != 0 {
+		t.Errorf("a line is repeated: %v, %v", old, now)
+	}
+}
