@@ -102,6 +102,11 @@ type ReviewSummary struct {
 	Back        int `json:"back_claimed,omitempty"` // the number of findings that BackTo have to confirm
 }
 
+// ClosedOver reports whether somebody resolved the review by hand although people refuse the change.
+func (s ReviewSummary) ClosedOver() bool {
+	return s.Status == ReviewResolved && s.ResolvedBy != Itself && len(s.Refusers) > 0 && s.Open+s.Unconfirmed > 0
+}
+
 // Summary returns the review as one line of the inbox.
 func (r Review) Summary() ReviewSummary {
 	s := ReviewSummary{

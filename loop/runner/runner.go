@@ -266,8 +266,8 @@ func (t *execution) complete(result string) error {
 
 // Abort ends a run for good and removes its worktree. It first stops a process on this machine that executes the run,
 // and what a killed one left running. The commits stay on the run's branch until the branch is deleted; left is a
-// snapshot of anything else in the worktree, or "". The worktree is removed before the event is recorded: on a full disk
-// that frees space, and a killed abort can be repeated.
+// snapshot of anything else in the worktree, or "". The worktree is removed before the event is recorded: on a full
+// disk that frees space, and a killed abort can be repeated.
 func Abort(ctx context.Context, s *store.Store, run record.Run) (after record.Run, left Left, err error) {
 	unlock, err := workspace.TakeRun(ctx, s, run)
 	if err != nil {

@@ -163,8 +163,8 @@ func (s *Store) KeptDrafts(review record.Review, me string) ([]KeptDraft, error)
 	return kept, err
 }
 
-// draftRemembered is how long a draft of a closed review is listed.
-const draftRemembered = 14 * 24 * time.Hour
+// closedRemembered is how long what a closed review leaves unsettled is listed.
+const closedRemembered = 14 * 24 * time.Hour
 
 // Stranded returns a line for each draft of me for a review that was closed before it was submitted.
 func (s *Store) Stranded(ctx context.Context, me string) (lines []string, err error) {
@@ -173,7 +173,7 @@ func (s *Store) Stranded(ctx context.Context, me string) (lines []string, err er
 	for _, file := range files {
 		id := filepath.Base(filepath.Dir(file))
 		info, infoErr := os.Lstat(file)
-		if id == seen || infoErr != nil || s.Now().Sub(info.ModTime()) > draftRemembered {
+		if id == seen || infoErr != nil || s.Now().Sub(info.ModTime()) > closedRemembered {
 			continue
 		}
 		seen = id

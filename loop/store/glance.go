@@ -28,7 +28,7 @@ const criticalMost = 20
 // Critical returns the newest reviews of commits on a branch ("" for a detached HEAD) with open critical findings,
 // according to the cache, like Glance.
 func (s *Store) Critical(branch string) []record.ReviewSummary {
-	idx := s.cached()
+	idx := s.lastRead()
 	defer idx.close()
 	var found []record.ReviewSummary
 	looked := 0

@@ -159,7 +159,7 @@ func newRow(of entity, was row, st *state, events []record.Event) (folded, error
 }
 
 // marksOf returns the sorted marks of a row: of all ids in its summary and events, of its own suffix, of a run's name,
-// of the review that a review follows, and of the verdicts that people gave there.
+// of the review that a review follows, of the verdicts that people gave there, and of how it was closed.
 func marksOf(r *row, summary []byte, events []record.Event, st *state) []uint64 {
 	_, suffix, _ := strings.Cut(r.id, "-")
 	marks := marksOfSuffix(suffix)
@@ -171,6 +171,9 @@ func marksOf(r *row, summary []byte, events []record.Event, st *state) []uint64 
 	}
 	if len(st.review.Refusers()) > 0 {
 		marks = append(marks, markOfDecision(record.RequestChanges))
+		if st.review.Summary().ClosedOver() {
+			marks = append(marks, closedOverMark)
+		}
 	}
 	if len(st.review.Approvers()) > 0 {
 		marks = append(marks, markOfDecision(record.Approve))

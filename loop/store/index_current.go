@@ -92,6 +92,14 @@ func (s *Store) takeKept() *index {
 	return nil
 }
 
+// lastRead returns the index that was read last, else the saved one.
+func (s *Store) lastRead() *index {
+	if idx := s.takeKept(); idx != nil {
+		return idx
+	}
+	return s.cached()
+}
+
 // known returns the manifest of the index that was read last, else the saved one.
 func (s *Store) known() manifest {
 	if idx := s.takeKept(); idx != nil {

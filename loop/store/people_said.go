@@ -2,38 +2,73 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 )
 
 // markOfDecision returns the mark of the reviews in which the verdict of a person is decision.
 func markOfDecision(decision record.Decision) uint64 { return markOfText("decision", string(decision)) }
 
+// closedOverMark marks the reviews that somebody resolved by hand although people refuse the change.
+var closedOverMark = markOfText("closed", "over")
+
 // Decided lists the reviews in which people refuse (record.RequestChanges) or approve (record.Approve), newest first,
 // at most most. It leaves out withdrawn requests.
 func (s *Store) Decided(ctx context.Context, decision record.Decision,
 	most int) (found []record.ReviewSummary, err error) {
-	err = s.withIndex(ctx, func(idx *index) error {
-		found = nil
-		entries, err := idx.stack.Newest(map[uint64]bool{kindReview.mark(markOfDecision(decision)): true})
-		for _, r := range rowsOf(entries) {
-			if err != nil || len(found) == most {
-				return err
-			}
-			if !r.begun() || r.status == string(record.ReviewCancelled) {
-				continue
-			}
-			var line record.ReviewSummary
-			line, err = loadLine[record.ReviewSummary](&r)
+	err = s.withIndex(ctx, func(idx *index) (err error) {
+		found, err = idx.linesMarked(markOfDecision(decision), most, func(line record.ReviewSummary) bool {
 			by := line.Refusers
 			if decision == record.Approve {
 				by = line.Approvers
 			}
-			if len(by) > 0 { // marks may collide
-				found = append(found, line)
-			}
-		}
+			return len(by) > 0 && line.Status != record.ReviewCancelled
+		})
 		return err
 	})
+	return found, err
+}
+
+// closedOverShown is the maximum number of reviews that ClosedOver names.
+const closedOverShown = 5
+
+// ClosedOver returns a line for each review that somebody else resolved lately although me asked for changes there and
+// has not agreed with the answers, according to the cache, like Glance.
+func (s *Store) ClosedOver(me string) []string {
+	idx := s.lastRead()
+	defer idx.close()
+	mine := func(by record.Speaker) bool { return record.SameActor(by.By, me) }
+	found, err := idx.linesMarked(closedOverMark, closedOverShown, func(line record.ReviewSummary) bool {
+		return line.ClosedOver() && !record.SameActor(line.ResolvedBy, me) && slices.ContainsFunc(line.Refusers, mine) &&
+			s.Now().Sub(line.ClosedAt) < closedRemembered
+	})
+	if err != nil { // the cache is damaged; the next command makes it anew
+		return nil
+	}
+	return each.Of(found, func(line record.ReviewSummary) string {
+		return fmt.Sprintf("%s resolved review %s, in which you asked for changes and have not agreed with the answers: "+
+			"git runr show %s", line.ResolvedBy, line.ID, line.ID)
+	})
+}
+
+// linesMarked lists the reviews with a mark for which is is true, newest first, at most most.
+func (idx *index) linesMarked(mark uint64, most int,
+	is func(record.ReviewSummary) bool) (found []record.ReviewSummary, err error) {
+	entries, err := idx.stack.Newest(map[uint64]bool{kindReview.mark(mark): true})
+	for _, r := range rowsOf(entries) {
+		if err != nil || len(found) == most {
+			return found, err
+		}
+		if !r.begun() {
+			continue
+		}
+		var line record.ReviewSummary
+		if line, err = loadLine[record.ReviewSummary](&r); is(line) { // marks may collide
+			found = append(found, line)
+		}
+	}
 	return found, err
 }

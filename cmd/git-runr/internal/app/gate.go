@@ -203,9 +203,9 @@ func sortToSee(held []intake.Gated, code []hooks.Push, trunks []string) (rest, t
 	return rest, toSee
 }
 
-// lacksAnswer reports whether a commit lacks only the answer of a person, and returns the branch on which the person was
-// asked: "" for a detached HEAD or a trunk. Rules, or somebody, must have looked at the commit: a secret would leave
-// this machine.
+// lacksAnswer reports whether a commit lacks only the answer of a person, and returns the branch on which the person
+// was asked: "" for a detached HEAD or a trunk. Rules, or somebody, must have looked at the commit: a secret would
+// leave this machine.
 func lacksAnswer(c intake.Gated, trunks []string) (branch string, lacks bool) {
 	review, branch := c.Asked()
 	if slices.Contains(trunks, "refs/heads/"+branch) {

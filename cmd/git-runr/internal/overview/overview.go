@@ -38,26 +38,27 @@ const (
 
 // Overview is the state of a repository, with up to three commands to type next.
 type Overview struct {
-	Branch   string                 `json:"branch"`
-	Head     gitstore.ID            `json:"head,omitempty"`
-	Problem  string                 `json:"problem,omitempty"`        // why HEAD cannot be read
-	Config   string                 `json:"config_problem,omitempty"` // why the configuration cannot be read
-	Under    string                 `json:"operation,omitempty"`      // git's own unfinished operation: merge, rebase …
-	Altered  string                 `json:"altered,omitempty"`        // changes that stop work here; see git runr guard
-	guard    string                 // the command that shows them
-	Hook     hooks.State            `json:"post_commit_hook"`
-	Hooks    string                 `json:"hooks_problem,omitempty"` // which installed hook would not run, and why
-	Covered  *Branch                `json:"branch_reviews,omitempty"`
-	Inbox    int                    `json:"inbox"` // number of open, submitted and claimed reviews
-	Reviews  []record.ReviewSummary `json:"reviews"`
-	Runs     []record.RunSummary    `json:"runs"`
-	Queue    []queue.Entry          `json:"queue"`                      // agents for which reviews of this clone wait
-	Working  bool                   `json:"worker_at_work"`             // a worker of this clone is running
-	Critical string                 `json:"critical,omitempty"`         // critical findings on this branch, in one line
-	Cut      []string               `json:"cut_short"`                  // unfinished operations, such as "land RUN: on main"
-	Unsynced string                 `json:"nothing_fetched,omitempty"`  // remote of which no reviews are here
-	Stranded []string               `json:"drafts_of_closed,omitempty"` // drafts of closed reviews, a line each
-	Next     []string               `json:"next"`
+	Branch     string                 `json:"branch"`
+	Head       gitstore.ID            `json:"head,omitempty"`
+	Problem    string                 `json:"problem,omitempty"`        // why HEAD cannot be read
+	Config     string                 `json:"config_problem,omitempty"` // why the configuration cannot be read
+	Under      string                 `json:"operation,omitempty"`      // git's own unfinished operation: merge, rebase …
+	Altered    string                 `json:"altered,omitempty"`        // changes that stop work here; see git runr guard
+	guard      string                 // the command that shows them
+	Hook       hooks.State            `json:"post_commit_hook"`
+	Hooks      string                 `json:"hooks_problem,omitempty"` // which installed hook would not run, and why
+	Covered    *Branch                `json:"branch_reviews,omitempty"`
+	Inbox      int                    `json:"inbox"` // number of open, submitted and claimed reviews
+	Reviews    []record.ReviewSummary `json:"reviews"`
+	Runs       []record.RunSummary    `json:"runs"`
+	Queue      []queue.Entry          `json:"queue"`                      // agents for which reviews of this clone wait
+	Working    bool                   `json:"worker_at_work"`             // a worker of this clone is running
+	Critical   string                 `json:"critical,omitempty"`         // critical findings on this branch, in one line
+	Cut        []string               `json:"cut_short"`                  // unfinished operations, such as "land RUN: on main"
+	Unsynced   string                 `json:"nothing_fetched,omitempty"`  // remote of which no reviews are here
+	Stranded   []string               `json:"drafts_of_closed,omitempty"` // drafts of closed reviews, a line each
+	ClosedOver []string               `json:"closed_over,omitempty"`      // as from store.ClosedOver
+	Next       []string               `json:"next"`
 }
 
 // Given is what the overview needs from the command line and the configuration.
@@ -110,7 +111,8 @@ func Of(ctx context.Context, records *store.Store, given Given) (Overview, error
 	if doc.Stranded, err = records.Stranded(ctx, given.Actor); err != nil {
 		return doc, err
 	}
-	doc.Critical = Critical(ctx, records) // Reviews has just updated the cache
+	doc.ClosedOver = records.ClosedOver(given.Actor) // Reviews has just updated the cache
+	doc.Critical = Critical(ctx, records)
 	if doc.Queue, err = queued(ctx, records, given.Remote); err != nil {
 		return doc, err
 	}
@@ -226,6 +228,7 @@ func (d Overview) Write(w io.Writer, live func(string) bool, style render.ListSt
 		render.Inbox(w, d.Reviews, d.Inbox, style)
 	}
 	screen.Each(w, "\n%s\n", d.Stranded)
+	screen.Each(w, "\n%s\n", d.ClosedOver)
 	d.writeQueue(w)
 	safetext.Fprintf(w, "\n%s\n", screen.Strong.Of("Next:"))
 	render.Lines(w, d.Next)
