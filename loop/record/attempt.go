@@ -27,18 +27,20 @@ const (
 
 // Attempt is one turn of an implementer.
 type Attempt struct {
-	Number  int         `json:"attempt"`
-	Step    string      `json:"step"`
-	Mode    AttemptMode `json:"mode"`
-	Agent   string      `json:"agent"`
-	From    gitstore.ID `json:"from"`             // the commit that it started from
-	Before  gitstore.ID `json:"before,omitempty"` // snapshot of the working tree when it began
-	After   gitstore.ID `json:"after,omitempty"`
-	Commit  gitstore.ID `json:"commit,omitempty"` // its result, on the run's branch
-	Tree    gitstore.ID `json:"tree,omitempty"`   // of Commit
-	Files   []string    `json:"files"`            // paths that it changed, from comparing trees
-	Claimed []string    `json:"claimed,omitempty"`
-	Edited  []string    `json:"edited,omitempty"` // paths seen in the agent's tool calls
+	Number int         `json:"attempt"`
+	Step   string      `json:"step"`
+	Mode   AttemptMode `json:"mode"`
+	Agent  string      `json:"agent"`
+	From   gitstore.ID `json:"from"`             // the commit that it started from
+	Before gitstore.ID `json:"before,omitempty"` // snapshot of the working tree when it began
+	After  gitstore.ID `json:"after,omitempty"`
+	Commit gitstore.ID `json:"commit,omitempty"` // its result, on the run's branch
+	Tree   gitstore.ID `json:"tree,omitempty"`   // of Commit
+	Files  []string    `json:"files"`            // paths that it changed, from comparing trees
+	// Found are those of Files that changed before the agent started: the setup, an earlier try or a person did that.
+	Found   []string `json:"found_changed,omitempty"`
+	Claimed []string `json:"claimed,omitempty"`
+	Edited  []string `json:"edited,omitempty"` // paths seen in the agent's tool calls
 	// changed but not reported; in place, of unknown origin and not in Files
 	Unclaimed []string `json:"unclaimed,omitempty"`
 	// in place: the user's changes that are gone; Before has them

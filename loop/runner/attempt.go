@@ -450,8 +450,12 @@ func (t *execution) commit(a *record.Attempt, work gitstore.CommitSpec) error {
 	if a.Commit = at; t.run.Plan.InPlace {
 		return nil
 	}
-	// The commit also contains what an earlier try of the attempt left and what a person did in the run's working tree.
-	return t.addFiles(&a.Files, a.From, a.Commit)
+	// The commit also contains what the setup did, what an earlier try of the attempt left, and what a person did in the
+	// run's working tree.
+	made := slices.Clone(a.Files)
+	err = t.addFiles(&a.Files, a.From, a.Commit)
+	a.Found = slices.DeleteFunc(slices.Clone(a.Files), among(made))
+	return err
 }
 
 // commitOn commits the run's working tree on its branch, on top of spec.Parent, and returns the commit and its tree. It

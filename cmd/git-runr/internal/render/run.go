@@ -178,6 +178,8 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 	screen.When(w, a.AllCounted,
 		"  the agent did not say what it changes: everything that changed here meanwhile counts\n")
 	screen.When(w, len(a.Unchanged) > 0, "  reported as changed, but unchanged: %s\n", strings.Join(a.Unchanged, ", "))
+	screen.When(w, len(a.Found) > 0, "  changed before the agent started, and committed with it: %s\n",
+		prose.FirstNames(a.Found, lostShown))
 	screen.When(w, len(a.Unclaimed) > 0, "  changed, but not reported: %s\n", strings.Join(a.Unclaimed, ", "))
 	screen.Each(w, "  %s\n", a.NotCarried)
 	screen.When(w, len(a.Lost) > 0, "  your own work that is gone: %s; to get it back: git runr undo --to %s --into DIR\n",
