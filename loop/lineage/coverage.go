@@ -346,7 +346,7 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		part: r.Part(), kind: r.ReviewKind,
 		change: r.Change, follows: r.Follows, branch: r.Branch,
 		waits: r.Status == record.ReviewOpen && r.Reviewer == record.Human,
-		at:    cmp.Or(r.SubmittedAt, r.CreatedAt),
+		at:    cmp.Or(r.VerdictAt, r.SubmittedAt, r.CreatedAt),
 	}
 	if !c.ranged {
 		c.author = r.Author

@@ -100,13 +100,18 @@ func Follow(ctx context.Context, s *store.Store) (Followed, error) {
 	return f.done, writeSeen(s, now)
 }
 
-// FollowRewrites calls Follow if this worktree's HEAD was rewritten since the last call. A clone without our hooks has
+// FollowRewrites calls Follow if git reported a rewrite that no call has read, or if this worktree's HEAD was rewritten
+// since the last call: that call may have come between the rewrite and git's report. A clone without our hooks has
 // no other sign of that.
 func FollowRewrites(ctx context.Context, s *store.Store) error {
-	if last := s.Repo.LastRewritten(); last == "" || last == readSeen(s).Rewritten {
+	noted, _, err := notedRewrites(s)
+	if err != nil {
+		return err
+	}
+	if last := s.Repo.LastRewritten(); len(noted) == 0 && (last == "" || last == readSeen(s).Rewritten) {
 		return nil
 	}
-	_, err := Follow(ctx, s)
+	_, err = Follow(ctx, s)
 	return err
 }
 

@@ -76,6 +76,7 @@ type ReviewSummary struct {
 	Clock       uint64               `json:"clock"`                  // as in Review
 	CreatedAt   time.Time            `json:"created_at"`
 	SubmittedAt time.Time            `json:"submitted_at,omitzero"`
+	VerdictAt   time.Time            `json:"verdict_at,omitzero"` // when its outcome was last said, if that is later
 	UpdatedAt   time.Time            `json:"updated_at"`
 	// Which commits the review covers: see Cover.
 	Base  gitstore.ID `json:"base,omitempty"`
@@ -121,6 +122,11 @@ func (r Review) Summary() ReviewSummary {
 		Others: r.Request.Others, People: r.Request.People, Waiting: r.Waiting(), Absent: r.Absent(), Outvoted: r.Outvoted(),
 		ReviewKind: r.Request.Kind, Files: r.summaryFiles(),
 		Branch: r.Request.Subject.Branch, Author: r.Request.Subject.Author, Usage: r.Usage, Spending: r.Spending,
+	}
+	for _, sub := range r.Submissions {
+		if sub.Outcome == s.Outcome && sub.At.After(cmp.Or(s.VerdictAt, s.SubmittedAt)) {
+			s.VerdictAt = sub.At
+		}
 	}
 	s.StillAsked = r.StillAsked()
 	s.Approved, s.ApprovalsNeeded = r.ApprovedOf()

@@ -82,6 +82,7 @@ func audit(s *session, store *store.Store) error {
 		if err != nil {
 			return err
 		}
+		s.followFirst(store, conf)
 		if bar, err = s.bar(store, conf, require, span.base, span.commits); err != nil {
 			return err
 		}

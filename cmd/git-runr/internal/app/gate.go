@@ -122,18 +122,17 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 	return exit.With(exit.NotPassed)
 }
 
-// examine finds what of a push does not pass. It follows rewritten commits first, so that the answer does not depend on
-// whether a worker has done that.
+// examine finds what of a push does not pass.
 func (s *session) examine(store *store.Store, conf *config.Config, refs []hooks.Push) (push examined, err error) {
 	push.remote = store.Repo.RemoteAt(s.Args().Get(1))
 	if push.pushed, err = s.sortPushed(store.Repo, refs); err != nil {
 		return push, err
 	}
-	trunks, err := store.Repo.Trunks(s.ctx, push.remote)
-	if err != nil {
+	if push.trunks, err = store.Repo.Trunks(s.ctx, push.remote); err != nil {
 		return push, err
 	}
-	commits, err := s.gated(store.Repo, push.remote, push.pushed, trunks)
+	s.takeForTrunks(&push.trunks, push)
+	commits, err := s.gated(store.Repo, push)
 	if err != nil {
 		return push, err
 	}
@@ -148,17 +147,20 @@ func (s *session) examine(store *store.Store, conf *config.Config, refs []hooks.
 		push.older = commits[maxPushed-1].ID
 	}
 	if push.commits = len(commits); push.commits > 0 {
-		if err := conf.Follow(s.ctx, store); err != nil {
-			s.say("rewritten commits were not followed, so a review may be missing here: %v", err)
-		}
+		s.followFirst(store, conf)
 	}
 	if push.bar, push.held, err = s.held(store, conf, push.pushed.code, commits); err != nil {
 		return push, err
 	}
-	s.writeGuessed(trunks, push)
-	push.trunks = trunks
-	push.held, push.toSee = sortToSee(push.held, push.pushed.code, trunks.Refs)
+	push.held, push.toSee = sortToSee(push.held, push.pushed.code, push.trunks.Refs)
 	return push, nil
+}
+
+// followFirst follows rewritten commits, so that an answer does not depend on whether a worker has done that.
+func (s *session) followFirst(store *store.Store, conf *config.Config) {
+	if err := conf.Follow(s.ctx, store); err != nil {
+		s.say("rewritten commits were not followed, so a review may be missing here: %v", err)
+	}
 }
 
 // setPrivateAside takes the commits of private logs out of commits, and names them in pushed.
@@ -174,18 +176,17 @@ func (s *session) setPrivateAside(repo *gitstore.Repo, pushed *pushedRefs,
 	}), err
 }
 
-// mayBeTrunk reports whether ref is a branch of the remote that may be the default one, which is not known here.
-func mayBeTrunk(trunks gitstore.Trunks, ref hooks.Push) bool {
-	return trunks.Guessed && ref.Old != "" && !slices.Contains(trunks.Refs, ref.Remote)
-}
-
-// writeGuessed says that the gate takes a branch for the default one.
-func (s *session) writeGuessed(trunks gitstore.Trunks, push examined) {
+// takeForTrunks adds to trunks the existing branches that a push goes to, if the remote's default branch is not known
+// here: one of them may be that. It says so.
+func (s *session) takeForTrunks(trunks *gitstore.Trunks, push examined) {
+	if !trunks.Guessed {
+		return
+	}
 	for _, ref := range push.pushed.code {
-		if mayBeTrunk(trunks, ref) {
+		if ref.Old != "" && !slices.Contains(trunks.Refs, ref.Remote) {
+			trunks.Refs = append(trunks.Refs, ref.Remote)
 			safetext.Fprintf(s.out, "git runr: the default branch of %[1]s is not known here, so the gate looks at %[2]s as "+
 				"at that: git remote set-head %[1]s -a\n", push.remote, strings.TrimPrefix(ref.Remote, "refs/heads/"))
-			return
 		}
 	}
 }
@@ -257,15 +258,14 @@ func (s *session) writeToSee(bar lineage.Bar, commits []intake.Gated) {
 // gated returns the pushed commits that the gate examines: all that are new on a trunk of the remote, and those for
 // other refs that no branch of the remote has. A commit that is refused on a topic branch of the remote is new on
 // the trunk. More than maxPushed commits mean that there may be others, too.
-func (s *session) gated(repo *gitstore.Repo, remote string, pushed pushedRefs,
-	trunks gitstore.Trunks) (commits []gitstore.LoggedCommit, err error) {
+func (s *session) gated(repo *gitstore.Repo, push examined) (commits []gitstore.LoggedCommit, err error) {
 	var others []gitstore.ID
-	for _, ref := range pushed.code {
+	for _, ref := range push.pushed.code {
 		known := false
-		if slices.Contains(trunks.Refs, ref.Remote) || mayBeTrunk(trunks, ref) {
+		if slices.Contains(push.trunks.Refs, ref.Remote) {
 			var added []gitstore.LoggedCommit
 			if added, known, err = repo.Added(s.ctx, ref.New, ref.Old, maxPushed+1); err == nil && !known {
-				added, known, err = repo.AddedBeside(s.ctx, trunks, ref.New, maxPushed+1)
+				added, known, err = repo.AddedBeside(s.ctx, push.trunks, ref.New, maxPushed+1)
 			}
 			if err != nil {
 				return nil, err
@@ -277,7 +277,7 @@ func (s *session) gated(repo *gitstore.Repo, remote string, pushed pushedRefs,
 		}
 	}
 	there := each.SetOf(commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
-	fresh, err := repo.Unpushed(s.ctx, remote, others, pushed.old, maxPushed+1)
+	fresh, err := repo.Unpushed(s.ctx, push.remote, others, push.pushed.old, maxPushed+1)
 	return append(commits, slices.DeleteFunc(fresh, func(c gitstore.LoggedCommit) bool { return there[c.ID] })...), err
 }
 
