@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // The remains of a killed supervisor are found by its record: processes that ignore TERM, and
@@ -33,6 +34,12 @@ func TestStopNoted(t *testing.T) {
 				t.Fatal(err)
 			}
 			waitForFile(t, pidFile)
+			for range 1000 { // the supervisor notes the process id once the command runs
+				if len(notEnded(notes)) == 1 && notEnded(notes)[0].PID > 0 {
+					break
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
 			StopNoted(notes)
