@@ -9,8 +9,7 @@ import (
 )
 
 // confirms reports whether the answer's actor can confirm that the finding is fixed or gone: an objector, a verifier,
-// or this program, which does not confirm to a person that code is gone. See Voice.takesBack for who may speak as the
-// objector.
+// or this program, but not to a person who asked for changes. See Voice.takesBack for who may speak as the objector.
 func (r Review) confirms(a Answer) bool {
 	ids := r.sameIDs(a.Finding)
 	said := func(s Submission) bool {
@@ -22,12 +21,12 @@ func (r Review) confirms(a Answer) bool {
 			return ruled.Kind == Fixed && slices.Contains(ids, ruled.Finding)
 		})
 	}
-	itself := a.Actor == Itself && !(a.Kind == AnswerGone && r.personAsked(ids))
+	itself := a.Actor == Itself && !r.personAsked(ids)
 	return itself || slices.ContainsFunc(r.Submissions, said) || slices.ContainsFunc(r.Verifications, verified)
 }
 
-// personAsked reports whether a person who asked for changes reported the finding that has these ids. That its code was
-// deleted does not settle it: the code may come back, and the person may have meant more.
+// personAsked reports whether a person who asked for changes reported the finding that has these ids. That its lines
+// were changed or deleted does not settle it: they may be elsewhere or come back, and the person may have meant more.
 func (r Review) personAsked(ids []string) bool {
 	return slices.ContainsFunc(r.Standing(), func(s Submission) bool {
 		return s.Decision == RequestChanges &&

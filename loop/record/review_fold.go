@@ -323,10 +323,13 @@ func (r *Review) resolve(e Event, by ActorPayload) {
 
 func (r *Review) answer(e Event, p FindingAnswer) {
 	p.At, p.Voice = e.Timestamp, r.voice(e, p.Actor)
+	ids := r.sameIDs(p.Finding)
+	if r.personAsked(ids) { // who answers does not say who confirms
+		p.ConfirmedBy = ""
+	}
 	if p.Claimed() && r.confirms(p.Answer) {
 		p.ConfirmedBy = p.Actor
 	}
-	ids := r.sameIDs(p.Finding)
 	r.Answers = insertBefore(r.Answers, p.Answer, func(a Answer) bool {
 		return a.Kind == AnswerOpen && p.Kind != AnswerOpen && slices.Contains(ids, a.Finding) && saidSince(a.Writer, a.At, e)
 	})
