@@ -95,16 +95,19 @@ func (r *Repo) Trunks(ctx context.Context, remote string) (Trunks, error) {
 	return trunks, nil
 }
 
-// AddedBeside lists the commits of tip, for a new trunk, that no trunk has as last fetched, newest first, at most max.
-// ok is false if none was fetched.
+// AddedBeside lists the commits of tip that no trunk has as last fetched, newest first, at most max: all commits if no
+// trunk was fetched. In a shallow clone it then returns a *MissingError. ok is false if tip leads to no commit.
 func (r *Repo) AddedBeside(ctx context.Context, trunks Trunks, tip ID,
 	max int) (commits []LoggedCommit, ok bool, err error) {
 	commit, err := r.commitAt(ctx, tip)
-	if err != nil || commit == "" || len(trunks.tips) == 0 {
+	if err != nil || commit == "" {
 		return nil, false, err
 	}
 	revs := append([]ID{commit}, r.except(ctx, trunks.tips)...)
 	commits, err = r.logMessages(ctx, revs, fmt.Sprintf("--max-count=%d", max), "--no-patch")
+	if err == nil && len(trunks.tips) == 0 {
+		err = r.Whole(string(tip.Short()), commits)
+	}
 	if err != nil {
 		return nil, true, fmt.Errorf("list what is pushed: %w", err)
 	}

@@ -96,21 +96,12 @@ func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, 
 			if err != nil {
 				return nil, nil, err
 			}
-			c.Finding = cmp.Or(worstOf(review), lostFix(c.Covered))
+			if c.Finding = worstOf(review); c.Finding == "" && c.RefusedIn != "" {
+				c.Finding = c.RefusedIn + " has the refused code without what settled it"
+			}
 		}
 	}
 	return held, partial, nil
-}
-
-// lostFix says that what settled the findings is not there, or returns "".
-func lostFix(c lineage.Covered) string {
-	switch {
-	case c.Undone:
-		return "what settled it is undone"
-	case c.Elsewhere:
-		return "what settled it is not in this history"
-	}
-	return ""
 }
 
 // worstOf returns the worst open or deferred finding of a review, on one line, or else what it asks for.
@@ -148,6 +139,8 @@ func ToType(held []Gated, level lineage.Level, rules bool, most int) []string {
 			continue
 		case c.Review == "" && c.Finding != "":
 			line = "git rebase -i " + c.Commit.Short() + "~1"
+		case c.RefusedIn != "":
+			line = "git runr inbox reopen " + c.Review
 		case c.Refused && c.Review != "":
 			line = "git runr show " + c.Review
 		case asked != "" && !c.RulesLooked(): // rules have to look before it may go to the branch where that person is asked

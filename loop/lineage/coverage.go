@@ -63,11 +63,10 @@ type Covered struct {
 	Claimed int            `json:"claimed_fixed,omitempty"` // findings claimed fixed or gone and not confirmed
 	// Unconfirmed is the number of answers that the people who asked for changes have not confirmed.
 	Unconfirmed int      `json:"unconfirmed,omitempty"`
-	LeftOut     int      `json:"left_out_files,omitempty"`    // files that the reviewer was not shown
-	RedOnBase   []string `json:"red_on_base,omitempty"`       // checks that also fail without the change
-	Elsewhere   bool     `json:"settled_elsewhere,omitempty"` // the refused code is there, and a fix is not
-	Undone      bool     `json:"fix_undone,omitempty"`        // a fix was there, and the refused code is back
-	InItself    string   `json:"in_itself,omitempty"`         // a secret in the commit's own message or header
+	LeftOut     int      `json:"left_out_files,omitempty"`  // files that the reviewer was not shown
+	RedOnBase   []string `json:"red_on_base,omitempty"`     // checks that also fail without the change
+	RefusedIn   string   `json:"refused_code_in,omitempty"` // a file with the refused code without what settled it
+	InItself    string   `json:"in_itself,omitempty"`       // a secret in the commit's own message or header
 	// NotShownBy is the review that passed a range and showed no line of the commit: a later one takes back what it
 	// adds, or it has no lines.
 	NotShownBy string `json:"not_shown_by,omitempty"`
@@ -175,6 +174,7 @@ func CountCovered(covered []Covered) CoverCounts {
 type cover struct {
 	Covered
 	span      gitstore.Span    // as recorded
+	origin    gitstore.Span    // the change that was reviewed, which may have moved to span
 	ranged    bool             // it covers each commit of the range too, except those in unseen
 	unseen    []gitstore.ID    // commits of the range that the reviewer did not see
 	cut       bool             // it refuses a range whose newest commit is not among those asked about
@@ -340,6 +340,7 @@ func reviewCovers(r record.ReviewSummary) []cover {
 			Unconfirmed: r.Unconfirmed, LeftOut: r.LeftOut, RedOnBase: r.RedOnBase, reviewer: r.Reviewer,
 		},
 		span:      gitstore.Span{From: r.Base, To: r.Commit},
+		origin:    gitstore.Span{From: r.Base, To: r.Commit},
 		ranged:    r.Kind == record.SubjectRange,
 		settled:   r.FixedBy,
 		approvers: r.Approvers, refusers: r.Refusers, unseen: r.Unseen,
@@ -393,7 +394,7 @@ func movedCovers(r record.ReviewSummary, c cover) (covers []cover) {
 			at.State = CoverCarried
 		case m.State == record.MoveStale:
 			refuses := c.Refused && len(c.refusers) > 0 // people did, and they have not settled it
-			at.State, at.Level, at.Passed, at.change, at.ranged = CoverStale, "", false, "", false
+			at.State, at.Level, at.change, at.ranged = CoverStale, "", "", false
 			at.Refused, at.Before = refuses, refuses
 			if refuses {
 				at.State, at.From = CoverReviewed, r.Commit
@@ -660,6 +661,7 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 	case stale != nil && pending != nil:
 		return Covered{State: CoverStale, Review: pending.Review, From: stale.From, reviewer: pending.reviewer}
 	case stale != nil:
+		stale.Passed = false
 		return stale.Covered
 	case pending != nil:
 		return pending.Covered

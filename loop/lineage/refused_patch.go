@@ -2,9 +2,7 @@ package lineage
 
 import (
 	"context"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/each"
@@ -15,40 +13,37 @@ import (
 // maxDecided is how many of the newest reviews in which people refuse, and in which they approve, are read.
 const maxDecided = 100
 
-// addRefusedPatches adds to by what people refuse, for commits with the patch of a refused commit: copies by
-// cherry-pick, squash or am, also where other lines of the files differ. What these people passed later, of the same
-// patch, takes that back. It does not compare what is older than the refused commit in commits, which are newest
-// first. It starts git only for commits that change the same paths, and adds nothing where git cannot compute a patch,
-// as in a partial clone.
+// addRefusedPatches adds to by what people refuse, for commits that make all edits of a refused commit: copies by
+// cherry-pick, squash or am, also between other lines and beside other edits. What these people passed later, of
+// exactly the same edits, takes that back. It does not compare what is older than the refused commit in commits, which
+// are newest first.
 func addRefusedPatches(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
 	by map[gitstore.ID][]cover) error {
-	p := newPatches(ctx, s)
-	if err := p.read(record.RequestChanges); err != nil || len(p.said) == 0 {
+	p := patches{reader: newReader(ctx, s), commits: commits}
+	refused, err := p.decided(record.RequestChanges)
+	if err != nil || len(refused) == 0 {
 		return err
 	}
-	copies := slices.DeleteFunc(p.alike(commits), func(id gitstore.ID) bool {
-		return slices.ContainsFunc(by[id], func(own cover) bool { return own.Refused && len(own.refusers) > 0 })
-	})
-	of, err := p.byPatch(copies)
-	if err != nil || len(of) == 0 {
+	copies, err := p.copies(refused)
+	if err != nil || len(copies) == 0 {
 		return err
 	}
-	copies = each.Where(copies, func(id gitstore.ID) bool { return len(of[id]) > 0 })
-	if err := p.read(record.Approve); err != nil {
+	approved, err := p.decided(record.Approve)
+	if err != nil {
 		return err
 	}
-	if of, err = p.byPatch(copies); err != nil {
-		return err
-	}
-	for _, id := range copies {
-		for _, c := range of[id] {
-			had := func(own cover) bool { return own.Review == c.Review }
+	for id, of := range copies {
+		passed, err := p.same(id, approved)
+		if err != nil {
+			return err
+		}
+		for _, c := range of {
+			had := func(own cover) bool { return own.Review == c.Review || own.Refused && len(own.refusers) > 0 }
 			replaced := func(later cover) bool { return later.replaces(c) }
-			if !c.refusesCopies() || slices.ContainsFunc(by[id], had) || slices.ContainsFunc(of[id], replaced) {
-				continue
+			if !slices.ContainsFunc(by[id], had) && !slices.ContainsFunc(passed, replaced) {
+				c.State = CoverCarried
+				by[id] = append(by[id], c)
 			}
-			c.State, c.ranged = CoverCarried, false
-			by[id] = append(by[id], c)
 		}
 	}
 	return nil
@@ -61,103 +56,109 @@ func (c cover) refusesCopies() bool {
 
 // patches compares commits with those about which people gave a verdict.
 type patches struct {
-	ctx   context.Context
-	store *store.Store
-	said  map[gitstore.ID][]cover // the verdicts, by commit
-	paths map[gitstore.ID]string  // see pathsOf
+	*reader
+	commits []gitstore.LoggedCommit // newest first
 }
 
-func newPatches(ctx context.Context, s *store.Store) patches {
-	return patches{ctx: ctx, store: s, paths: map[gitstore.ID]string{}, said: map[gitstore.ID][]cover{}}
+// verdict is what people said of a commit.
+type verdict struct {
+	commit gitstore.LoggedCommit
+	said   []cover
 }
 
-// read adds the newest reviews in which people gave a verdict to said.
-func (p *patches) read(decision record.Decision) error {
+// decided returns the newest verdicts of people, by commit.
+func (p *patches) decided(decision record.Decision) (map[gitstore.ID]*verdict, error) {
 	reviews, err := p.store.Decided(p.ctx, decision, maxDecided)
+	if err != nil {
+		return nil, err
+	}
+	of := map[gitstore.ID]*verdict{}
 	for _, r := range reviews {
 		covers := reviewCovers(r)
-		if len(covers) == 0 {
+		if len(covers) == 0 || decision == record.RequestChanges && !covers[0].refusesCopies() {
 			continue
 		}
 		for id := range each.Set(append(slices.Clone(r.Within), r.Commit)) {
+			commit, here, err := p.commit(id)
+			if err != nil {
+				return nil, err
+			}
+			if !here {
+				continue
+			}
+			if of[id] == nil {
+				of[id] = &verdict{commit: commit}
+			}
 			c := covers[0]
 			c.From = id
-			p.said[id] = append(p.said[id], c)
-		}
-	}
-	return err
-}
-
-// byPatch returns the verdicts about commits with the patch of one of copies, by that one.
-func (p *patches) byPatch(copies []gitstore.ID) (map[gitstore.ID][]cover, error) {
-	if len(copies) == 0 {
-		return nil, p.ctx.Err()
-	}
-	there := each.SetOf(copies, p.pathsOf)
-	var originals []gitstore.ID
-	for _, id := range slices.Sorted(maps.Keys(p.said)) {
-		if there[p.pathsOf(id)] {
-			originals = append(originals, id)
-		}
-	}
-	patch, err := p.store.Repo.PatchIDs(p.ctx, slices.Concat(originals, copies))
-	if err != nil {
-		return nil, p.ctx.Err()
-	}
-	of := map[gitstore.ID][]cover{}
-	for _, id := range copies {
-		for _, original := range originals {
-			if original != id && patch[id] != "" && patch[id] == patch[original] {
-				of[id] = append(of[id], p.said[original]...)
-			}
+			of[id].said = append(of[id].said, c)
 		}
 	}
 	return of, nil
 }
 
-// pathsOf returns the paths that a commit changes, joined by NUL: "" for a merge, and for a commit whose trees are not
-// here, as in a shallow or partial clone.
-func (p *patches) pathsOf(id gitstore.ID) string {
-	if paths, known := p.paths[id]; known {
-		return paths
-	}
-	commit, err := p.store.Repo.ReadCommit(p.ctx, id)
-	if err != nil {
-		return ""
-	}
-	return p.pathsOfListed(gitstore.LoggedCommit{ID: id, Parents: commit.Parents})
-}
-
-// pathsOfListed is pathsOf for a commit whose parents are known.
-func (p *patches) pathsOfListed(c gitstore.LoggedCommit) string {
-	if _, known := p.paths[c.ID]; !known && len(c.Parents) < 2 {
-		paths, _ := changedPaths(p.ctx, p.store, c) // none if they cannot be read
-		p.paths[c.ID] = strings.Join(paths, "\x00")
-	}
-	return p.paths[c.ID]
-}
-
-// alike returns those of commits, newest first, that change the same paths as a refused commit that is not newer.
-func (p *patches) alike(commits []gitstore.LoggedCommit) (found []gitstore.ID) {
-	inView := each.SetOf(commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
-	refused := map[string]bool{} // paths of the refused commits that are not newer
-	for id, covers := range p.said {
-		if !inView[id] && slices.ContainsFunc(covers, cover.refusesCopies) {
-			refused[p.pathsOf(id)] = true
+// copies returns, by commit, what people refuse of commits with the same edits that are not newer.
+func (p *patches) copies(refused map[gitstore.ID]*verdict) (map[gitstore.ID][]cover, error) {
+	inView := each.SetOf(p.commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
+	older, found := map[string][]*verdict{}, map[gitstore.ID][]cover{} // older by their first path
+	add := func(v *verdict) {
+		if paths := p.pathsOf(v.commit); len(paths) > 0 {
+			older[paths[0]] = append(older[paths[0]], v)
 		}
 	}
-	for i, c := range slices.Backward(commits) {
-		refuses := slices.ContainsFunc(p.said[c.ID], cover.refusesCopies)
-		if len(refused) == 0 && (!refuses || i == 0) { // nothing is refused yet, or nothing is newer
+	for id, v := range refused {
+		if !inView[id] {
+			add(v)
+		}
+	}
+	for i, c := range slices.Backward(p.commits) {
+		if len(older) > 0 {
+			for _, path := range p.pathsOf(c) {
+				for _, v := range older[path] {
+					is, err := p.makes(c, v.commit)
+					if err != nil {
+						return nil, err
+					}
+					if is {
+						found[c.ID] = append(found[c.ID], v.said...)
+					}
+				}
+			}
+		}
+		if v := refused[c.ID]; v != nil && i > 0 {
+			add(v)
+		}
+	}
+	return found, nil
+}
+
+// makes reports whether commit makes all edits of another.
+func (p *patches) makes(commit, other gitstore.LoggedCommit) (bool, error) {
+	if !coversPaths(p.pathsOf(commit), p.pathsOf(other)) {
+		return false, nil
+	}
+	edits, err := p.ofCommit(commit)
+	if err != nil {
+		return false, err
+	}
+	of, err := p.ofCommit(other)
+	return contains(edits, of), err
+}
+
+// same returns what people said of other commits with exactly the edits of commit.
+func (p *patches) same(id gitstore.ID, of map[gitstore.ID]*verdict) (said []cover, err error) {
+	commit, _, err := p.commit(id)
+	for _, v := range of {
+		if err != nil || v.commit.ID == id || !slices.Equal(p.pathsOf(commit), p.pathsOf(v.commit)) {
 			continue
 		}
-		paths := p.pathsOfListed(c)
-		if refused[paths] && paths != "" {
-			found = append(found, c.ID)
+		var makes, made bool
+		if makes, err = p.makes(commit, v.commit); err == nil && makes {
+			made, err = p.makes(v.commit, commit)
 		}
-		if refuses {
-			refused[paths] = true
+		if made {
+			said = append(said, v.said...)
 		}
 	}
-	return found
+	return said, err
 }

@@ -1,0 +1,221 @@
+package lineage
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
+	"github.com/git-runr/git-runr/loop/store"
+)
+
+// edit is what a change does to a file. The id of a file that is not there is "".
+type edit struct {
+	path           string
+	old, new       gitstore.ID
+	added, removed lineSet // lines that only one of the two versions has
+}
+
+// lineSet is the lines of a file without the white space around them, and without those that have no letter or digit.
+type lineSet map[string]bool
+
+// count returns how many of lines are in l.
+func (l lineSet) count(lines lineSet) (n int) {
+	for line := range lines {
+		if l[line] {
+			n++
+		}
+	}
+	return n
+}
+
+// has reports whether all of lines are in l.
+func (l lineSet) has(lines lineSet) bool { return l.count(lines) == len(lines) }
+
+// contains reports whether a change makes all edits of another, and maybe more, wherever the lines are in their files.
+func contains(change, other []edit) bool {
+	return len(other) > 0 && !slices.ContainsFunc(other, func(e edit) bool {
+		in, same := each.First(change, func(c edit) bool { return c.path == e.path })
+		lines := len(e.added)+len(e.removed) > 0 && in.added.has(e.added) && in.removed.has(e.removed)
+		return !same || in.new != e.new && !lines
+	})
+}
+
+// version is a file of a commit; its id is "" if the commit does not have it.
+type version struct {
+	path  string
+	id    gitstore.ID
+	lines lineSet
+}
+
+// holds reports whether v has what e does: at least half of the lines that it adds, or none of those that it removes.
+func (v version) holds(e edit) bool {
+	switch {
+	case v.id == e.new:
+		return true
+	case len(e.added) > 0:
+		return 2*v.lines.count(e.added) >= len(e.added)
+	}
+	return len(e.removed) > 0 && v.lines.count(e.removed) == 0
+}
+
+// applies reports whether v has all that e adds, and nothing that it removes.
+func (v version) applies(e edit) bool {
+	return v.id == e.new || v.id != e.old && v.lines.has(e.added) && v.lines.count(e.removed) == 0
+}
+
+// undoes reports whether v is as before e, or has all that e removes and nothing that it adds.
+func (v version) undoes(e edit) bool {
+	back := len(e.removed) > 0 && v.lines.has(e.removed) && v.lines.count(e.added) == 0
+	return v.id == e.old || v.id != e.new && back
+}
+
+// reader reads edits, and keeps what it has read. What is not in this clone has no edits.
+type reader struct {
+	ctx     context.Context
+	store   *store.Store
+	edits   map[gitstore.Span][]edit
+	paths   map[gitstore.ID][]string
+	lines   map[gitstore.ID]lineSet             // of files as they are in a commit
+	renames map[gitstore.Span]map[string]string // new paths by old ones
+}
+
+func newReader(ctx context.Context, s *store.Store) *reader {
+	return &reader{ctx: ctx, store: s, edits: map[gitstore.Span][]edit{}, paths: map[gitstore.ID][]string{},
+		lines: map[gitstore.ID]lineSet{}, renames: map[gitstore.Span]map[string]string{}}
+}
+
+// pathsOf returns the paths that a commit changes, sorted: none for a merge.
+func (r *reader) pathsOf(c gitstore.LoggedCommit) []string {
+	if _, known := r.paths[c.ID]; !known && len(c.Parents) < 2 {
+		paths, _ := changedPaths(r.ctx, r.store, c) // none if they cannot be read
+		slices.Sort(paths)
+		r.paths[c.ID] = paths
+	}
+	return r.paths[c.ID]
+}
+
+// commit returns a commit with its parents; without them if it cannot be read here.
+func (r *reader) commit(id gitstore.ID) (c gitstore.LoggedCommit, here bool, err error) {
+	read, err := r.store.Repo.ReadCommit(r.ctx, id)
+	return gitstore.LoggedCommit{ID: id, Parents: read.Parents}, err == nil, r.unlessAbsent(err)
+}
+
+// ofCommit returns the edits of a commit.
+func (r *reader) ofCommit(c gitstore.LoggedCommit) ([]edit, error) {
+	base, err := parentOf(r.ctx, r.store, c)
+	if err != nil {
+		return nil, r.unlessAbsent(err)
+	}
+	return r.of(gitstore.Span{From: base, To: c.ID})
+}
+
+// of returns the edits of a change.
+func (r *reader) of(span gitstore.Span) ([]edit, error) {
+	if known, ok := r.edits[span]; ok {
+		return known, nil
+	}
+	changes, err := r.store.Repo.Changed(r.ctx, span.From, span.To)
+	if err != nil {
+		return nil, r.unlessAbsent(err)
+	}
+	edits := make([]edit, len(changes))
+	for i, change := range changes {
+		old, err := r.text(change.OldID)
+		if err != nil {
+			return nil, err
+		}
+		now, err := r.text(change.NewID)
+		if err != nil {
+			return nil, err
+		}
+		edits[i] = edit{path: change.Path, old: change.OldID, new: change.NewID}
+		edits[i].removed, edits[i].added = differentLines(old, now)
+	}
+	r.edits[span] = edits
+	return edits, nil
+}
+
+// at returns a file of a commit, also if it was renamed after since.
+func (r *reader) at(commit gitstore.ID, path string, since gitstore.ID) (version, error) {
+	file, err := r.store.Repo.File(r.ctx, commit, path)
+	if errors.Is(err, gitstore.ErrNotFound) {
+		span := gitstore.Span{From: since, To: commit}
+		if _, known := r.renames[span]; !known {
+			r.renames[span], _ = r.store.Repo.Renames(r.ctx, since, commit, false) // none if git finds none
+		}
+		path = r.renames[span][path]
+		file, err = r.store.Repo.File(r.ctx, commit, path)
+	}
+	if err != nil {
+		return version{}, r.unlessAbsent(err)
+	}
+	if _, known := r.lines[file.ID]; !known {
+		text, err := r.text(file.ID)
+		if err != nil {
+			return version{}, err
+		}
+		r.lines[file.ID] = linesOf(strings.Split(text, "\n"))
+	}
+	return version{path, file.ID, r.lines[file.ID]}, nil
+}
+
+// text returns the text of a file: "" if it cannot be read here, as of a submodule, or is not there.
+func (r *reader) text(blob gitstore.ID) (string, error) {
+	if blob == "" {
+		return "", nil
+	}
+	text, err := r.store.Repo.ReadBlob(r.ctx, blob)
+	if err != nil {
+		return "", r.unlessAbsent(err)
+	}
+	return string(text), nil
+}
+
+// unlessAbsent returns err, unless an object is not here, as in a shallow or partial clone, or cannot be read.
+func (r *reader) unlessAbsent(err error) error {
+	if errors.Is(err, gitstore.ErrNotFound) || errors.Is(err, gitstore.ErrTooLarge) {
+		return r.ctx.Err()
+	}
+	return err
+}
+
+// differentLines returns the lines that only old has, and those that only now has.
+func differentLines(old, now string) (onlyOld, onlyNow lineSet) {
+	was, is := strings.Split(old, "\n"), strings.Split(now, "\n")
+	head, tail, most := 0, 0, min(len(was), len(is))
+	for head < most && was[head] == is[head] {
+		head++
+	}
+	for tail < most-head && was[len(was)-1-tail] == is[len(is)-1-tail] {
+		tail++
+	}
+	onlyOld, onlyNow = linesOf(was[head:len(was)-tail]), linesOf(is[head:len(is)-tail])
+	for line := range onlyOld {
+		if onlyNow[line] {
+			delete(onlyOld, line)
+			delete(onlyNow, line)
+		}
+	}
+	for _, line := range slices.Concat(was[:head], was[len(was)-tail:]) {
+		line = strings.TrimSpace(line)
+		delete(onlyOld, line)
+		delete(onlyNow, line)
+	}
+	return onlyOld, onlyNow
+}
+
+// linesOf returns lines as a set.
+func linesOf(lines []string) lineSet {
+	set := lineSet{}
+	word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	for _, line := range lines {
+		if strings.ContainsFunc(line, word) {
+			set[strings.TrimSpace(line)] = true
+		}
+	}
+	return set
+}
