@@ -422,7 +422,7 @@ func runCovers(r record.RunSummary) []cover {
 	}
 	c.Level = levelOf(r.Looked, c.Outcome)
 	// A person who accepted the run answered what is less than CRITICAL.
-	c.Refused = !c.Passed && (stopped || c.Verdict == reply.CriticalFail)
+	c.Refused = !c.Passed && (stopped || r.ByPolicy || c.Verdict == reply.CriticalFail)
 	covers := []cover{c}
 	if l := r.LandedAs; l != nil && l.Commit != r.Commit {
 		c.From, c.State, c.span = r.Commit, CoverCarried, gitstore.Span{From: l.Onto, To: l.Commit}

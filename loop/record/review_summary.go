@@ -103,6 +103,11 @@ type ReviewSummary struct {
 	Back        int `json:"back_claimed,omitempty"` // the number of findings that BackTo have to confirm
 }
 
+// Refuses reports whether what is open or not confirmed in the review refuses its change.
+func (s ReviewSummary) Refuses() bool {
+	return (s.Outcome == OutcomeFailed || s.Critical > 0) && s.Open+s.Unconfirmed > 0
+}
+
 // ClosedOver reports whether somebody resolved the review by hand although people refuse the change.
 func (s ReviewSummary) ClosedOver() bool {
 	return s.Status == ReviewResolved && s.ResolvedBy != Itself && len(s.Refusers) > 0 && s.Open+s.Unconfirmed > 0

@@ -54,6 +54,7 @@ type Run struct {
 	Interventions []Intervention `json:"interventions,omitempty"`
 	Answer        runplan.Choice `json:"answer,omitempty"`      // a person's decision about a run that gave up
 	AnsweredBy    string         `json:"answered_by,omitempty"` // who gave it
+	ByPolicy      bool           `json:"by_policy,omitempty"`   // the workflow gave it, no person
 	Landed        *Landed        `json:"landed,omitempty"`
 	Asked         *Asked         `json:"asked,omitempty"` // the newest review that people were asked for
 	Since         int            `json:"rounds_before"`   // rounds that no longer count because a person stepped in

@@ -199,7 +199,7 @@ func (r *Run) stopped(_ Event, read StopPayload) {
 func (r *Run) answered(e Event, answer AnswerPayload) {
 	r.Answer, r.AnsweredBy = answer.Choice, PersonName(e.Actor)
 	if answer.By == "policy" {
-		r.AnsweredBy = "the policy of " + r.AnsweredBy
+		r.AnsweredBy, r.ByPolicy = "the policy of "+r.AnsweredBy, true
 	}
 	if answer.Choice == runplan.ChoiceSkip {
 		r.Status, r.Result = RunSkipped, "skipped"
@@ -237,7 +237,7 @@ func (r *Run) resumed(e Event, p ResumedPayload) {
 	if p.Limits != nil {
 		r.Plan.SetLimits(*p.Limits)
 	}
-	r.Status, r.Result, r.Stop, r.Answer, r.AnsweredBy = RunRunning, "", nil, "", ""
+	r.Status, r.Result, r.Stop, r.Answer, r.AnsweredBy, r.ByPolicy = RunRunning, "", nil, "", "", false
 	r.Since, r.ChecksSince, r.Began = len(r.Rounds), len(r.Checks), e.Timestamp
 }
 

@@ -20,7 +20,8 @@ type RunSummary struct {
 	Commit    gitstore.ID    `json:"commit,omitempty"`
 	Attempts  int            `json:"attempts"`
 	Rounds    int            `json:"rounds"`
-	Verdict   reply.Verdict  `json:"verdict,omitempty"` // effective verdict of the newest round
+	Verdict   reply.Verdict  `json:"verdict,omitempty"`   // effective verdict of the newest round
+	ByPolicy  bool           `json:"by_policy,omitempty"` // what it lacks was accepted by its workflow, by no person
 	Landed    bool           `json:"landed"`
 	LandedAs  *Landed        `json:"landed_as,omitempty"` // where it landed
 	Base      gitstore.ID    `json:"base,omitempty"`      // the commit that its work began from
@@ -40,7 +41,7 @@ func (r Run) Summary() RunSummary {
 		ID: r.ID, Status: r.Status, Result: r.Result, Entity: r.Plan.Entity, Branch: r.Plan.Branch, Commit: r.Commit,
 		Attempts: len(r.Attempts), Rounds: len(r.Rounds), Landed: r.Landed != nil, InPlace: r.Plan.InPlace, Writer: r.Writer,
 		Usage: r.Usage, Spending: r.Spending, Base: r.Plan.Base, Looked: r.Looked(), CreatedAt: r.CreatedAt,
-		UpdatedAt: r.UpdatedAt,
+		UpdatedAt: r.UpdatedAt, ByPolicy: r.ByPolicy,
 	}
 	if r.Landed != nil {
 		landed := *r.Landed

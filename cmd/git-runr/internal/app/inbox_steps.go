@@ -122,8 +122,10 @@ Exit status: the worst of all.`,
 				if done.Open == 0 {
 					lacks = prose.Count(done.Unconfirmed, "answer") + " not confirmed by " + strings.Join(done.Awaited, ", ")
 				}
-				screen.When(w, done.Open+done.Unconfirmed > 0, "%s: audit and the gate go on refusing the change.\n"+
-					"  git runr inbox reopen %s\n", lacks, done.ID)
+				if done.Refuses {
+					lacks += ": audit and the gate go on refusing the change"
+				}
+				screen.When(w, done.Open+done.Unconfirmed > 0, "%s.\n  git runr inbox reopen %s\n", lacks, done.ID)
 			}),
 	}
 }
@@ -186,7 +188,7 @@ func (s *session) showAct(store *store.Store, review record.Review, actor string
 // acted returns the result of a step by actor.
 func (s *session) acted(store *store.Store, review record.Review, actor string) actorDone {
 	done := actorDone{ID: review.ID, Status: review.Status, Actor: actor, Claim: review.Claim,
-		ClosedBy: review.ResolvedBy, Open: len(review.Unanswered())}
+		ClosedBy: review.ResolvedBy, Open: len(review.Unanswered()), Refuses: review.Summary().Refuses()}
 	done.Awaited, done.Unconfirmed = review.Awaited()
 	if review.Status == record.ReviewClaimed && record.SameActor(review.Claim.By, actor) {
 		done.Resolve, _ = safetext.CommandLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim",
@@ -248,7 +250,8 @@ type actorDone struct {
 	// Unconfirmed is the number of answers that the people in Awaited have not confirmed.
 	Unconfirmed int               `json:"unconfirmed,omitempty"`
 	Awaited     []string          `json:"awaited,omitempty"`
-	Drafts      []store.KeptDraft `json:"drafts,omitempty"` // unsubmitted drafts of a closed review
+	Refuses     bool              `json:"refuses,omitempty"` // audit and the gate count what is open or unconfirmed
+	Drafts      []store.KeptDraft `json:"drafts,omitempty"`  // unsubmitted drafts of a closed review
 }
 
 // inboxStep is a step that can be taken on several reviews at once.
