@@ -11,13 +11,17 @@ import (
 )
 
 // Continued returns the newest review that waits for somebody and whose change subject goes on from: by a rewrite that
-// was followed, or by more commits on the same base; ok is false without one. It asked one of the same reviewers.
-// Again, more commits on its branch will do, and it asked anybody but the built-in reviewer alone. same reports whether
+// was followed, or by more commits on the same base; ok is false without one. It asked one of the same reviewers, and
+// waits for no other. Again, more commits on its branch will do, and it asked anybody but the built-in reviewer alone. same reports whether
 // an unanswered request of the commit itself waits.
 func Continued(ctx context.Context, s *store.Store, request record.ReviewRequest,
 	again bool) (found record.ReviewSummary, ok, same bool, err error) {
 	subject := request.Subject
+	other := func(name string) bool { return !slices.Contains(request.Reviewers(), name) }
 	asks := func(r record.ReviewSummary) bool {
+		if !again && slices.ContainsFunc(r.Waiting, other) {
+			return false
+		}
 		return slices.ContainsFunc(append(slices.Clone(r.Others), r.Reviewer), func(name string) bool {
 			return again && name != record.Builtin || !again && slices.Contains(request.Reviewers(), name)
 		})

@@ -61,6 +61,9 @@ func (r Review) authors() []string {
 	return wrote
 }
 
+// Wrote reports whether an actor is an author or co-author of the change.
+func (r Review) Wrote(actor string) bool { return hasPerson(r.authors(), actor) }
+
 // Approves reports whether an actor's approval stands and counts: it does not for an author of the change.
 func (r Review) Approves(actor string) bool { return hasPerson(r.approving(), actor) }
 

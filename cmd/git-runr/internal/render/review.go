@@ -225,7 +225,7 @@ func Review(w io.Writer, doc ReviewDocument) {
 	writeReviewHead(w, doc)
 	for _, sub := range doc.Submissions {
 		if sub.Decision != "" {
-			writeDecision(w, sub, slices.Contains(doc.Unsigned, sub.Event))
+			writeDecision(w, sub, doc.Wrote(sub.Reviewer), slices.Contains(doc.Unsigned, sub.Event))
 		}
 	}
 	writeComments(w, doc)
@@ -384,9 +384,12 @@ func writeMessages(w io.Writer, subject record.Subject) {
 	}
 }
 
-// writeDecision prints a person's verdict and message.
-func writeDecision(w io.Writer, sub record.Submission, unsigned bool) {
+// writeDecision prints a person's verdict and message, and whether that person wrote the change.
+func writeDecision(w io.Writer, sub record.Submission, wrote, unsigned bool) {
 	by := sub.Of(sub.Reviewer)
+	if wrote {
+		by += ", who wrote it"
+	}
 	if unsigned {
 		by += " (not signed by this address)"
 	}
