@@ -249,7 +249,9 @@ func inboxAnswer(s *session, store *store.Store) (err error) {
 		}
 		safetext.Fprintf(w, "%s %s; %s of %s still open.\n", answer.Finding, what, prose.Count(done.Open, "finding"), done.ID)
 		resolved := done.Status == record.ReviewResolved && review.SupersededBy() == "" // else a later round did that
-		screen.When(w, resolved, "Resolved %s.\n", done.ID)
+		screen.When(w, resolved && !done.Refuses, "Resolved %s.\n", done.ID)
+		screen.When(w, resolved && done.Refuses,
+			"Resolved %s: what is deferred still holds the change back in audit and at the gate.\n", done.ID)
 		people, waiting := review.BackTo()
 		screen.When(w, waiting > 0, "%s to be confirmed by %s.\n", prose.Count(waiting, "answer"), strings.Join(people, ", "))
 	})
