@@ -265,7 +265,7 @@ func coverState(c lineage.Covered) string {
 	case lineage.CoverUnshown:
 		return "nothing of it was shown, " + of
 	case lineage.CoverPending:
-		return "not answered yet, " + of
+		return "no verdict yet, " + of
 	case lineage.CoverStale:
 		return fmt.Sprintf("stale, what was looked at as %s is another change, %s", c.From.Short(), of)
 	case lineage.CoverCarried:

@@ -125,7 +125,7 @@ func TestAuditReviews(t *testing.T) {
 			Passed: true, From: commitID("2")}, AuditAttributed, "review " + review + ": PASS, carried from 2000000", 2},
 		{lineage.Covered{State: lineage.CoverStale, Review: review, From: commitID("2")}, AuditGap,
 			"stale, what was looked at as 2000000 is another change, review " + review, 0},
-		{lineage.Covered{State: lineage.CoverPending, Review: review}, AuditGap, "not answered yet, review " + review, 0},
+		{lineage.Covered{State: lineage.CoverPending, Review: review}, AuditGap, "no verdict yet, review " + review, 0},
 		{lineage.Covered{State: lineage.CoverNothing, Passed: true}, AuditGap, "there is nothing in it to review", 3},
 		{lineage.Covered{State: lineage.CoverUnreviewed}, AuditGap, "nothing about it is recorded here", 0},
 	} {
