@@ -22,15 +22,30 @@ type edit struct {
 // lineSet is the lines of a file without the white space around them, and without those that have no letter or digit.
 type lineSet map[string]bool
 
-// count returns how many of lines are in l.
-func (l lineSet) count(lines lineSet) (n int) {
+// and returns the lines that are in both.
+func (l lineSet) and(lines lineSet) lineSet {
+	both := lineSet{}
 	for line := range lines {
 		if l[line] {
-			n++
+			both[line] = true
 		}
 	}
-	return n
+	return both
 }
+
+// without returns the lines of l that are not in lines.
+func (l lineSet) without(lines lineSet) lineSet {
+	rest := lineSet{}
+	for line := range l {
+		if !lines[line] {
+			rest[line] = true
+		}
+	}
+	return rest
+}
+
+// count returns how many of lines are in l.
+func (l lineSet) count(lines lineSet) int { return len(l.and(lines)) }
 
 // has reports whether all of lines are in l.
 func (l lineSet) has(lines lineSet) bool { return l.count(lines) == len(lines) }
@@ -194,18 +209,11 @@ func differentLines(old, now string) (onlyOld, onlyNow lineSet) {
 		tail++
 	}
 	onlyOld, onlyNow = linesOf(was[head:len(was)-tail]), linesOf(is[head:len(is)-tail])
-	for line := range onlyOld {
-		if onlyNow[line] {
-			delete(onlyOld, line)
-			delete(onlyNow, line)
-		}
-	}
+	both := onlyOld.and(onlyNow)
 	for _, line := range slices.Concat(was[:head], was[len(was)-tail:]) {
-		line = strings.TrimSpace(line)
-		delete(onlyOld, line)
-		delete(onlyNow, line)
+		both[strings.TrimSpace(line)] = true
 	}
-	return onlyOld, onlyNow
+	return onlyOld.without(both), onlyNow.without(both)
 }
 
 // linesOf returns lines as a set.

@@ -122,30 +122,24 @@ func (f *fixes) missing(refused []edit, reviewed, fix, head gitstore.ID) (path s
 	if err != nil {
 		return "", err
 	}
-	var shared []string
-	for _, e := range refused {
-		fixed, same := each.First(made, func(m edit) bool { return m.path == e.path })
-		if !same {
-			continue
-		}
-		shared = append(shared, e.path)
-		bad := lineSet{}
-		for line := range fixed.removed {
-			if e.added[line] {
-				bad[line] = true
+	if shared := inFilesOf(refused, made); len(shared) > 0 { // then nothing else of both counts
+		made, refused = inFilesOf(made, refused), nil
+		for _, e := range shared {
+			fixed, _ := each.First(made, func(m edit) bool { return m.path == e.path })
+			left, err := f.at(fix, e.path, reviewed) // the fix may rename the file
+			if err != nil {
+				return "", err
 			}
-		}
-		if len(bad) > 0 {
+			bad := e.added.and(fixed.removed).without(left.lines)
+			if len(bad) == 0 {
+				refused = append(refused, e)
+				continue
+			}
 			at, err := f.at(head, e.path, reviewed)
 			if err != nil || 2*at.lines.count(bad) >= len(bad) {
 				return at.path, err
 			}
-			refused = slices.DeleteFunc(slices.Clone(refused), func(other edit) bool { return other.path == e.path })
 		}
-	}
-	if len(shared) > 0 { // of a fix in refused files, only these count
-		made = each.Where(made, func(m edit) bool { return slices.Contains(shared, m.path) })
-		refused = each.Where(refused, func(e edit) bool { return slices.Contains(shared, e.path) })
 	}
 	for _, e := range refused {
 		at, err := f.at(head, e.path, reviewed)
@@ -162,6 +156,13 @@ func (f *fixes) missing(refused []edit, reviewed, fix, head gitstore.ID) (path s
 		return cmp.Or(at.path, e.path), nil // a file that is refused because it is not there has no path
 	}
 	return "", nil
+}
+
+// inFilesOf returns the edits of files that others edit as well.
+func inFilesOf(edits, others []edit) []edit {
+	return each.Where(edits, func(e edit) bool {
+		return slices.ContainsFunc(others, func(o edit) bool { return o.path == e.path })
+	})
 }
 
 // inEffect reports whether head has what a fix made, or has the fix in its history and does not undo it.
