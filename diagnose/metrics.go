@@ -18,6 +18,7 @@ import (
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/spend"
 	"github.com/git-runr/git-runr/loop/store"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // Metrics counts the results of the runs and reviews that began at Since or later. It is the output of `git runr
@@ -59,7 +60,7 @@ var metricGroups = []struct {
 	limit int
 }{
 	{name: metricRuns, rows: []string{
-		"completed", "landed", "stopped", "skipped", "aborted", "running",
+		"completed", "landed", "stopped", "skipped", "aborted", "died", "running",
 	}},
 	{name: metricRounds, rows: []string{"1 round", "2 rounds", "3 rounds", "4 rounds", "5 rounds or more"}},
 	{name: metricStops},
@@ -80,12 +81,14 @@ func Measure(ctx context.Context, records *store.Store, since time.Time) (Metric
 	if err != nil {
 		return Metrics{}, err
 	}
-	return NewMetrics(since, events, func(id string) bool { return chosen[id] }), nil
+	now := func(run record.Run) record.RunStatus { return workspace.Status(records, run.Summary()) }
+	return NewMetrics(since, events, func(id string) bool { return chosen[id] }, now), nil
 }
 
-// NewMetrics counts the runs and reviews whose ids keep selects. events must be in order. A run or review whose first
-// event is missing is left out.
-func NewMetrics(since time.Time, events []record.Event, keep func(id string) bool) Metrics {
+// NewMetrics counts the runs and reviews whose ids keep selects, runs by their status now. events must be in order. A
+// run or review whose first event is missing is left out.
+func NewMetrics(since time.Time, events []record.Event, keep func(id string) bool,
+	now func(record.Run) record.RunStatus) Metrics {
 	c := newCounter()
 	runs, reviews := map[string][]record.Event{}, map[string][]record.Event{}
 	for _, e := range events {
@@ -98,7 +101,7 @@ func NewMetrics(since time.Time, events []record.Event, keep func(id string) boo
 	}
 	for _, of := range runs {
 		if run, _ := record.FoldRun(of); run.ID != "" {
-			c.run(run, of)
+			c.run(run, now(run), of)
 		}
 	}
 	for _, of := range reviews {
@@ -135,9 +138,8 @@ func (c *counter) addIf(is bool, group, row string) {
 	}
 }
 
-func (c *counter) run(run record.Run, events []record.Event) {
+func (c *counter) run(run record.Run, status record.RunStatus, events []record.Event) {
 	c.spending.Join(run.Spending)
-	status := run.Status
 	if status == record.RunReviewing { // to people it is stopped
 		status = record.RunStopped
 	}

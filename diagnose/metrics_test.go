@@ -21,7 +21,7 @@ var periodStart = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 func counted(runs []record.Run, reviews []record.Review) func(group string) map[string]MetricRow {
 	c := newCounter()
 	for _, run := range runs {
-		c.run(run, nil)
+		c.run(run, run.Status, nil)
 	}
 	for _, review := range reviews {
 		c.review(review)
@@ -91,7 +91,7 @@ func TestMetricsStops(t *testing.T) {
 	h.add(0, record.EventRunResumed.Name, struct{}{}).add(0, record.EventRunStopped.Name,
 		record.Stop{Reason: record.ReasonInterrupted}).add(0, record.EventRunStopped.Name,
 		record.Stop{Reason: record.ReasonScope})
-	m := NewMetrics(periodStart, h.events, func(string) bool { return true })
+	m := NewMetrics(periodStart, h.events, all, recorded)
 	i := slices.IndexFunc(m.Groups, func(g MetricGroup) bool { return g.Name == metricStops })
 	if want := []MetricRow{{Name: record.ReasonInterrupted, Count: 2}, {Name: record.ReasonReviewLoop, Count: 1}}; i < 0 ||
 		!slices.Equal(m.Groups[i].Rows, want) {
@@ -177,7 +177,7 @@ func TestMetricsOfReviews(t *testing.T) {
 }
 
 func TestMetricsOfNothing(t *testing.T) {
-	m := NewMetrics(periodStart, nil, nil)
+	m := NewMetrics(periodStart, nil, nil, nil)
 	if got := m.Text(); got != "No runs or reviews since 2026-01-01 00:00.\n" {
 		t.Errorf("text %q", got)
 	}
@@ -187,7 +187,7 @@ func TestMetricsOfNothing(t *testing.T) {
 }
 
 func TestMetricsText(t *testing.T) {
-	golden(t, "metrics.txt", NewMetrics(periodStart, wholeRun(t).Events, func(string) bool { return true }).Text())
+	golden(t, "metrics.txt", NewMetrics(periodStart, wholeRun(t).Events, all, recorded).Text())
 }
 
 func TestRank(t *testing.T) {
@@ -208,13 +208,19 @@ func TestMetricsOfWhatIsKept(t *testing.T) {
 	review, _ := json.Marshal(record.ReviewRequest{Reviewer: "human"})
 	events = append(events, other, record.Event{Type: record.EventReviewRequested.Name, Review: "20260107120000-cccccc",
 		Payload: review, ID: gitstore.ID("e")})
-	rows := rowsOf(NewMetrics(periodStart, events, func(string) bool { return true }))
+	rows := rowsOf(NewMetrics(periodStart, events, all, recorded))
 	if runs, reviews := counts(rows(metricRuns)), counts(rows(metricReviews)); runs["aborted"] != 1 || len(runs) != 1 ||
 		reviews["requested"] != 1 {
 		t.Errorf("runs %+v, reviews %+v", runs, reviews)
 	}
-	rows = rowsOf(NewMetrics(periodStart, events, func(id string) bool { return id != runID }))
+	rows = rowsOf(NewMetrics(periodStart, events, func(id string) bool { return id != runID }, recorded))
 	if len(rows(metricRuns)) != 0 || len(rows(metricReviews)) == 0 {
 		t.Errorf("%+v", rows(metricRuns))
 	}
 }
+
+// all keeps every run and review.
+func all(string) bool { return true }
+
+// recorded is the status of a run that the test's clone does not carry out.
+func recorded(run record.Run) record.RunStatus { return run.Status }

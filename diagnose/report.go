@@ -19,7 +19,7 @@ import (
 type Report struct {
 	RunID       string           `json:"run_id"`
 	Entity      runplan.Entity   `json:"entity"`
-	Outcome     record.RunStatus `json:"outcome"` // the run's status; "unknown" if its start has not arrived here
+	Outcome     record.RunStatus `json:"outcome"` // the run's status now; "unknown" if its start is not here
 	Result      string           `json:"result,omitempty"`
 	Live        bool             `json:"live"` // a process on this machine is working on it
 	Branch      string           `json:"branch,omitempty"`
@@ -61,6 +61,9 @@ func NewReport(in ReportInput) Report {
 		Changes: append([]gitstore.FileStat{}, in.Changes...), Usage: run.Usage, Spending: run.Spending,
 		Phases:    map[string]ReportPhase{phaseImplement: {}, phaseCheck: {}, phaseReview: {}},
 		Suggested: nextCommand(run, in.Live),
+	}
+	if in.Died {
+		r.Outcome = record.RunDied
 	}
 	if run.ID == "" { // its start is in a log that has not arrived
 		r.Outcome = outcomeUnknown

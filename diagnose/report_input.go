@@ -16,6 +16,7 @@ import (
 func ReadReport(ctx context.Context, store *store.Store, run record.Run, events []record.Event) (ReportInput, error) {
 	in := ReportInput{
 		Run: run, Events: events, Live: run.Status == record.RunRunning && workspace.Live(store, run.ID),
+		Died:     workspace.Status(store, run.Summary()) == record.RunDied,
 		Attempts: map[int][]gitstore.FileStat{},
 	}
 	for _, a := range run.Attempts {

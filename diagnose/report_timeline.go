@@ -300,4 +300,5 @@ type ReportInput struct {
 	// Attachments has the paths of each event's attachments.
 	Attachments map[gitstore.ID][]string
 	Live        bool // a process on this machine is working on the run
+	Died        bool // the process of the run has ended before the run did
 }

@@ -34,14 +34,11 @@ func (e *StateError) Error() string {
 	if e.Status == e.Cannot {
 		return fmt.Sprintf("%s is %s already", e.What, e.Status)
 	}
-	if e.Status == StatusDied {
+	if e.Status == string(RunDied) {
 		return fmt.Sprintf("the process of %s died, so it cannot be %s", e.What, e.Cannot)
 	}
 	return fmt.Sprintf("%s is %s and cannot be %s", e.What, e.Status, e.Cannot)
 }
-
-// StatusDied is StateError.Status of a run that no process executes, although it is not stopped.
-const StatusDied = "died"
 
 // CannotAccept is StateError.Cannot of a run whose result --commit would lose.
 const CannotAccept = "accepted as it is"
@@ -58,7 +55,7 @@ func (e *StateError) Next() string {
 	case ok && e.Status == string(ReviewOpen) && e.Cannot == "claimed": // only people take it, who have an address
 		return "git runr inbox claim " + review + ` --as "NAME <ADDRESS>"`
 	}
-	if run, ok := strings.CutPrefix(e.What, "run "); ok && (e.Cannot == CannotAccept || e.Status == StatusDied) {
+	if run, ok := strings.CutPrefix(e.What, "run "); ok && (e.Cannot == CannotAccept || e.Status == string(RunDied)) {
 		return "git runr resume " + run
 	}
 	return ""

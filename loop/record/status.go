@@ -55,6 +55,7 @@ const (
 	RunCompleted RunStatus = "completed"
 	RunSkipped   RunStatus = "skipped"
 	RunAborted   RunStatus = "aborted"
+	RunDied      RunStatus = "died" // never recorded: the state of a running run whose process has ended
 )
 
 // Over reports whether a run with the status can never go on.

@@ -309,11 +309,8 @@ func AnswerRun(ctx context.Context, s *store.Store, run record.Run,
 		return after, left, err
 	}
 	if run.Status != record.RunReviewing && run.Status != record.RunStopped {
-		refused := &record.StateError{What: "run " + run.ID, Status: string(run.Status), Cannot: "answered"}
-		if run.Status == record.RunRunning && !workspace.Live(s, run.ID) {
-			refused.Status = record.StatusDied
-		}
-		return run, left, refused
+		status := workspace.Status(s, run.Summary())
+		return run, left, &record.StateError{What: "run " + run.ID, Status: string(status), Cannot: "answered"}
 	}
 	if choice == runplan.ChoiceStop {
 		return run, left, nil

@@ -30,6 +30,15 @@ func HoldRun(s *store.Store, run string) (unlock func(), err error) {
 // Live reports whether a process is carrying run out on this machine now.
 func Live(s *store.Store, run string) bool { return Held(s, LockName(run)) }
 
+// Status returns the status of a run now. A run of this clone that is recorded as running died if no process carries it
+// out. Whether a run of another clone did is not known here.
+func Status(s *store.Store, run record.RunSummary) record.RunStatus {
+	if run.Status == record.RunRunning && s.Repo.Owns(run.Writer) && !Live(s, run.ID) {
+		return record.RunDied // git runr resume continues it
+	}
+	return run.Status
+}
+
 // Held reports whether a process has a lock. In a repository that cannot be written to, none has.
 func Held(s *store.Store, name string) bool {
 	unlock, free, err := s.Repo.TryLock(name)

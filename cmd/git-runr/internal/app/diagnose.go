@@ -95,7 +95,7 @@ func (s *session) notStopped(records *store.Store, run record.Run) error {
 	if err != nil {
 		return err
 	}
-	doc := notStoppedJSON{RunID: run.ID, Status: run.Status, Next: []string{}}
+	doc := notStoppedJSON{RunID: run.ID, Status: workspace.Status(records, run.Summary()), Next: []string{}}
 	live := workspace.Live(records, run.ID)
 	cut, err := overview.CutShort(s.ctx, records, run.ID)
 	if err != nil {
@@ -106,8 +106,8 @@ func (s *session) notStopped(records *store.Store, run record.Run) error {
 		doc.Next = append(doc.Next, "git runr diagnose "+runs[0].ID)
 	}
 	return s.print(doc, func(w io.Writer) {
-		state := "it is " + render.RunState(run.Summary(), live).Text
-		if run.Status == record.RunRunning && !live {
+		state := "it is " + string(doc.Status)
+		if doc.Status == record.RunDied {
 			state = "its process died"
 		}
 		safetext.Fprintf(w, "Run %s did not stop: %s.\n", run.ID, state)

@@ -85,7 +85,7 @@ func importTimeline(s *session) error {
 			kept = fmt.Sprintf(", %d of them kept as text", doc.Kept)
 		}
 		safetext.Fprintf(w, "Imported %s as %s: %s%s.\n\n", doc.From, run.ID, prose.Count(doc.Events, "event"), kept)
-		render.Run(w, run, false, "")
+		render.Run(w, run, "")
 		writeStop(w, s, store, run)
 	})
 }

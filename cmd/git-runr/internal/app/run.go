@@ -223,7 +223,7 @@ func (s *session) showEnd(store *store.Store, run record.Run) error {
 		Stop: run.Stop, Criteria: diagnose.Criteria(run),
 	}
 	err := s.print(doc, func(w io.Writer) {
-		render.Run(w, run, false, treeDir(store, run.ID))
+		render.Run(w, run, treeDir(store, run.ID))
 		switch {
 		case run.Stop != nil:
 			writeStop(w, s, store, run)

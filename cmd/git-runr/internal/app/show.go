@@ -132,16 +132,16 @@ func (s *session) showRun(store *store.Store, run record.Run) error {
 		return err
 	}
 	doc := runJSON{run, diagnose.Criteria(run)}
+	doc.Status = workspace.Status(store, run.Summary())
 	return s.printPaged(doc, func(w io.Writer) {
-		live := workspace.Live(store, run.ID)
-		render.Run(w, run, live, treeDir(store, run.ID))
+		render.Run(w, doc.Run, treeDir(store, run.ID))
 		if n := len(run.Rounds); n > 0 {
 			render.Words(w, run.Rounds[n-1].Report.Summary, run.Rounds[n-1].Report.Prose())
 		}
 		render.Criteria(w, doc.Criteria)
 		writeStop(w, s, store, run)
 		render.CutShort(w, cut)
-		if next := overview.Next(run, live, cut); run.Stop == nil && next != "" {
+		if next := overview.Next(run, workspace.Live(store, run.ID), cut); run.Stop == nil && next != "" {
 			screen.Next(w, next)
 		}
 	})

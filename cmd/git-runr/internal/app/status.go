@@ -15,7 +15,6 @@ import (
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/share"
 	"github.com/git-runr/git-runr/loop/store"
-	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 func (p *program) statusCommand() *cli.Command {
@@ -50,9 +49,7 @@ func (s *session) showStatus(store *store.Store) error {
 	if err != nil {
 		return err
 	}
-	return s.print(doc, func(w io.Writer) {
-		doc.Write(w, func(id string) bool { return workspace.Live(store, id) }, s.listStyle())
-	})
+	return s.print(doc, func(w io.Writer) { doc.Write(w, s.listStyle()) })
 }
 
 func (s *session) overviewGiven(store *store.Store) overview.Given {

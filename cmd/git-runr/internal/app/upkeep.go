@@ -64,7 +64,7 @@ func writeGarbage(w io.Writer, doc gcJSON, now time.Time) {
 		safetext.Fprintf(w, "review %s  %s %s ago\n", r.ID, r.Status, age(now.Sub(r.ClosedAt)))
 	}
 	for _, g := range doc.Runs {
-		safetext.Fprintf(w, "run %s  %s %s ago\n", g.Run.ID, render.RunState(g.Run, false), age(now.Sub(g.Run.UpdatedAt)))
+		safetext.Fprintf(w, "run %s  %s %s ago\n", g.Run.ID, render.RunState(g.Run), age(now.Sub(g.Run.UpdatedAt)))
 		for _, path := range []string{g.Worktree, g.Files} {
 			screen.When(w, path != "", "  %s\n", path)
 		}

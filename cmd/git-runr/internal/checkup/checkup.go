@@ -19,10 +19,12 @@ import (
 	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/share"
 	"github.com/git-runr/git-runr/loop/store"
+	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // States of a result.
@@ -94,6 +96,7 @@ func Of(ctx context.Context, store *store.Store, conf *config.Config, unread err
 		all = append(all, audiences(ctx, store, conf, idle)...)
 	}
 	all = append(all, locks(store.Repo)...)
+	all = append(all, died(ctx, store)...)
 	if err := store.Repo.Altered(ctx); err != nil {
 		all = append(all, warn("guard", err.Error(), checking.GuardLines(err)...))
 	}
@@ -285,6 +288,19 @@ func locks(repo *gitstore.Repo) (all []Result) {
 	}
 	if len(all) == 0 {
 		all = append(all, ok("locks", "none is older than 10 seconds"))
+	}
+	return all
+}
+
+// died looks for runs whose process ended before they did.
+func died(ctx context.Context, records *store.Store) (all []Result) {
+	is := func(r record.RunSummary) bool { return workspace.Status(records, r) == record.RunDied }
+	runs, _, err := records.Runs(ctx, store.Filter{Run: is})
+	if err != nil {
+		return []Result{warn("runs", err.Error(), "git runr fsck")}
+	}
+	for _, run := range runs {
+		all = append(all, warn("runs", run.ID+" died", "git runr resume "+run.ID))
 	}
 	return all
 }

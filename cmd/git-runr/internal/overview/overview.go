@@ -120,6 +120,9 @@ func Of(ctx context.Context, records *store.Store, given Given) (Overview, error
 	if doc.Runs, _, err = records.Runs(ctx, store.Filter{Limit: runsShown, Some: true}); err != nil {
 		return doc, err
 	}
+	for i, r := range doc.Runs {
+		doc.Runs[i].Status = workspace.Status(records, r)
+	}
 	if doc.Cut, err = CutShort(ctx, records, ""); err != nil {
 		return doc, err
 	}
@@ -166,7 +169,7 @@ func (d Overview) next(ctx context.Context, store *store.Store) []string {
 			}
 		case r.Status == record.RunReviewing, r.Status == record.RunStopped:
 			lines = append(lines, "git runr diagnose "+r.ID)
-		case r.Status == record.RunRunning && !workspace.Live(store, r.ID):
+		case r.Status == record.RunDied, r.Status == record.RunRunning && !workspace.Live(store, r.ID):
 			lines = append(lines, "git runr resume "+r.ID)
 		}
 	}
@@ -199,8 +202,8 @@ func (d Overview) idle() bool {
 	return !d.Working && slices.ContainsFunc(d.Queue, due)
 }
 
-// Write prints the overview for people. live reports whether a process is executing the run with this id.
-func (d Overview) Write(w io.Writer, live func(string) bool, style render.ListStyle) {
+// Write prints the overview for people.
+func (d Overview) Write(w io.Writer, style render.ListStyle) {
 	on, at := cmp.Or(d.Branch, "a detached HEAD"), d.Head.Short()
 	switch {
 	case d.Problem != "":
@@ -222,7 +225,7 @@ func (d Overview) Write(w io.Writer, live func(string) bool, style render.ListSt
 	screen.When(w, d.Critical != "", "\n%s\n", screen.Critical.Of(d.Critical))
 	render.CutShort(w, d.Cut)
 	screen.When(w, len(d.Runs) > 0, "\n%s\n", screen.Strong.Of("Runs:"))
-	render.Runs(w, d.Runs, live, style)
+	render.Runs(w, d.Runs, style)
 	if d.Inbox > 0 {
 		safetext.Fprintf(w, "\n%s\n", screen.Strong.Of(fmt.Sprintf("Inbox (%d):", d.Inbox)))
 		render.Inbox(w, d.Reviews, d.Inbox, style)

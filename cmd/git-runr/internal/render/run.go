@@ -62,12 +62,12 @@ func censusLine(c record.Census) string {
 	return line
 }
 
-// Runs prints one line for each run. live reports whether a process is executing the run with this id.
-func Runs(w io.Writer, runs []record.RunSummary, live func(string) bool, style ListStyle) {
+// Runs prints one line for each run, with its status now, as from workspace.Status.
+func Runs(w io.Writer, runs []record.RunSummary, style ListStyle) {
 	rows := make([][]screen.Cell, len(runs))
 	short := shortIDs(style, runs, func(r record.RunSummary) string { return r.ID })
 	for i, r := range runs {
-		state := RunState(r, r.Status == record.RunRunning && live(r.ID))
+		state := RunState(r)
 		if style.narrow() {
 			state.Text, _, _ = strings.Cut(state.Text, " ")
 		}
@@ -86,14 +86,12 @@ func Runs(w io.Writer, runs []record.RunSummary, live func(string) bool, style L
 	screen.Table(w, style.Columns, rows)
 }
 
-// RunState returns the state of a run in a word or two. live means that a process is executing it.
-func RunState(r record.RunSummary, live bool) screen.Text {
+// RunState returns the state of a run in a word or two.
+func RunState(r record.RunSummary) screen.Text {
 	meaning := screen.MeaningOf(r.Status)
 	switch {
 	case r.Landed:
 		return screen.Good.Of("landed")
-	case r.Status == record.RunRunning && !live:
-		return screen.Critical.Of(record.StatusDied) // its process has ended: git runr resume continues it
 	case r.Reason != "" && (r.Status == record.RunReviewing || r.Status == record.RunStopped):
 		return meaning.Of("stopped: " + r.Reason)
 	case r.Reason != "":
@@ -102,9 +100,10 @@ func RunState(r record.RunSummary, live bool) screen.Text {
 	return meaning.Of(string(r.Status))
 }
 
-// Run prints a run for people. tree is its own working tree, in which commands for it run; "" if it has none.
-func Run(w io.Writer, run record.Run, live bool, tree string) {
-	safetext.Fprintf(w, "Run %s  %s\n", screen.Name.Of(run.ID), RunState(run.Summary(), live))
+// Run prints a run for people, with its status now. tree is its own working tree, in which commands for it run; "" if
+// it has none.
+func Run(w io.Writer, run record.Run, tree string) {
+	safetext.Fprintf(w, "Run %s  %s\n", screen.Name.Of(run.ID), RunState(run.Summary()))
 	safetext.Fprintf(w, "%s\n", screen.Strong.Of(run.Plan.Entity.Name()))
 	safetext.Fprintf(w, "workflow %s; implementer %s, reviewer %s\n", run.Plan.Policy,
 		cmp.Or(run.Plan.Implementer, "none"), run.Plan.Reviewer)

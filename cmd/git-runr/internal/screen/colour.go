@@ -46,7 +46,7 @@ var meanings = map[any]Meaning{
 	reply.Pass: Good, reply.PassWithNotes: Good, reply.NeedsFix: Warning, reply.CriticalFail: Critical,
 	record.Approve: Good, record.RequestChanges: Warning,
 	record.RunRunning: Notice, record.RunReviewing: Warning, record.RunStopped: Critical, record.RunCompleted: Good,
-	record.RunSkipped: Faint, record.RunAborted: Faint,
+	record.RunSkipped: Faint, record.RunAborted: Faint, record.RunDied: Critical,
 	record.ReviewOpen: Notice, record.ReviewSubmitted: Warning, record.ReviewClaimed: Notice,
 	record.ReviewResolved: Good, record.ReviewCancelled: Faint,
 }

@@ -91,8 +91,9 @@ func (m *model) readHome(ctx context.Context, all bool) (h home, err error) {
 	if h.runs, _, err = m.Store.Runs(ctx, store.Filter{Limit: listed}); err != nil {
 		return h, err
 	}
-	for _, r := range h.runs {
+	for i, r := range h.runs {
 		h.live[r.ID] = r.Status == record.RunRunning && workspace.Live(m.Store, r.ID)
+		h.runs[i].Status = workspace.Status(m.Store, r)
 	}
 	h.queue, err = (&queue.Worker{Store: m.Store}).Queue(ctx)
 	return h, err
@@ -127,9 +128,7 @@ func (h *home) rows(m *model, width int) []row {
 	}
 	if len(h.runs) > 0 {
 		rows = append(rows, row{}, row{text: styled(bold, "Runs")})
-		table := m.table(width, func(w io.Writer) {
-			render.Runs(w, h.runs, func(id string) bool { return h.live[id] }, style)
-		})
+		table := m.table(width, func(w io.Writer) { render.Runs(w, h.runs, style) })
 		rows = append(rows, opening(table, len(h.runs), func(i int) string { return "run " + h.runs[i].ID })...)
 	}
 	if len(h.queue) > 0 {

@@ -33,11 +33,12 @@ func (m *model) runPage(id string) *page {
 			}
 			text, _ := m.Do(ctx, "show", id)
 			events, _ := m.Do(ctx, "log", id)
-			live := workspace.Live(m.Store, id)
+			live, now := workspace.Live(m.Store, id), read.Summary()
+			now.Status = workspace.Status(m.Store, now)
 			return func() {
 				first := run.ID == ""
 				run, shown, log = read, text, events
-				p.title = fmt.Sprintf("Run %s   %s   %s", screen.Suffix(id), render.RunState(run.Summary(), live).Text,
+				p.title = fmt.Sprintf("Run %s   %s   %s", screen.Suffix(id), render.RunState(now).Text,
 					run.Plan.Entity.Name())
 				p.keys = runKeys(run, live)
 				if first {

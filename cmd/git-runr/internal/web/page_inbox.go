@@ -173,6 +173,7 @@ func (p *pages) runs(w http.ResponseWriter, r *http.Request) error {
 	ids := make([]string, len(runs))
 	for i, run := range runs {
 		ids[i] = run.ID
+		run.Status = workspace.Status(p.Store, run)
 		v.Runs = append(v.Runs, runLine{run, run.Status == record.RunRunning && workspace.Live(p.Store, run.ID)})
 	}
 	v.Prev, v.Next = neighbours("/runs", "", url.Values{}, number, total)
