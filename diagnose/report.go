@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
@@ -147,10 +148,12 @@ func (r Report) totalLines() [][2]string {
 	for _, name := range []string{phaseImplement, phaseCheck, phaseReview} {
 		time += fmt.Sprintf(", %s %s", name, took(r.Phases[name].Duration))
 	}
-	lines := [][2]string{
-		{"time", time + ", waiting " + took(r.Waiting)},
-		{"changed", fmt.Sprintf("%s, +%d -%d", prose.Count(len(r.Changes), "file"), added, deleted)},
+	changed := fmt.Sprintf("%s, +%d -%d", prose.Count(len(r.Changes), "file"), added, deleted)
+	attempts := each.Where(r.Timeline, func(e ReportEntry) bool { return e.Attempt != nil })
+	if n := len(attempts); n > 0 && attempts[n-1].Unfinished() {
+		changed += fmt.Sprintf(", without attempt %d, which was not finished", attempts[n-1].Attempt.Number)
 	}
+	lines := [][2]string{{"time", time + ", waiting " + took(r.Waiting)}, {"changed", changed}}
 	if took := r.Spending.String(); took != "" {
 		lines = append(lines, [2]string{"agents", took})
 	}

@@ -160,7 +160,10 @@ const lostShown = 10
 
 func writeAttempt(w io.Writer, a record.Attempt) {
 	changed := prose.Count(len(a.Files), "file")
-	if a.Unseen() {
+	switch {
+	case a.EndedAt.IsZero():
+		changed = "begun, not finished"
+	case a.Unseen():
 		changed = "its files were not examined"
 	}
 	safetext.Fprintf(w, "\nattempt %d (%s) by %s: %s", a.Number, a.Mode, a.By(a.Agent), changed)
