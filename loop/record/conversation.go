@@ -182,6 +182,23 @@ func (r Review) awaitsObjector(a Answer) bool {
 	return a.Claimed() || (a.Kind == AnswerRefuted || a.Kind == AnswerDeferred) && !r.confirms(a)
 }
 
+// Saying returns a new answer for the title of its event: "claimed fixed by Ann", "fixed, confirmed by Bob".
+func (r Review) Saying(a Answer) string {
+	earlier, _ := r.AnswerTo(a.Finding)
+	word, by := a.Word(), " by "
+	if r.confirms(a) {
+		word = string(a.Kind)
+		if earlier.Kind == a.Kind && r.awaitsObjector(earlier) {
+			by = ", confirmed by "
+		}
+	}
+	said := word + by + Voice{}.Of(a.Actor)
+	if a.ConfirmedBy != "" {
+		said += ", confirmed by " + a.ConfirmedBy
+	}
+	return said
+}
+
 // IsBackTo reports whether person has to confirm claimed fixes in the review.
 func (s ReviewSummary) IsBackTo(person string) bool {
 	return slices.ContainsFunc(s.BackTo, func(name string) bool { return SameActor(name, person) })

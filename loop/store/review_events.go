@@ -226,7 +226,11 @@ func (s *Store) AnswerFinding(ctx context.Context, id string, answer record.Answ
 	if err := s.checkFix(ctx, review, answer); err != nil {
 		return review, err
 	}
-	title := fmt.Sprintf("%s %s by %s", answer.Finding, answer.Kind, record.Voice{}.Of(answer.Actor))
+	said := answer
+	if user, err := s.Repo.Identity(ctx); err == nil {
+		said.Voice = review.VoiceIn(s.Repo.WriterFor(s.Repo.Audience(review.Writer)), answer.Actor, user.String())
+	}
+	title := answer.Finding + " " + review.Saying(said)
 	event := record.EventReviewAnswered.New("cli", title, record.FindingAnswer{Answer: answer, Force: force})
 	return s.reviewEvent(ctx, review.ID, event)
 }
