@@ -142,7 +142,7 @@ func (d Diagnosis) steps() []Action {
 
 // plain reports whether a stop is explained in its own words, rather than by a reviewer's requests.
 func (d Diagnosis) plain() bool {
-	return d.Family != record.FamilyReview || len(d.LastReviewRequests) == 0
+	return d.Family != record.FamilyReview || len(d.LastReviewRequests) == 0 || d.StopReason == record.ReasonNoProgress
 }
 
 // failing returns the checks to list. If a reviewer asked for something, the codes of what is unmet already say which

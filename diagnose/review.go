@@ -34,7 +34,7 @@ func Calm(review record.Review) string {
 	return fmt.Sprintf("review %s is %s and asks for nothing", review.ID, review.Status)
 }
 
-// OfReview diagnoses a review whose reviewer could not run, that saw nothing, or that asks for changes nobody has
+// OfReview diagnoses a review whose reviewer could not run, saw nothing or gave no readable answer, or that asks for changes nobody has
 // answered. checks are the currently configured ones; fix is the command that has an implementer continue, or says how
 // to get one. It returns false if there is nothing to say: nobody has reviewed yet, nothing was found, or everything is
 // answered.
@@ -59,6 +59,10 @@ func OfReview(review record.Review, checks []runplan.Check, fix string) (Diagnos
 		default:
 			d.NextSteps = slices.Insert(d.NextSteps, 0, step)
 		}
+	case reason == record.ReasonReviewUnreadable:
+		d.Explanation = "The reviewer's answer could not be read: it contains neither a verdict nor a request."
+		again := record.NextStep{Command: "git runr review --again " + review.ID, What: "ask the reviewer again"}
+		d.NextSteps = slices.Insert(d.NextSteps, 0, again)
 	case unfinished(review):
 		d.NextSteps = append(retrySteps(*review.Failure), d.NextSteps...)
 	}
@@ -101,6 +105,8 @@ func reviewReason(review record.Review) (code, detail string, ok bool) {
 	case !review.ClosedAt.IsZero():
 	case unfinished(review):
 		return review.Failure.Reason, review.Failure.Detail, true
+	case review.Unreadable() && len(review.Open()) == 0:
+		return record.ReasonReviewUnreadable, "", true
 	case len(review.Open()) > 0, slices.ContainsFunc(review.Submissions, func(s record.Submission) bool {
 		return len(reply.RequestsBeside(s.Report.Requests, found)) > 0
 	}),
