@@ -54,9 +54,16 @@ type dated struct {
 	left     *record.Evidence // the output that a person left; nil for a command that was run
 }
 
-// results returns all results of a run, oldest first: those of check steps, and of commands that people ran.
+// failedInReview describes a check that failed in the review that a run addresses.
+const failedInReview = "failed in the review"
+
+// results returns all results of a run, oldest first: those of the review that it addresses, of check steps, and of
+// commands that people ran.
 func results(run record.Run) []dated {
 	var all []dated
+	for _, name := range run.Plan.FailedChecks {
+		all = append(all, dated{CheckResult: record.CheckResult{Name: name, Reason: failedInReview}, tree: run.Plan.Base})
+	}
 	for _, step := range run.Checks {
 		for _, r := range step.Results {
 			all = append(all, dated{r, cmp.Or(gitstore.ID(r.Tree), step.Tree), step.Attempt, step.At.UnixMilli(), nil})

@@ -263,7 +263,10 @@ func reportEvidence(run record.Run, entries []ReportEntry) []ReportEvidence {
 	}
 	for _, c := range run.Plan.Checks {
 		e := slot(c.Name)
-		e.Command, e.State, e.Was = c.Command, "never_run", "never run"
+		e.Command, e.State, e.Was = c.Command, "never_run", never
+		if slices.Contains(run.Plan.FailedChecks, c.Name) {
+			e.State, e.Was, e.Stale = "failed", failedInReview, run.Head() != run.Plan.Base
+		}
 	}
 	head := string(run.Head())
 	for _, entry := range entries {
