@@ -80,18 +80,21 @@ type AuditCoverage struct {
 type auditor struct {
 	recorded map[gitstore.ID]AuditedCommit // according to the events of runs
 	runs     map[string]bool
+	accepted map[string]*record.Accepted
 	looks    map[string]string // subject and files → run
 }
 
 // NewAudit classifies commits, newest first; covered is the review coverage of each.
 func NewAudit(commits []gitstore.LoggedCommit, runs []record.Run, covered []lineage.Covered) Audit {
-	a := auditor{recorded: map[gitstore.ID]AuditedCommit{}, runs: map[string]bool{}, looks: map[string]string{}}
+	a := auditor{recorded: map[gitstore.ID]AuditedCommit{}, runs: map[string]bool{},
+		accepted: map[string]*record.Accepted{}, looks: map[string]string{}}
 	for _, run := range runs {
 		a.addRun(run)
 	}
 	audit := Audit{Commits: []AuditedCommit{}, Reviews: lineage.CountCovered(covered)}
 	for i, c := range commits {
 		audited := a.classify(c, covered[i])
+		audited.Why += a.refusal(audited, covered[i])
 		audited.Commit, audited.Subject, audited.Merge, audited.Covered = c.ID, prose.OneRow(c.Subject), len(c.Parents) > 1,
 			covered[i]
 		audit.Counts.add(audited.Class)
@@ -104,7 +107,7 @@ func NewAudit(commits []gitstore.LoggedCommit, runs []record.Run, covered []line
 // addRun adds what the events of one run say. An attempt or a person's work has precedence over the landing, which may
 // be the same commit.
 func (a *auditor) addRun(run record.Run) {
-	a.runs[run.ID] = true
+	a.runs[run.ID], a.accepted[run.ID] = true, run.Summary().Accepted
 	for _, at := range run.Attempts {
 		a.record(at.Commit, AuditedCommit{Class: AuditCheckpoint, Run: run.ID, Attempt: at.Number,
 			Why: fmt.Sprintf("run %s, attempt %d", run.ID, at.Number)})
@@ -197,6 +200,23 @@ func CommitsOf(ctx context.Context, store *store.Store, run record.Run, limit in
 		commits = commits[:limit]
 	}
 	return commits, err
+}
+
+// refusal says what refused a commit that a run accounts for, and who accepted the run nevertheless. It goes on from
+// audited.Why; "" if there is nothing to say.
+func (a *auditor) refusal(audited AuditedCommit, covered lineage.Covered) (text string) {
+	switch {
+	case audited.Run == "":
+		return ""
+	case covered.Refused && covered.Review == "" && covered.Run == audited.Run:
+		text = standingText(covered)
+	case covered.Refused:
+		text = "; " + coverText(covered)
+	}
+	if accepted := a.accepted[audited.Run]; accepted != nil {
+		text += ", accepted " + accepted.String()
+	}
+	return text
 }
 
 func (a *auditor) classify(c gitstore.LoggedCommit, covered lineage.Covered) AuditedCommit {

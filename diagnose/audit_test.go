@@ -87,6 +87,24 @@ func TestAuditLandedInPlaceOfNothing(t *testing.T) {
 	}
 }
 
+// TestAuditRefusedRun: the line of a run's commit says what refused the commit, and who accepted the run nevertheless.
+func TestAuditRefusedRun(t *testing.T) {
+	runs := auditedRuns()
+	runs[0].Result, runs[0].AnsweredBy = record.ResultWithIssues, "Ann"
+	refused := lineage.Covered{Commit: runs[0].Attempts[0].Commit, State: lineage.CoverReviewed, Refused: true, Run: runID,
+		Verdict: "CRITICAL"}
+	commits := []gitstore.LoggedCommit{{ID: refused.Commit, Subject: "x"}}
+	want := "run " + runID + ", attempt 1: CRITICAL, accepted by Ann, with 0 open findings"
+	if got := auditOf(commits, runs, refused).Commits[0].Why; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	refused.Review, runs[0].Result = "20260107120000-bcdefg", record.ResultPass
+	want = "run " + runID + ", attempt 1; review 20260107120000-bcdefg: CRITICAL"
+	if got := auditOf(commits, runs, refused).Commits[0].Why; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // auditOf returns an audit of commits, of which only those in covered were reviewed.
 func auditOf(commits []gitstore.LoggedCommit, runs []record.Run, covered ...lineage.Covered) Audit {
 	all := make([]lineage.Covered, len(commits))

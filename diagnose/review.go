@@ -34,10 +34,10 @@ func Calm(review record.Review) string {
 	return fmt.Sprintf("review %s is %s and asks for nothing", review.ID, review.Status)
 }
 
-// OfReview diagnoses a review whose reviewer could not run, saw nothing or gave no readable answer, or that asks for changes nobody has
-// answered. checks are the currently configured ones; fix is the command that has an implementer continue, or says how
-// to get one. It returns false if there is nothing to say: nobody has reviewed yet, nothing was found, or everything is
-// answered.
+// OfReview diagnoses a review whose reviewer could not run, saw nothing or gave no readable answer, or that asks for
+// changes nobody has answered. checks are the currently configured ones; fix is the command that has an implementer
+// continue, or says how to get one. It returns false if there is nothing to say: nobody has reviewed yet, nothing was
+// found, or everything is answered.
 func OfReview(review record.Review, checks []runplan.Check, fix string) (Diagnosis, bool) {
 	reason, detail, ok := reviewReason(review)
 	if !ok {

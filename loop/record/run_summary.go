@@ -1,9 +1,12 @@
 package record
 
 import (
+	"cmp"
+	"fmt"
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/spend"
@@ -28,11 +31,22 @@ type RunSummary struct {
 	Reviewer  string         `json:"reviewer,omitempty"`  // reviewer of the newest round
 	Looked    Looked         `json:"looked,omitempty"`    // as from Run.Looked
 	InPlace   bool           `json:"in_place,omitempty"`  // it worked in the checkout, so there is nothing to land
+	Accepted  *Accepted      `json:"accepted,omitempty"`  // nil unless a person accepted what a reviewer had not passed
 	Usage     spend.Usage    `json:"usage,omitzero"`
 	Spending  spend.Spending `json:"usage_by_agent,omitempty"`
 	Writer    string         `json:"writer"`
 	CreatedAt time.Time      `json:"created_at"`
 	UpdatedAt time.Time      `json:"updated_at"`
+}
+
+// Accepted says who accepted a run that a reviewer had not passed, and how many findings were open.
+type Accepted struct {
+	By   string `json:"by"`
+	Open int    `json:"findings_open"`
+}
+
+func (a Accepted) String() string {
+	return fmt.Sprintf("by %s, with %s", a.By, prose.Count(a.Open, "open finding"))
 }
 
 // Summary returns the run as one line of a list.
@@ -42,6 +56,10 @@ func (r Run) Summary() RunSummary {
 		Attempts: len(r.Attempts), Rounds: len(r.Rounds), Landed: r.Landed != nil, InPlace: r.Plan.InPlace, Writer: r.Writer,
 		Usage: r.Usage, Spending: r.Spending, Base: r.Plan.Base, Looked: r.Looked(), CreatedAt: r.CreatedAt,
 		UpdatedAt: r.UpdatedAt, ByPolicy: r.ByPolicy,
+	}
+	if r.Result == ResultWithIssues {
+		findings, _ := r.Open()
+		s.Accepted = &Accepted{cmp.Or(r.AnsweredBy, "a person"), len(findings)}
 	}
 	if r.Landed != nil {
 		landed := *r.Landed

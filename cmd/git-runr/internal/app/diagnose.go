@@ -106,7 +106,9 @@ func (s *session) notStopped(records *store.Store, run record.Run) error {
 		doc.Next = append(doc.Next, "git runr diagnose "+runs[0].ID)
 	}
 	return s.print(doc, func(w io.Writer) {
-		state := "it is " + string(doc.Status)
+		now := run.Summary()
+		now.Status = doc.Status
+		state := "it is " + render.RunState(now).Text
 		if doc.Status == record.RunDied {
 			state = "its process died"
 		}

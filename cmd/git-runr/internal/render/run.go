@@ -90,6 +90,10 @@ func Runs(w io.Writer, runs []record.RunSummary, style ListStyle) {
 func RunState(r record.RunSummary) screen.Text {
 	meaning := screen.MeaningOf(r.Status)
 	switch {
+	case r.Accepted != nil && r.Landed:
+		return screen.Warning.Of(fmt.Sprintf("landed (accepted %s)", r.Accepted))
+	case r.Accepted != nil:
+		return screen.Warning.Of(fmt.Sprintf("%s (accepted %s)", r.Status, r.Accepted))
 	case r.Landed:
 		return screen.Good.Of("landed")
 	case r.Reason != "" && (r.Status == record.RunReviewing || r.Status == record.RunStopped):
@@ -351,8 +355,7 @@ func Completed(w io.Writer, run record.Run) {
 	}
 	findings, _ := run.Open()
 	if result == record.ResultWithIssues {
-		result = fmt.Sprintf("Accepted by %s, with %s", cmp.Or(run.AnsweredBy, "a person"),
-			prose.Count(len(findings), "open finding"))
+		result = "Accepted " + run.Summary().Accepted.String()
 	}
 	if result == record.ResultChecked {
 		what := "--worktree"
@@ -365,7 +368,7 @@ func Completed(w io.Writer, run record.Run) {
 		result = record.Says(record.Builtin, string(reply.Checked), len(findings))
 		safetext.Fprintf(w,
 			"\n%s\nAsk a person to read it, or an agent by its name:\n  git runr review --reviewer human %s\n", result, what)
-		result = "As it is"
+		result = "Or take it as it is"
 	}
 	switch {
 	case run.Plan.InPlace:
