@@ -169,7 +169,9 @@ func (c *counter) run(run record.Run, status record.RunStatus, events []record.E
 		for _, result := range turn.Results {
 			total = addDurations(total, max(0, result.Duration))
 		}
-		c.add(metricTime, phaseCheck, total)
+		if len(turn.Results) > 0 {
+			c.add(metricTime, phaseCheck, total)
+		}
 	}
 	for _, round := range run.Rounds {
 		c.add(metricTime, phaseReview, round.Duration)

@@ -222,5 +222,13 @@ func TestMetricsOfWhatIsKept(t *testing.T) {
 // all keeps every run and review.
 func all(string) bool { return true }
 
+// TestMetricsWithoutChecks: a check step of a run that has no checks took no time.
+func TestMetricsWithoutChecks(t *testing.T) {
+	rows := counted([]record.Run{{Checks: []record.CheckRun{{Attempt: 1}}}}, nil)(metricTime)
+	if row, ok := rows[phaseCheck]; ok {
+		t.Errorf("%+v", row)
+	}
+}
+
 // recorded is the status of a run that the test's clone does not carry out.
 func recorded(run record.Run) record.RunStatus { return run.Status }

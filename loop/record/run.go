@@ -8,6 +8,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/each"
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/spend"
@@ -278,7 +279,7 @@ func (r Run) after(number int) (gitstore.ID, error) {
 	if a, ok := each.First(r.Attempts, func(a Attempt) bool { return a.Number == number }); ok {
 		return cmp.Or(a.Commit, a.From), nil // without a commit it changed nothing
 	}
-	return "", fmt.Errorf("run %s has %d attempts, not attempt %d", r.ID, len(r.Attempts), number)
+	return "", fmt.Errorf("run %s has %s, not attempt %d", r.ID, prose.Count(len(r.Attempts), "attempt"), number)
 }
 
 // NotProved returns the checks that the stop suggested and nobody has run since.

@@ -98,7 +98,11 @@ func (s *session) newestDied(records *store.Store, died record.Run) error {
 	if err != nil {
 		return err
 	}
-	refused := exit.Problemf(exit.State, "name the run to land: the newest, %s, died before it was done", died.ID)
+	then := "no other waits to be landed"
+	if len(runs) > 0 {
+		then = "name the run to land"
+	}
+	refused := exit.Problemf(exit.State, "the newest run, %s, died before it was done; %s", died.ID, then)
 	for _, run := range runs {
 		refused = refused.WithHint("git runr land " + run.ID)
 	}

@@ -339,5 +339,5 @@ func turnWords(t queue.Entry) string {
 		return fmt.Sprintf("waits until %s: %s", at(t.Until), why)
 	}
 	next := t.Failure.Next()
-	return fmt.Sprintf("left alone: %s; %s %s", why, next.What, strings.Join(next.Commands, ", then "))
+	return fmt.Sprintf("gave no answer: %s; %s %s", why, next.What, strings.Join(next.Commands, ", then "))
 }

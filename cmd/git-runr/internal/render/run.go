@@ -40,7 +40,8 @@ func writeFinding(w io.Writer, indent string, f reply.Finding) {
 }
 
 func censusLine(c record.Census) string {
-	line := fmt.Sprintf("%d of %d files, %d of %d lines", c.SentFiles, c.Files, c.SentLines, c.Lines)
+	line := fmt.Sprintf("%d of %s, %d of %s", c.SentFiles, prose.Count(c.Files, "file"), c.SentLines,
+		prose.Count(c.Lines, "line"))
 	if c.Parts > 0 {
 		line += ", in " + prose.Count(c.Parts, "part")
 	}
