@@ -31,7 +31,8 @@ func (p *program) initCommand() *cli.Command {
 	return &cli.Command{
 		Name: "init", Usage: "set up this repository: .runr.toml, hooks and notes",
 		Description: `Writes .runr.toml with the checks that the project seems to have (an existing file is kept),
-installs the git hooks that call git-runr, makes git log show the notes and rebases keep them. It prints what it did
+installs the git hooks that call git-runr, makes git log show the notes and rebases keep them. On a terminal it asks
+whether you trust the commands that it wrote; elsewhere they do not run before git runr trust. It prints what it did
 and what each commit does from now on; --dry-run only prints it. git runr uninstall takes all of it back.
 
 --agents does something else: it tells the agent tools that it finds here about git-runr, in their own files in this
@@ -53,6 +54,7 @@ type initJSON struct {
 	Agents   []string        `json:"agents"`   // agent tools that init --agents can tell
 	Reviewer string          `json:"reviewer"` // reviewer of each commit
 	DryRun   bool            `json:"dry_run,omitempty"`
+	commands bool            // .runr.toml has, or would have, commands that wait for trust
 	shown    bool            // git log showed the notes before
 	each     bool            // each commit gets a review request
 	unready  *record.Failure // why the reviewer cannot review now, or nil
@@ -86,10 +88,15 @@ func initialise(s *session, store *store.Store) (err error) {
 	if err == nil && !doc.DryRun {
 		err = setup.ShowNotes(s.ctx, store)
 	}
-	if err == nil {
-		err = s.initHooks(store, &doc)
-	}
 	if err != nil {
+		return err
+	}
+	conf, err := s.configuration(store)
+	if err != nil {
+		return err
+	}
+	s.askTrust(store, conf, &doc)
+	if err := s.initHooks(store, conf, &doc); err != nil {
 		return err
 	}
 	doc.Agents = register.Found(store.Repo.WorkTree, s.getenv)
@@ -97,11 +104,7 @@ func initialise(s *session, store *store.Store) (err error) {
 }
 
 // initHooks installs the hooks; with --dry-run it only reads their status.
-func (s *session) initHooks(store *store.Store, doc *initJSON) error {
-	conf, err := s.configuration(store)
-	if err != nil {
-		return err
-	}
+func (s *session) initHooks(store *store.Store, conf *config.Config, doc *initJSON) (err error) {
 	doc.Reviewer, doc.each = conf.Review.Reviewer, conf.Hooks.PostCommit == "review"
 	doc.unready, doc.skip = conf.Ready(doc.Reviewer, agent.Reviewer), conf.Hooks.Skip.Messages
 	doc.refuses, doc.required = conf.Hooks.PrePush == "refuse", conf.Hooks.PrePushRequire
@@ -120,8 +123,7 @@ func (s *session) initHooks(store *store.Store, doc *initJSON) error {
 	return err
 }
 
-// writeConfig writes .runr.toml for the checks found in the repository, unless the file exists. At a terminal a
-// person is asked to trust it. Without one it is trusted, because whoever typed the command asked for it.
+// writeConfig writes .runr.toml for the checks found in the repository, unless the file exists.
 func (s *session) writeConfig(store *store.Store, doc *initJSON) error {
 	if _, err := os.Lstat(doc.Config); err == nil {
 		return nil
@@ -134,32 +136,30 @@ func (s *session) writeConfig(store *store.Store, doc *initJSON) error {
 	if doc.DryRun {
 		return nil
 	}
-	if err := setup.WriteConfig(store.Repo, doc.Checks, given); err != nil {
-		return err
-	}
-	conf, err := s.configuration(store)
-	if err != nil {
-		return err
-	}
-	if s.byPerson(store) != nil {
-		return nil // an agent ran this command
-	}
-	if len(doc.Checks) > 0 {
-		show := func(w io.Writer) { writeChecks(w, doc.Checks) }
-		yes, asked := s.askPerson(show,
-			"Run these checks on the code that is checked out and on what you commit, with your rights?")
-		if asked && !yes {
-			return nil
-		}
-	}
-	doc.Trusted = conf.Approve(s.ctx, s.now()) == nil
-	return nil
+	return setup.WriteConfig(store.Repo, doc.Checks, given)
 }
 
-func writeChecks(w io.Writer, checks []runplan.Check) {
-	for _, c := range checks {
+// askTrust asks a person at a terminal to trust the commands that init wrote. Elsewhere nobody has said yes to them.
+func (s *session) askTrust(store *store.Store, conf *config.Config, doc *initJSON) {
+	state, _ := conf.Trust()
+	doc.Trusted = state == config.Trusted
+	doc.commands = conf.Executes() || len(doc.Checks)+len(doc.Setup)+len(doc.Copy) > 0
+	if doc.Trusted || doc.DryRun || !doc.Written || !doc.commands || s.byPerson(store) != nil {
+		return
+	}
+	yes, _ := s.askPerson(func(w io.Writer) { writeFound(w, *doc) },
+		"Run these commands on the code that is checked out and on what you commit, with your rights?")
+	doc.Trusted = yes && conf.Approve(s.ctx, s.now()) == nil
+}
+
+// writeFound writes what init found in the project: checks, and what worktrees are given.
+func writeFound(w io.Writer, doc initJSON) {
+	for _, c := range doc.Checks {
 		safetext.Fprintf(w, "  %s: %s\n", c.Name, c.Command)
 	}
+	screen.When(w, doc.Setup != "", "  setup of each worktree: %s\n", doc.Setup)
+	screen.When(w, len(doc.Copy) > 0, "  copied into each worktree: %s   (agents that work there can read them)\n",
+		strings.Join(doc.Copy, ", "))
 }
 
 // writeHooks writes the state of each hook, and reports whether commits are reviewed from now on.
@@ -185,8 +185,11 @@ func writeHooks(w io.Writer, doc initJSON) (calls bool) {
 // writeFromNowOn says what a commit does when the hooks are installed.
 func writeFromNowOn(w io.Writer, doc initJSON) {
 	checks := "."
-	if len(doc.Checks) > 0 && (doc.Trusted || doc.DryRun) {
+	switch {
+	case len(doc.Checks) > 0 && doc.Trusted:
 		checks = ", and the checks run."
+	case len(doc.Checks) > 0:
+		checks = ", and the checks run once they are trusted."
 	}
 	switch {
 	case doc.Reviewer == record.Human:
@@ -219,14 +222,10 @@ func writeInit(w io.Writer, doc initJSON) {
 			doc.Config)
 	case doc.Written:
 		safetext.Fprintf(w, "%s %s with %s:\n", would, doc.Config, prose.Count(len(doc.Checks), "check"))
-		writeChecks(w, doc.Checks)
-		screen.When(w, !doc.Trusted && !doc.DryRun, "Its commands are not trusted yet; type: git runr trust\n")
 	default:
 		safetext.Fprintf(w, "Kept %s.\n", doc.Config)
 	}
-	screen.When(w, doc.Setup != "", "  setup of each worktree: %s\n", doc.Setup)
-	screen.When(w, len(doc.Copy) > 0, "  copied into each worktree: %s   (agents that work there can read them)\n",
-		strings.Join(doc.Copy, ", "))
+	writeFound(w, doc)
 	calls := writeHooks(w, doc)
 	shows := map[bool]string{true: "shows the notes already", false: "shows the notes"}[doc.shown]
 	if doc.DryRun && !doc.shown {
@@ -239,5 +238,13 @@ func writeInit(w io.Writer, doc initJSON) {
 	screen.When(w, len(doc.Agents) > 0, "To set up %s, type: git runr init --agents\n", strings.Join(doc.Agents, ", "))
 	if !doc.DryRun {
 		fmt.Fprint(w, "Undo it: git runr uninstall\nTry: git runr review --wait\n")
+	}
+	switch {
+	case !doc.commands || doc.Trusted:
+	case doc.DryRun && doc.Written:
+		fmt.Fprint(w, "init would ask on a terminal whether you trust its commands; elsewhere type: git runr trust\n")
+	default:
+		safetext.Fprintf(w, "The commands of %s are not trusted yet, so they do not run; type: git runr trust\n",
+			config.FileName)
 	}
 }
