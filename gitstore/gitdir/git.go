@@ -92,7 +92,7 @@ func (d *Dir) Call(ctx context.Context, c Call) ([]byte, error) {
 var plainCommands = []string{
 	"cat-file", "check-attr", "check-ref-format", "config", "diff-tree", "for-each-ref", "index-pack",
 	"ls-files", "ls-tree", "merge-base", "mktree", "pack-objects", "patch-id", "rev-list", "rev-parse", "show-index",
-	"show-ref", "symbolic-ref", "update-ref", "version", "write-tree",
+	"show-ref", "symbolic-ref", "update-ref", "var", "version", "write-tree",
 }
 
 // plain reports whether the call executes nothing that anybody configured. A call with its own git directory is
