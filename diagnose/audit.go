@@ -350,7 +350,7 @@ func (a *auditor) infer(c gitstore.LoggedCommit) AuditedCommit {
 	if run := a.looks[looksLike(c.Subject, c.Files)]; run != "" {
 		return AuditedCommit{Class: AuditInferred, Run: run, Why: "subject and files are those of run " + run}
 	}
-	return AuditedCommit{Class: AuditGap, Why: "nothing about it is recorded here"}
+	return AuditedCommit{Class: AuditGap, Why: "no verdict on it is recorded here"}
 }
 
 // named returns the first known run that a text mentions.

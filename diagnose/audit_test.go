@@ -60,17 +60,17 @@ func TestAuditClasses(t *testing.T) {
 		{"a run's trailer", logged("b4", "x\n\nbody\n\nRunr-Run: "+runID, nil), AuditAttributed, "trailer of run"},
 		{"runr's trailer, CR LF", logged("b5", "x\r\n\r\nRunr-Run-Id: "+runID+"\r\n", nil), AuditAttributed,
 			"trailer of run"},
-		{"a trailer as the subject", logged("b6", "Runr-Run: 20200101000000-aaaaaa", nil), AuditGap, "nothing"},
+		{"a trailer as the subject", logged("b6", "Runr-Run: 20200101000000-aaaaaa", nil), AuditGap, "no verdict"},
 		{"a trailer above the last paragraph", logged("b7", "x\n\nRunr-Run: 20200101000000-aaaaaa\n\nbody\n", nil), AuditGap,
-			"nothing"},
+			"no verdict"},
 		{"names a run", logged("c1", "Merge branch 'runr/"+runID+"'", nil, "a1", "a2"), AuditInferred, "names run " + runID},
 		{"subject and files of an attempt", logged("c2", "T1: Add a thing\n\nby hand", []string{"a.go", "b.go"}),
 			AuditInferred, "subject and files"},
 		{"subject and files of the whole run", logged("c3", "T1: Add a thing", []string{"a.go", "b.go", "c.go"}),
 			AuditInferred, "subject and files"},
-		{"the subject alone", logged("c4", "T1: Add a thing", []string{"other.go"}), AuditGap, "nothing"},
-		{"the files alone", logged("c5", "Something else", []string{"a.go", "b.go"}), AuditGap, "nothing"},
-		{"a part of an id", logged("c6", "see "+runID[:14], nil), AuditGap, "nothing"},
+		{"the subject alone", logged("c4", "T1: Add a thing", []string{"other.go"}), AuditGap, "no verdict"},
+		{"the files alone", logged("c5", "Something else", []string{"a.go", "b.go"}), AuditGap, "no verdict"},
+		{"a part of an id", logged("c6", "see "+runID[:14], nil), AuditGap, "no verdict"},
 	} {
 		got := auditOf([]gitstore.LoggedCommit{test.commit}, auditedRuns()).Commits[0]
 		if got.Class != test.class || !strings.Contains(got.Why, test.why) || got.Merge != (len(test.commit.Parents) > 1) {
@@ -145,7 +145,7 @@ func TestAuditReviews(t *testing.T) {
 			"stale, what was looked at as 2000000 is another change, review " + review, 0},
 		{lineage.Covered{State: lineage.CoverPending, Review: review}, AuditGap, "no verdict yet, review " + review, 0},
 		{lineage.Covered{State: lineage.CoverNothing, Passed: true}, AuditGap, "there is nothing in it to review", 3},
-		{lineage.Covered{State: lineage.CoverUnreviewed}, AuditGap, "nothing about it is recorded here", 0},
+		{lineage.Covered{State: lineage.CoverUnreviewed}, AuditGap, "no verdict on it is recorded here", 0},
 	} {
 		test.covered.Commit = commitID("1")
 		a := auditOf([]gitstore.LoggedCommit{logged("1", "x", nil)}, nil, test.covered)
@@ -194,7 +194,7 @@ func TestAuditText(t *testing.T) {
 ✓ checkpoint    a100000  T1: Add a thing — run 20260107120000-abcdef, attempt 1
 ! intervention  1f00000  Say please — run 20260107120000-abcdef, intervention 1 (manual_fix)
 · attributed    5000000  Mine — review 20260107120000-bcdefg: NEEDS_FIX
-? gap           9000000  (no subject) — nothing about it is recorded here
+? gap           9000000  (no subject) — no verdict on it is recorded here
 
 Coverage: 60% of 5 commits (1 checkpoint, 1 intervention, 1 attributed); 80% with 1 inferred; 1 gap.
 Reviews: 0 checked, 0 reviewed, 0 approved, 0 stale, 4 without a review, 1 refused.

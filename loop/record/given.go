@@ -42,10 +42,7 @@ func (p Given) by() (who ActorPayload, held bool) {
 }
 
 func (r *Review) give(e Event, p Given) {
-	if r.Claim != nil {
-		r.end(r.Claim.By, r.Claim.Writer, e.Timestamp, !SameActor(r.Claim.By, p.Actor))
-		r.Claim = nil
-	}
+	r.dropClaim(e, p.Actor)
 	r.Handovers = append(r.Handovers, Handover{p, r.Request.People, e.Timestamp})
 	r.Request.People, r.Request.Each = p.People, p.Each
 }

@@ -231,6 +231,14 @@ func (r *Review) end(by, writer string, at time.Time, lost bool) {
 	r.Ended = append(slices.Clip(r.Ended), EndedClaim{by, writer, at, lost})
 }
 
+// dropClaim ends the claim, if there is one, because of what actor did.
+func (r *Review) dropClaim(e Event, actor string) {
+	if r.Claim != nil {
+		r.end(r.Claim.By, r.Claim.Writer, e.Timestamp, !SameActor(r.Claim.By, actor))
+		r.Claim = nil
+	}
+}
+
 // Apply folds e into the review. An event that is not allowed goes to Lost.
 func (r *Review) Apply(e Event) error {
 	switch e.Type {
@@ -303,12 +311,12 @@ func (r *Review) begin(e Event, request ReviewRequest) {
 func (r *Review) cancel(e Event, by ActorPayload) {
 	if r.Status != ReviewCancelled { // the first cancellation counts
 		r.Status, r.Note, r.ClosedAt = ReviewCancelled, by.Note, e.Timestamp
+		r.dropClaim(e, by.Actor)
 	}
 }
 
 func (r *Review) release(e Event, by ActorPayload) {
-	r.end(r.Claim.By, r.Claim.Writer, e.Timestamp, !SameActor(r.Claim.By, by.Actor))
-	if r.Claim = nil; r.Status == ReviewClaimed {
+	if r.dropClaim(e, by.Actor); r.Status == ReviewClaimed {
 		r.Status = ReviewSubmitted
 	}
 }
