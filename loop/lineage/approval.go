@@ -91,10 +91,10 @@ func (c Covered) Stuck() bool {
 
 // ApprovalWords describes which approvals a commit has and lacks, or returns "" if nothing is worth a remark.
 func (c Covered) ApprovalWords() string {
-	if c.ByAuthor && !c.Refused {
-		return "approved by its author alone"
-	}
 	a := c.Approvals
+	if c.ByAuthor && !c.Refused {
+		return "approved by its author alone" + a.inName()
+	}
 	if a == nil || c.Level == LevelApproved && a.Need == 1 && !a.marked() {
 		return ""
 	}
@@ -122,6 +122,18 @@ func (c Covered) ApprovalWords() string {
 		}
 	}
 	return strings.Join(append([]string{first}, words...), "; ")
+}
+
+// wroteIt and recordedIt are why the approval of an author does not count, given in the own name or in another.
+const wroteIt, recordedIt = "wrote it", "recorded by who wrote it"
+
+// inName says in whose name the authors approved, if none of them did in the own one.
+func (a *Approvals) inName() string {
+	if a == nil || !slices.ContainsFunc(a.By, func(by Approval) bool { return by.Why == recordedIt }) ||
+		slices.ContainsFunc(a.By, func(by Approval) bool { return by.Why == wroteIt }) {
+		return ""
+	}
+	return ", in the name of " + a.By[0].Person
 }
 
 // said names the approver and, if that is not plain, who recorded it.
@@ -391,8 +403,10 @@ func (a approvals) weigh(at record.Speaker, commit gitstore.LoggedCommit) Approv
 		one.LogOf = ""
 	}
 	switch {
+	case a.wrote(commit, record.Speaker{By: at.By}):
+		one.Why = wroteIt
 	case a.wrote(commit, at):
-		one.Why = "wrote it"
+		one.Why = recordedIt
 	case a.bar.Verify == VerifyRequire && one.unsigned():
 		one.Why = "not signed by this address"
 	}

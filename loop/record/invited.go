@@ -67,6 +67,14 @@ func (r Review) Wrote(actor string) bool { return hasPerson(r.authors(), actor) 
 // Approves reports whether an actor's approval stands and counts: it does not for an author of the change.
 func (r Review) Approves(actor string) bool { return hasPerson(r.approving(), actor) }
 
+// Uncounted says why the approval of an author does not count, also if the author recorded it in another name.
+func (r Review) Uncounted(sub Submission) string {
+	if wrote := r.authors(); !hasPerson(wrote, sub.Reviewer) && hasPerson(wrote, sub.Recorder) {
+		return fmt.Sprintf("%s, who wrote the change, recorded it in the name of %s", sub.Recorder, Plain(sub.Reviewer))
+	}
+	return "who wrote a change does not approve it"
+}
+
 // have returns how many of the approving people count for the quota, at most Need. If the quota names nobody, people
 // who may be one person count once, as in the audit of a commit. Named people may have the same name.
 func (q Quota) have(approving []string) int {
