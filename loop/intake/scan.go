@@ -16,6 +16,7 @@ type ScanState string
 const (
 	ScanQueue   ScanState = "queue"   // no review was requested
 	ScanSkipped ScanState = "skipped" // no review is needed
+	scanRefused ScanState = "refused" // its review asks for changes, and that is not settled
 )
 
 // Scanned is the result of a scan for one commit.
@@ -44,6 +45,9 @@ func Scan(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, 
 		scanned[i] = Scanned{Commit: c.Commit, Title: c.Title, State: ScanState(c.State), Review: c.Review}
 		asked := slices.ContainsFunc(open, func(r record.ReviewSummary) bool { return r.ID == c.Review })
 		if c.Seen() || c.State == lineage.CoverUnshown || asked {
+			if c.Refused {
+				scanned[i].State = scanRefused
+			}
 			continue
 		}
 		why, err := skip.Why(ctx, s, commits[i], branch)
