@@ -103,16 +103,15 @@ func Follow(ctx context.Context, s *store.Store) (Followed, error) {
 // FollowRewrites calls Follow if git reported a rewrite that no call has read, or if this worktree's HEAD was rewritten
 // since the last call: that call may have come between the rewrite and git's report. A clone without our hooks has
 // no other sign of that.
-func FollowRewrites(ctx context.Context, s *store.Store) error {
+func FollowRewrites(ctx context.Context, s *store.Store) (Followed, error) {
 	noted, _, err := notedRewrites(s)
 	if err != nil {
-		return err
+		return Followed{}, err
 	}
 	if last := s.Repo.LastRewritten(); len(noted) == 0 && (last == "" || last == readSeen(s).Rewritten) {
-		return nil
+		return Followed{}, nil
 	}
-	_, err = Follow(ctx, s)
-	return err
+	return Follow(ctx, s)
 }
 
 func (f *follower) run(ctx context.Context, fresh []gitstore.LoggedCommit) error {

@@ -25,54 +25,58 @@ type round struct {
 func (s *session) askRound(store *store.Store, request record.ReviewRequest, before record.Review,
 	again bool) (made round, err error) {
 	defer store.Together()()
+	var followed lineage.Followed
 	waits := false
 	if again {
-		_, err = lineage.Follow(s.ctx, store)
+		followed, err = lineage.Follow(s.ctx, store)
 		err = cmp.Or(err, s.askSame(store, before, &request))
 	} else {
-		waits, err = s.follow(store, &request)
+		followed, waits, err = s.follow(store, &request)
 	}
 	if err != nil {
 		return made, err
 	}
-	return s.requestRound(store, request, waits)
+	made, err = s.requestRound(store, request, waits)
+	made.known = made.known && !slices.Contains(followed.Asked, made.review.ID)
+	return made, err
 }
 
 // follow makes request the next round of the conversation that its change continues, if there is one. With --again
 // and no argument, a review of earlier commits of the branch counts as well, and its reviewers are asked again. waits
-// is false if no unanswered request of the same commit is known.
-func (s *session) follow(store *store.Store, request *record.ReviewRequest) (waits bool, err error) {
+// is false if no unanswered request of the same commit is known. followed is what became of rewritten commits.
+func (s *session) follow(store *store.Store, request *record.ReviewRequest) (followed lineage.Followed, waits bool,
+	err error) {
 	if request.Subject.Commit == "" || request.Part() {
-		return request.Part(), nil
+		return followed, request.Part(), nil
 	}
 	again := s.Bool("again") && s.NArg() == 0
 	if again {
-		_, err = lineage.Follow(s.ctx, store)
+		followed, err = lineage.Follow(s.ctx, store)
 	} else {
-		err = lineage.FollowRewrites(s.ctx, store)
+		followed, err = lineage.FollowRewrites(s.ctx, store)
 	}
 	if err != nil {
-		return false, err
+		return followed, false, err
 	}
 	before, found, waits, err := lineage.Continued(s.ctx, store, *request, again)
 	if err != nil {
-		return false, err
+		return followed, false, err
 	}
 	if !found {
 		if again && !waits {
 			s.say("no review of this branch is open, so this starts a new one")
 		}
-		return waits, nil
+		return followed, waits, nil
 	}
 	if !again {
 		request.Follows = before.ID
-		return false, nil
+		return followed, false, nil
 	}
 	review, err := store.Review(s.ctx, before.ID)
 	if err != nil {
-		return false, err
+		return followed, false, err
 	}
-	return false, s.askSame(store, review, request)
+	return followed, false, s.askSame(store, review, request)
 }
 
 // askSame makes request the next round of review, with the same reviewers unless --reviewer names others.
@@ -128,7 +132,7 @@ func (s *session) requestRound(records *store.Store, request record.ReviewReques
 	}
 	last := rounds[len(rounds)-1]
 	asked := last.Request
-	made = round{review: last, number: len(rounds)}
+	made = round{review: last, number: len(rounds), known: true}
 	if !lineage.AskedAgain(last) || asked.Subject.Commit != request.Subject.Commit ||
 		asked.Subject.Base != request.Subject.Base ||
 		!slices.Equal(asked.Reviewers(), request.Reviewers()) || request.Message != "" ||
@@ -138,7 +142,7 @@ func (s *session) requestRound(records *store.Store, request record.ReviewReques
 			return made, err
 		}
 		rounds = append(rounds, made.review)
-		made.number = len(rounds)
+		made.number, made.known = len(rounds), false
 	}
 	for _, earlier := range rounds[:len(rounds)-1] {
 		if err := closing.Supersede(s.ctx, records, earlier, made.review); err != nil {
