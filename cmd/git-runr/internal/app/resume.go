@@ -38,7 +38,7 @@ checkout nobody can tell whose changes are whose: resume lists the differences, 
 run's own working tree everything is kept.
 
 For a run that gave up, --commit accepts the result with its open findings, --skip leaves the task undone and --stop
-leaves the run to a person. --safe resumes only runs that were interrupted, timed out or died, whose configuration is
+leaves the run to a person; all three end with exit status 0 when that is done. --safe resumes only runs that were interrupted, timed out or died, whose configuration is
 trusted by now, or in which you intervened; for others it prints what they need (exit status 4).`,
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "commit", Usage: "accept the result as it is"},
@@ -94,10 +94,7 @@ func (s *session) decide(store *store.Store, run record.Run, choice runplan.Choi
 		s.say("%s", line)
 	}
 	s.project(s.ctx, store)
-	if err := s.showEnd(store, run); choice != runplan.ChoiceStop {
-		return err
-	}
-	return nil
+	return s.showEnd(store, run) // what the user decided is done, however the run stopped
 }
 
 // resume continues run, after the checks that the user named have passed.

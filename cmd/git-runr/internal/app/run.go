@@ -163,7 +163,10 @@ func (s *session) carryOut(conf *config.Config, store *store.Store,
 	if err != nil {
 		return err
 	}
-	return s.showEnd(store, done)
+	if err := s.showEnd(store, done); err != nil || done.Stop == nil {
+		return err
+	}
+	return stopStatus(done.Stop.Reason)
 }
 
 // project updates the notes. It only reports a failure: they can be rebuilt at any time.
@@ -222,7 +225,7 @@ func (s *session) showEnd(store *store.Store, run record.Run) error {
 		RunSummary: run.Summary(), Outcome: runner.ResultOf(run, runner.ExecutorText(s.ctx, store, run)),
 		Stop: run.Stop, Criteria: diagnose.Criteria(run),
 	}
-	err := s.print(doc, func(w io.Writer) {
+	return s.print(doc, func(w io.Writer) {
 		render.Run(w, run, treeDir(store, run.ID))
 		switch {
 		case run.Stop != nil:
@@ -235,13 +238,6 @@ func (s *session) showEnd(store *store.Store, run record.Run) error {
 			render.Completed(w, run)
 		}
 	})
-	if err != nil {
-		return err
-	}
-	if run.Stop != nil {
-		return stopStatus(run.Stop.Reason)
-	}
-	return nil
 }
 
 // stopStatus returns the exit status for a stop reason, as an error without a message.

@@ -190,7 +190,8 @@ func (p *program) uninstallCommand() *cli.Command {
 settings, and the approval of commands and checks; also .runr.toml, if init wrote it and nobody changed or committed it.
 Configuration and hooks are then byte for byte as before. Records, drafts and files of runs stay unless --refs is
 given.
-Exit status: 3 if something was left alone.`,
+A committed .runr.toml belongs to the project and stays.
+Exit status: 3 if something was left alone because it was changed.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "refs",
 				Usage: "also delete every record of this clone: reviews, runs, notes, snapshots; branches of runs stay"},
@@ -202,8 +203,9 @@ Exit status: 3 if something was left alone.`,
 }
 
 type uninstallJSON struct {
-	Done   []string `json:"done"` // or would be done
-	Left   []string `json:"left"` // left alone, with the reason
+	Done   []string `json:"done"`           // or would be done
+	Left   []string `json:"left"`           // left alone, with the reason
+	Kept   string   `json:"kept,omitempty"` // what belongs to the project
 	DryRun bool     `json:"dry_run"`
 }
 
@@ -213,12 +215,12 @@ func uninstall(s *session, store *store.Store) error {
 			"then again: git runr uninstall")
 	}
 	conf, _ := config.Read(s.ctx, store.Repo, s.getenv) // nil if it cannot be read: then there is no approval to remove
-	todo, left, err := setup.Removals(s.ctx, store, conf, s.Bool("refs"))
+	todo, left, kept, err := setup.Removals(s.ctx, store, conf, s.Bool("refs"))
 	if err != nil {
 		return err
 	}
 	doc := uninstallJSON{Done: each.Of(todo, func(r setup.Removal) string { return r.What }),
-		Left: append([]string{}, left...), DryRun: s.Bool("dry-run")}
+		Left: append([]string{}, left...), Kept: kept, DryRun: s.Bool("dry-run")}
 	if !doc.DryRun && len(todo) > 0 {
 		if err := s.agreeToRemove(doc); err != nil {
 			return err
@@ -237,7 +239,7 @@ func (s *session) agreeToRemove(doc uninstallJSON) error {
 	if s.Bool("refs") {
 		line += " --refs"
 	}
-	planned := uninstallJSON{Done: doc.Done, Left: doc.Left, DryRun: true}
+	planned := uninstallJSON{Done: doc.Done, Left: doc.Left, Kept: doc.Kept, DryRun: true}
 	return s.consent("Do this?", func(w io.Writer) { writeUninstall(w, planned) }, "nothing was done", line)
 }
 
@@ -247,5 +249,6 @@ func writeUninstall(w io.Writer, doc uninstallJSON) {
 		safetext.Fprintf(w, "%s: %s\n", verb, what)
 	}
 	screen.Each(w, "left alone: %s\n", doc.Left)
-	screen.When(w, len(doc.Done)+len(doc.Left) == 0, "Nothing to do.\n")
+	screen.When(w, doc.Kept != "", "kept: %s\n", doc.Kept)
+	screen.When(w, len(doc.Done)+len(doc.Left)+len(doc.Kept) == 0, "Nothing to do.\n")
 }

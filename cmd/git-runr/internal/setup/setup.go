@@ -200,22 +200,24 @@ type Removal struct {
 type removal struct {
 	todo []Removal
 	left []string
+	kept string
 }
 
 func (r *removal) add(what string, do func() error) { r.todo = append(r.todo, Removal{what, do}) }
 
 // Removals returns what to remove from a repository, in order: the last ones restore what the others leave. left says
-// what stays, and why. conf is nil if it cannot be read. Records stay unless refs is set.
+// what stays, and why. kept is the file that stays because it belongs to the project. conf is nil if it cannot be
+// read. Records stay unless refs is set.
 func Removals(ctx context.Context, records *store.Store, conf *config.Config,
-	refs bool) (todo []Removal, left []string, err error) {
+	refs bool) (todo []Removal, left []string, kept string, err error) {
 	repo := records.Repo
 	was, known := readBefore(repo)
 	r := &removal{}
 	if err := r.hooks(ctx, repo); err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	if err := r.agents(repo); err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	if !was.ShowsNotes && ShowsNotes(repo) {
 		r.add("the notes in git log ("+displayRef+")", func() error {
@@ -224,7 +226,7 @@ func Removals(ctx context.Context, records *store.Store, conf *config.Config,
 	}
 	if refs {
 		if err := r.records(ctx, repo); err != nil {
-			return nil, nil, err
+			return nil, nil, "", err
 		}
 	}
 	if conf != nil {
@@ -245,7 +247,7 @@ func Removals(ctx context.Context, records *store.Store, conf *config.Config,
 	if whole {
 		r.own(repo, was, refs)
 	}
-	return r.todo, r.left, nil
+	return r.todo, r.left, r.kept, nil
 }
 
 func (r *removal) hooks(ctx context.Context, repo *gitstore.Repo) error {
@@ -313,7 +315,7 @@ func (r *removal) file(ctx context.Context, repo *gitstore.Repo, was before) {
 	}
 	switch {
 	case committed:
-		r.left = append(r.left, path+": it is committed; git rm "+config.FileName)
+		r.kept = path + ": it is committed; git rm " + config.FileName
 	case safefile.Hash(text) != was.Wrote:
 		r.left = append(r.left, path+": it was changed since")
 	default:

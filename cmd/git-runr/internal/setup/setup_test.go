@@ -33,7 +33,7 @@ func remove(t *testing.T, dir string) []string {
 		t.Fatal(err)
 	}
 	defer repo.Close()
-	todo, left, err := Removals(t.Context(), store.NewStore(repo, time.Now), nil, false)
+	todo, left, kept, err := Removals(t.Context(), store.NewStore(repo, time.Now), nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,6 +41,9 @@ func remove(t *testing.T, dir string) []string {
 		if err := r.Do(); err != nil {
 			t.Fatalf("%s: %v", r.What, err)
 		}
+	}
+	if kept != "" {
+		left = append(left, kept)
 	}
 	return left
 }
