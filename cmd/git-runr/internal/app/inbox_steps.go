@@ -76,7 +76,7 @@ func (s *session) give(store *store.Store, conf *config.Config) error {
 	}
 	given := record.Given{Actor: actor, Force: s.Bool("force")}
 	for _, name := range s.Args().Tail() {
-		found, err := conf.FindPeople(s.ctx, name)
+		found, err := conf.FindPeople(s.ctx, name, "git", "runr", "inbox", "give", s.Args().First())
 		if err != nil {
 			return err
 		}

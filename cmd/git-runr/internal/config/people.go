@@ -28,7 +28,7 @@ func (c *Config) RequestFor(ctx context.Context, names []string, kind string) (r
 			agents = append(agents, name)
 			continue
 		}
-		found, err := c.FindPeople(ctx, name)
+		found, err := c.FindPeople(ctx, name, "git", "runr", "review", "--reviewer")
 		if err != nil {
 			return record.ReviewRequest{}, err
 		}
@@ -67,8 +67,9 @@ func (c *Config) isAgent(name string) bool {
 // dot.
 var isAddress = lazyre.Compile(`^[^@\s<>]+@([\pL\pN-]+\.)+\pL[\pL\pN-]+$`)
 
-// FindPeople returns the people that a name means. The error is an exit.Problem with the candidates.
-func (c *Config) FindPeople(ctx context.Context, name string) ([]people.Person, error) {
+// FindPeople returns the people that a name means. The error is an exit.Problem with the candidates. ask is the command
+// line that asks people, up to their names.
+func (c *Config) FindPeople(ctx context.Context, name string, ask ...string) ([]people.Person, error) {
 	directory, err := c.directory(ctx)
 	if err != nil {
 		return nil, err
@@ -77,8 +78,7 @@ func (c *Config) FindPeople(ctx context.Context, name string) ([]people.Person, 
 	unknown := new(people.UnknownError)
 	switch {
 	case errors.As(err, &unknown) && len(unknown.Candidates) == 0 && unknown.Name == name:
-		problem := new(exit.Problem)
-		if errors.As(c.KnownAgent("reviewer", name), &problem) {
+		if problem := c.nobody(name, ask); problem != nil {
 			return nil, problem.WithHint(unknown.Error())
 		}
 	case err != nil:
@@ -90,14 +90,29 @@ func (c *Config) FindPeople(ctx context.Context, name string) ([]people.Person, 
 		if known || isAddress().MatchString(p.Email) || written && strings.Contains(p.Email, "@") {
 			continue
 		}
-		problem := new(exit.Problem)
-		if err := c.KnownAgent("reviewer", name); !errors.As(err, &problem) || written {
-			return nil, err
+		problem := c.nobody(name, ask)
+		switch {
+		case problem == nil:
+			return nil, nil
+		case written:
+			return nil, problem
 		}
-		line, _ := safetext.CommandLine("git", "runr", "review", "--reviewer", "NAME <"+name+">")
+		line, _ := safetext.CommandLine(append(ask, "NAME <"+name+">")...)
 		return nil, problem.WithHint(line + "   asks a person with that address")
 	}
 	return found, nil
+}
+
+// nobody returns the error for a name that means no person, or nil if the command line can mean an agent by it.
+func (c *Config) nobody(name string, ask []string) *exit.Problem {
+	problem := new(exit.Problem)
+	switch {
+	case !slices.Contains(ask, "--reviewer"):
+		return exit.Problemf(exit.Usage, "nobody who is known here is called %q", name)
+	case errors.As(c.KnownAgent("reviewer", name), &problem):
+		return problem
+	}
+	return nil
 }
 
 // directory returns the people who are known at HEAD.

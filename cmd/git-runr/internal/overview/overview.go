@@ -319,7 +319,7 @@ func (d Overview) writeQueue(w io.Writer) {
 		safetext.Fprintf(w, "%s  %s: %s\n", t.Of(), t.Reviewer, turnWords(t))
 	}
 	render.More(w, "", len(d.Queue)-queueShown)
-	screen.When(w, d.idle(), "No worker is running; type: git runr work\n")
+	screen.When(w, d.idle(), "No worker has taken it yet; if none does, type: git runr work\n")
 }
 
 // turnWords describes the state of an agent in the queue.
