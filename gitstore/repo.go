@@ -46,6 +46,7 @@ var (
 	ErrNotRepository = gitdir.ErrNotRepository
 	ErrUnopened      = gitdir.ErrUnopened
 	ErrNotFound      = gitdir.ErrNotFound
+	ErrNoRevision    = gitdir.ErrNoRevision
 	ErrNoIdentity    = gitdir.ErrNoIdentity
 	ErrBusy          = gitdir.ErrBusy
 	ErrKilled        = gitdir.ErrKilled

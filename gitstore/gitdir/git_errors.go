@@ -17,6 +17,7 @@ var (
 	ErrNotRepository = errors.New("not a git repository")
 	ErrUnopened      = errors.New("git cannot open the repository") // for example because its configuration is broken
 	ErrNotFound      = errors.New("not found")
+	ErrNoRevision    = fmt.Errorf("%w", ErrNotFound) // a name of a commit that git does not know
 	ErrNoIdentity    = errors.New("no committer identity")
 	ErrBusy          = errors.New("busy") // another process holds a lock of git; try again later
 	ErrKilled        = errors.New("a signal ended git")

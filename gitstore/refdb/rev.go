@@ -21,7 +21,7 @@ func (s *Store) Resolve(ctx context.Context, rev string) (odb.ID, error) {
 		return s.Head(ctx)
 	}
 	if rev == "" || strings.HasPrefix(rev, "-") || strings.ContainsAny(rev, "\x00\n") {
-		return "", fmt.Errorf("revision %q: %w", rev, gitdir.ErrNotFound)
+		return "", fmt.Errorf("revision %q: %w", rev, gitdir.ErrNoRevision)
 	}
 	return s.askRev(ctx, rev)
 }
@@ -34,7 +34,7 @@ func (s *Store) askRev(ctx context.Context, rev string) (odb.ID, error) {
 			"git fetch --unshallow", gitdir.ErrNotFound, err)
 	}
 	if errors.As(err, new(*gitdir.GitError)) {
-		return "", fmt.Errorf("revision %q: %w", rev, gitdir.ErrNotFound)
+		return "", fmt.Errorf("revision %q: %w", rev, gitdir.ErrNoRevision)
 	}
 	if err != nil {
 		return "", err

@@ -1,6 +1,9 @@
 package record
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // Claimable returns a *StateError if by may not claim the review in the clone of writer.
 func (r Review) Claimable(by Hold, writer string, now time.Time) error {
@@ -25,7 +28,11 @@ func (r Review) Admit(d NewEvent, writer string, now time.Time) (settled bool, e
 
 // MayComment returns a *StateError if actor may not submit comments on the review.
 func (r Review) MayComment(actor string, now time.Time) error {
-	return r.allow(EventReviewSubmitted.Name, ActorPayload{Actor: actor}, now)
+	err := r.allow(EventReviewSubmitted.Name, ActorPayload{Actor: actor}, now)
+	if refused := new(StateError); errors.As(err, &refused) {
+		refused.Cannot = CannotComment
+	}
+	return err
 }
 
 // settled reports whether an event would change nothing that counts.

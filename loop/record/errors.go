@@ -43,8 +43,12 @@ func (e *StateError) Error() string {
 // CannotAccept is StateError.Cannot of a run whose result --commit would lose.
 const CannotAccept = "accepted as it is"
 
-// Next returns the command that helps: it opens a closed review again, cancels an open one that cannot be resolved, or
-// resumes a run that cannot be accepted yet or has died. It returns "" if there is none.
+// CannotComment is StateError.Cannot of a review that takes no comments any more.
+const CannotComment = "commented on"
+
+// Next returns the command that helps: it opens a closed review again, cancels an open one that cannot be resolved,
+// closes one that cannot be cancelled, or resumes a run that cannot be accepted yet or has died. Else it shows the run
+// or review. It returns "" if there is none.
 func (e *StateError) Next() string {
 	review, ok := strings.CutPrefix(e.What, "review ")
 	switch {
@@ -52,11 +56,17 @@ func (e *StateError) Next() string {
 		return "git runr inbox reopen " + review
 	case ok && e.Status == string(ReviewOpen) && e.Cannot == "resolved":
 		return "git runr inbox cancel " + review
+	case ok && e.Status != string(ReviewOpen) && e.Cannot == "cancelled":
+		return "git runr inbox resolve " + review
 	case ok && e.Status == string(ReviewOpen) && e.Cannot == "claimed": // only people take it, who have an address
 		return "git runr inbox claim " + review + ` --as "NAME <ADDRESS>"`
 	}
-	if run, ok := strings.CutPrefix(e.What, "run "); ok && (e.Cannot == CannotAccept || e.Status == string(RunDied)) {
+	run, isRun := strings.CutPrefix(e.What, "run ")
+	switch {
+	case isRun && (e.Cannot == CannotAccept || e.Status == string(RunDied)):
 		return "git runr resume " + run
+	case ok || isRun:
+		return "git runr show " + strings.TrimPrefix(run, "review ")
 	}
 	return ""
 }
@@ -104,6 +114,8 @@ type NotFoundError struct {
 	ID    string  // as the user gave it
 	Where string  // "in" and the place that was searched; "" means "here"
 	Among []Meant // the candidates, if the name fits more than one
+	// Instead is what the id names, "run" or "review", if that is not What.
+	Instead string
 }
 
 // Unknown reports whether err means that an id names nothing, rather than several things or a fault.
@@ -115,6 +127,9 @@ func Unknown(err error) bool {
 func (e *NotFoundError) Error() string {
 	if len(e.Among) > 0 {
 		return fmt.Sprintf("%s %q is ambiguous: it may be one of %d", e.What, e.ID, len(e.Among))
+	}
+	if e.Instead != "" {
+		return fmt.Sprintf("%s is a %s, not a %s", e.ID, e.Instead, e.What)
 	}
 	if e.ID == Latest {
 		return fmt.Sprintf("there is no %s yet", e.What)

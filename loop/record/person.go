@@ -19,16 +19,21 @@ type Person struct {
 	Key      string // identifies the submission if it is sent again; "": it is sent once
 }
 
+// Empty reports whether there is no verdict, no comment and no message.
+func (p Person) Empty() bool {
+	return p.Decision != Approve && p.Decision != RequestChanges && len(p.Comments) == 0 &&
+		strings.TrimSpace(p.Message) == ""
+}
+
 // Check returns an *InputError for an empty or invalid submission.
 func (p Person) Check() error {
-	verdict := p.Decision == Approve || p.Decision == RequestChanges
-	if !verdict && p.Decision != CommentOnly && p.Decision != "" {
+	if p.Decision != Approve && p.Decision != RequestChanges && p.Decision != CommentOnly && p.Decision != "" {
 		return &InputError{fmt.Sprintf("unknown decision %q: use approve, request_changes or comment", p.Decision)}
 	}
 	if p.Agent && p.Decision == Approve {
 		return &InputError{"only people approve"}
 	}
-	if !verdict && len(p.Comments) == 0 && strings.TrimSpace(p.Message) == "" {
+	if p.Empty() {
 		return &InputError{"there is nothing to submit: no comment, no message and no verdict"}
 	}
 	empty := func(c Comment) bool { return strings.TrimSpace(c.Comment) == "" }

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/git-runr/git-runr/loop/record"
@@ -32,16 +34,29 @@ func notFound(kind entityKind, id string) *record.NotFoundError {
 // branch under review. If several fit a commit, the one that waits for somebody is preferred.
 func (s *Store) Review(ctx context.Context, typed string) (record.Review, error) {
 	st, err := s.named(ctx, kindReview, typed)
-	return s.seen(st.review), err
+	return s.seen(st.review), s.orInstead(ctx, err, kindRun, typed)
 }
 
 // Run returns the run that typed names, as for Review; a commit names the run with that result or landing.
 func (s *Store) Run(ctx context.Context, typed string) (record.Run, error) {
 	st, err := s.named(ctx, kindRun, typed)
 	if err != nil {
-		return st.run, err
+		return st.run, s.orInstead(ctx, err, kindReview, typed)
 	}
 	return s.shownRun(ctx, st.run)
+}
+
+// orInstead returns err, the result of looking for typed, or that typed names something of another kind.
+func (s *Store) orInstead(ctx context.Context, err error, other entityKind, typed string) error {
+	missing := new(record.NotFoundError)
+	if !errors.As(err, &missing) || len(missing.Among) > 0 || typed == record.Latest {
+		return err
+	}
+	if st, otherErr := s.entityState(ctx, other, typed); otherErr == nil {
+		id := cmp.Or(st.run.ID, st.review.ID)
+		return &record.NotFoundError{What: missing.What, ID: id, Instead: other.String()}
+	}
+	return err
 }
 
 // ReviewByID is Review without commits and branches.

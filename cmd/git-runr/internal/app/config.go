@@ -18,6 +18,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/safetext"
@@ -239,7 +240,8 @@ func chosenChecks(all []runplan.Check, names []string) ([]runplan.Check, error) 
 	for _, name := range names {
 		at := slices.IndexFunc(all, func(c runplan.Check) bool { return c.Name == name })
 		if at < 0 {
-			return nil, exit.Problemf(exit.NotFound, "there is no check %q", name)
+			return nil, exit.Problemf(exit.NotFound, "there is no check %q", name).
+				WithHint("checks are " + strings.Join(each.Of(all, func(c runplan.Check) string { return c.Name }), ", "))
 		}
 		chosen = append(chosen, all[at])
 	}

@@ -69,6 +69,11 @@ func inboxSubmit(s *session, records *store.Store) error {
 		return err
 	}
 	person.Comments = append(draft.Comments, fromFile...)
+	if person.Empty() {
+		return exit.Problemf(exit.Usage, "%w", person.Check()).WithHint("git runr inbox submit "+review.ID+" --approve",
+			"git runr inbox submit "+review.ID+" --request-changes -m TEXT",
+			"git runr inbox comment "+review.ID+" FILE:LINE -m TEXT")
+	}
 	if review, err = s.steps(records).Submit(s.ctx, review.ID, person); err == nil {
 		review, err = records.Carrying(s.ctx, review)
 	}
@@ -305,7 +310,7 @@ func (s *session) editInbox(records *store.Store, review record.Review, person s
 			WithHint("git runr inbox comment " + review.ID + " --edit")
 	}
 	if review.Status == record.ReviewResolved || review.Status == record.ReviewCancelled {
-		return &record.StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "submitted"}
+		return &record.StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: record.CannotComment}
 	}
 	draft, err := records.Draft(review, person)
 	if err != nil {

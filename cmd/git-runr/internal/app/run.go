@@ -350,6 +350,14 @@ func planReview(ctx context.Context, store *store.Store, plan *runplan.Plan, id 
 	return runner.PlanReview(plan, review, only...)
 }
 
+// taskLine returns the line that gives a task in words, if name is the file of a run's task.
+func taskLine(s *session, name string) string {
+	if s.Command.Name != "run" || name != s.Args().First() {
+		return ""
+	}
+	return "git runr run -m TEXT   to give the task in words"
+}
+
 // maxInput is the maximum size of an input file in bytes.
 const maxInput = 4 << 20
 
@@ -359,7 +367,8 @@ func (s *session) readInput(name string) ([]byte, error) {
 	if name != "-" {
 		file, err := os.Open(s.fromStart(name))
 		if errors.Is(err, os.ErrNotExist) {
-			return nil, exit.Problemf(exit.NotFound, "there is no file %q", name).WithHint(withText(s.Context))
+			return nil, exit.Problemf(exit.NotFound, "there is no file %q", name).
+				WithHint(cmp.Or(withText(s.Context), taskLine(s, name)))
 		}
 		if err != nil {
 			return nil, exit.Problemf(exit.Usage, "%w", err)

@@ -293,6 +293,9 @@ func (s *session) restore(store *store.Store, names, paths []string) (err error)
 		done, err = landing.Restore(s.ctx, store, names[0], paths, s.Bool("staged"))
 	}
 	s.sayFinished(done.Finished)
+	if done.From.ID == "" && errors.Is(err, gitstore.ErrNotFound) {
+		return exit.Problemf(exit.NotFound, "%w", err).WithHint("git runr undo --list")
+	}
 	if err != nil {
 		return err
 	}

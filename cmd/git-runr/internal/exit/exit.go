@@ -143,6 +143,7 @@ var sentinels = []sentinel{
 	{gitstore.ErrBrokenRef, State,
 		"git fsck names what is damaged; git reflog shows where the branch was: git update-ref REF COMMIT"},
 	{gitstore.ErrIrregular, State, "move it away, then the same command again"},
+	{gitstore.ErrNoRevision, NotFound, "git log --oneline --all   to see the commits"},
 	{gitstore.ErrNotFound, NotFound, ""},
 	{context.Canceled, exitInterrupted, ""},
 	{context.DeadlineExceeded, Busy, ""},
@@ -189,6 +190,8 @@ func Classify(err error) *Problem {
 			"; then the same command again")
 	case errors.As(err, &missing) && len(missing.Among) > 0:
 		return Problemf(Usage, "%w", err).WithHint(missing.Lines()...)
+	case errors.As(err, &missing) && missing.Instead != "":
+		return Problemf(NotFound, "%w", err).WithHint("git runr show " + missing.ID)
 	case errors.As(err, &missing):
 		return Problemf(NotFound, "%w", err).WithHint(toFind(missing)...)
 	case errors.As(err, &input):
