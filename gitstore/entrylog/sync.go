@@ -65,7 +65,11 @@ func (s *Store) checkRemote(name string) error {
 	case len(have) == 0:
 		return noRemote(fmt.Sprintf("there is no remote %q, and no other", name), "git remote add "+plainName(name)+" URL")
 	}
-	return noRemote(fmt.Sprintf("there is no remote %q: there are %s", name, strings.Join(have, ", ")),
+	are := "are"
+	if len(have) == 1 {
+		are = "is"
+	}
+	return noRemote(fmt.Sprintf("there is no remote %q: there %s %s", name, are, strings.Join(have, ", ")),
 		"git remote add "+plainName(name)+" URL")
 }
 

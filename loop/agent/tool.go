@@ -48,12 +48,12 @@ func (s Spec) Look(ctx context.Context, base []string) Tool {
 	t := Tool{
 		Name: s.Name, Preset: s.preset(), Protocol: s.Protocol, Model: s.ModelFor(""), SignedIn: SignedInUnknown,
 		Roles:     []Role{Reviewer, Implementer},
-		Arguments: "a command of your own",
+		Arguments: "as configured",
 	}
 	if !s.TakesModel() {
 		t.Model, t.Unused = "", t.Model
 	}
-	if p, err := s.form(t.Preset); err == nil { // a command of the user's own has no form
+	if p, err := s.form(t.Preset); err == nil { // a configured command has no form
 		t.Proven, t.Arguments = p.proven, "from its documentation, "+p.origin
 		if p.proven {
 			t.Arguments = "tested with " + p.origin

@@ -59,7 +59,7 @@ func (f Failure) Next() Retry {
 	case f.Reason == ReasonAgentNotFound:
 		return Retry{"when it is installed:", again}
 	}
-	return Retry{"when that is mended:", again}
+	return Retry{"when the cause is gone:", again}
 }
 
 // FailedTurn is a reviewer that could not be run in one clone. In another clone it may work, for example if a

@@ -251,8 +251,12 @@ func (s *session) writeToSee(bar lineage.Bar, commits []intake.Gated) {
 	if !slices.ContainsFunc(commits, func(c intake.Gated) bool { return !c.Before }) {
 		lacks = "still refused"
 	}
-	safetext.Fprintf(s.out, "git runr: %s %s; let through, because a person was asked and has to fetch them\n",
-		prose.Count(len(commits), "commit"), lacks)
+	them := "them"
+	if len(commits) == 1 {
+		them = "it"
+	}
+	safetext.Fprintf(s.out, "git runr: %s %s; let through, because a person was asked and has to fetch %s\n",
+		prose.Count(len(commits), "commit"), lacks, them)
 }
 
 // gated returns the pushed commits that the gate examines: all that are new on a trunk of the remote, and those for

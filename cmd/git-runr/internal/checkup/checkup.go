@@ -162,7 +162,7 @@ func configuration(conf *config.Config, unread error) Result {
 func trust(conf *config.Config) Result {
 	switch state, news := conf.Trust(); {
 	case !conf.Executes():
-		return ok("trust", config.FileName+" has no commands")
+		return ok("trust", "no commands of "+config.FileName+" wait for it")
 	case state == config.Trusted:
 		return ok("trust", "the commands of "+config.FileName+" are trusted")
 	default:

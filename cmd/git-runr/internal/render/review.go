@@ -318,6 +318,9 @@ func Audience(name string) string {
 // writeReviewHead prints the subject and the state of the review.
 func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	subject := doc.Request.Subject
+	if subject.Spec == subject.Commit.Short() {
+		subject.Spec = ""
+	}
 	safetext.Fprintf(w, "Review %s  %s\n", screen.Name.Of(doc.ID), doc.Status)
 	safetext.Fprintf(w, "%s\n",
 		screen.Strong.Of(strings.TrimSpace(fmt.Sprintf("%s %s %s", subject.Spec, subject.Commit.Short(),
