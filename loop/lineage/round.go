@@ -12,8 +12,8 @@ import (
 
 // Continued returns the newest review that waits for somebody and whose change subject goes on from: by a rewrite that
 // was followed, or by more commits on the same base; ok is false without one. It asked one of the same reviewers, and
-// waits for no other. Again, more commits on its branch will do, and it asked anybody but the built-in reviewer alone. same reports whether
-// an unanswered request of the commit itself waits.
+// waits for no other. Again, more commits on its branch will do, and it asked anybody but the built-in reviewer alone.
+// same reports whether an unanswered request of the commit itself waits.
 func Continued(ctx context.Context, s *store.Store, request record.ReviewRequest,
 	again bool) (found record.ReviewSummary, ok, same bool, err error) {
 	subject := request.Subject

@@ -76,13 +76,10 @@ It does not read code: a change without findings is checked, not reviewed.`
 func NewReviewDocument(r record.Review) ReviewDocument {
 	doc := ReviewDocument{
 		Review: r, Outcome: r.Outcome(), Looked: r.Looked(), Verdict: r.Verdict(),
-		Waiting:    []string{},
+		Waiting:    append([]string{}, r.Waiting()...),
 		StillAsked: r.StillAsked(), Absent: r.Absent(), Opinions: append([]record.Opinion{}, r.Opinions()...),
 		Disagree: r.Disagree(),
 		Findings: r.Joined(), Requests: r.Requests(), Comments: []CommentDocument{},
-	}
-	if r.ClosedAt.IsZero() {
-		doc.Waiting = append(doc.Waiting, r.Waiting()...)
 	}
 	for _, sub := range r.Submissions {
 		for _, c := range sub.Comments {
