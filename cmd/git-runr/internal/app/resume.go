@@ -38,8 +38,9 @@ checkout nobody can tell whose changes are whose: resume lists the differences, 
 run's own working tree everything is kept.
 
 For a run that gave up, --commit accepts the result with its open findings, --skip leaves the task undone and --stop
-leaves the run to a person; all three end with exit status 0 when that is done. --safe resumes only runs that were interrupted, timed out or died, whose configuration is
-trusted by now, or in which you intervened; for others it prints what they need (exit status 4).`,
+leaves the run to a person; all three end with exit status 0 when that is done. --safe resumes only runs that were
+interrupted, timed out or died, whose configuration is trusted by now, or in which you intervened; for others it prints
+what they need (exit status 4).`,
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "commit", Usage: "accept the result as it is"},
 			&cli.BoolFlag{Name: "skip", Usage: "leave the task undone"},

@@ -40,7 +40,8 @@ work (--context), which starts at the review. The run has a worktree of its own,
 runr land. Of an executor's work, only the files in files_modified are taken. With --in-place, only files that the
 agent lists or was seen to edit belong to the run; other files that change meanwhile are left alone and stop the run.
 If the agent names none, as a command of your own may, every file that changes meanwhile belongs to the run.
-Exit status: 0 passed, 3 files changed meanwhile, 4 stopped and needs a person, 30 an agent failed.
+Exit status: 0 passed, checked or ended by --on-exhausted, 3 files changed meanwhile, 4 stopped and needs a person, 30 an
+agent failed.
 
 A task file can limit the run, in its front matter or under the headings Scope and Verification: allowlist_add (or
 allow, owns) and denylist, with paths or globs, and tier. [scope] must allow a path as well. The commands in its done
