@@ -193,8 +193,8 @@ type cover struct {
 
 // Coverage returns the state of each commit, in the order given. A review counts for the commit that it was of, and for
 // a commit that makes exactly the same change to the same content, and for no other. What people refuse counts for each
-// commit with the same patch as well. Coverage reads the index, and the trees of commits that no review names. A commit
-// is approved if a person who is not among its authors approved it.
+// commit that makes the same edits as well. Coverage reads the index, and the trees of commits that no review names. A
+// commit is approved if a person who is not among its authors approved it.
 func Coverage(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit) ([]Covered, error) {
 	return CoverageBy(ctx, s, commits, Bar{})
 }

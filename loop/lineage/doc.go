@@ -15,8 +15,11 @@
 //
 // Coverage of a commit is the worst of each reviewer's last verdict on each change in it. A
 // review of a range does not count for a commit whose change did not all survive to the end
-// of the range. A review of some paths counts only if it found something.
+// of the range. A review of some paths counts only if it found something. What people refuse
+// also counts for commits that make the same edits, and a fix settles it only where the
+// refused lines are gone or the fix is in effect.
 //
 // The files, lowest layer first: spool (rewrites reported by git, until Follow reads them),
-// coverage, match (which commit replaced which), follow.
+// edits (which lines a change adds and removes), refused_patch and settled (copies of refused
+// commits, and fixes), coverage, match (which commit replaced which), follow.
 package lineage
