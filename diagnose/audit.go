@@ -317,7 +317,7 @@ func standingText(c lineage.Covered) (of string) {
 		{c.Passed && c.Outcome == record.OutcomeFailed, ", and every finding is answered"},
 		{c.Refused && c.Open == 0 && c.Unconfirmed > 0, ", every finding is answered, and who asked for changes " +
 			"has not confirmed " + prose.Count(c.Unconfirmed, "answer")},
-		{c.RefusedIn != "", ", and " + c.RefusedIn + " has the refused code without what settled it"},
+		{c.RefusedIn != "", ", and " + c.UnsettledWords()},
 		{c.Claimed > 0, fmt.Sprintf(", %d claimed fixed", c.Claimed)},
 		{words != "", ", " + words},
 		{c.LeftOut > 0, ", " + prose.Count(c.LeftOut, "file") + " left out"},

@@ -96,9 +96,7 @@ func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, 
 			if err != nil {
 				return nil, nil, err
 			}
-			if c.Finding = worstOf(review); c.Finding == "" && c.RefusedIn != "" {
-				c.Finding = c.RefusedIn + " has the refused code without what settled it"
-			}
+			c.Finding = cmp.Or(worstOf(review), c.UnsettledWords())
 		}
 	}
 	return held, partial, nil

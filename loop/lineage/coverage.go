@@ -122,6 +122,14 @@ func (c Covered) Words() string {
 	return string(c.State)
 }
 
+// UnsettledWords says that a refusal which was settled counts again, or returns "".
+func (c Covered) UnsettledWords() string {
+	if c.RefusedIn == "" {
+		return ""
+	}
+	return c.RefusedIn + " has the refused code without what settled it"
+}
+
 // Missing says why the commit does not meet level: it is refused, or has a lower level.
 func (c Covered) Missing(level Level) string {
 	if c.Refused {
@@ -393,8 +401,8 @@ func movedCovers(r record.ReviewSummary, c cover) (covers []cover) {
 		case m.State == record.MoveCarried && c.State == CoverReviewed:
 			at.State = CoverCarried
 		case m.State == record.MoveStale:
-			refuses := c.Refused && len(c.refusers) > 0 // people did, and they have not settled it
-			at.State, at.Level, at.change, at.ranged = CoverStale, "", "", false
+			refuses := c.Refused && len(c.refusers) > 0                          // people did, and they have not settled it
+			at.State, at.Level, at.change, at.ranged = CoverStale, "", "", false // Passed: see refuseUnsettled
 			at.Refused, at.Before = refuses, refuses
 			if refuses {
 				at.State, at.From = CoverReviewed, r.Commit
@@ -421,8 +429,9 @@ func runCovers(r record.RunSummary) []cover {
 		c.Outcome = record.OutcomePassed
 	}
 	c.Level = levelOf(r.Looked, c.Outcome)
-	// A person who accepted the run answered what is less than CRITICAL.
-	c.Refused = !c.Passed && (stopped || r.ByPolicy || c.Verdict == reply.CriticalFail)
+	// A person who accepted the run answered what is less than CRITICAL; its workflow answers nothing.
+	byPolicy := r.Accepted != nil && r.Accepted.Policy
+	c.Refused = !c.Passed && (stopped || byPolicy || c.Verdict == reply.CriticalFail)
 	covers := []cover{c}
 	if l := r.LandedAs; l != nil && l.Commit != r.Commit {
 		c.From, c.State, c.span = r.Commit, CoverCarried, gitstore.Span{From: l.Onto, To: l.Commit}

@@ -127,3 +127,39 @@ func TestReplacedOnce(t *testing.T) {
 		t.Errorf("the review moved %+v", moves)
 	}
 }
+
+// TestFollowLateReport: a pass of a worker comes between an amend and git's report of it. The next request reads the
+// report nevertheless.
+func TestFollowLateReport(t *testing.T) {
+	s := runtest.NewStore(t)
+	dir := s.Repo.WorkTree
+	head := func() gitstore.ID { return gitstore.ID(testrepo.Git(t, dir, "rev-parse", "HEAD")) }
+	for _, text := range []string{"base", "one"} {
+		testrepo.WriteFile(t, dir, "a.txt", text+"\n")
+		testrepo.Git(t, dir, "add", ".")
+		testrepo.Git(t, dir, "commit", "-q", "-m", text)
+	}
+	old := head()
+	subject := record.Subject{Kind: record.SubjectCommit, Commit: old, Tree: old,
+		Base: gitstore.ID(testrepo.Git(t, dir, "rev-parse", "HEAD^"))}
+	review, err := s.RequestReview(t.Context(), record.ReviewRequest{Subject: subject, Reviewer: record.Human}, "cli")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testrepo.Git(t, dir, "mv", "a.txt", "b.txt")
+	testrepo.WriteFile(t, dir, "b.txt", "quite another\n")
+	testrepo.Git(t, dir, "commit", "-q", "-a", "--amend", "-m", "two", "--date", "2001-01-01T00:00:00Z")
+	if _, err := lineage.Follow(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	if err := lineage.NoteRewrite(s, "amend", []gitstore.Moved{{From: old, To: head()}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lineage.FollowRewrites(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	now, err := s.Review(t.Context(), review.ID)
+	if moves := now.Summary().Moves; err != nil || len(moves) == 0 || moves[len(moves)-1].To != head() {
+		t.Errorf("%v, %v; want a move to %s", moves, err, head().Short())
+	}
+}

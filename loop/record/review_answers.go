@@ -34,6 +34,15 @@ func (r Review) personAsked(ids []string) bool {
 	})
 }
 
+// AsItCounts returns an answer without the confirmation that it claims, if a person asked for changes: who answers does
+// not say who confirms.
+func (r Review) AsItCounts(a Answer) Answer {
+	if r.personAsked(r.sameIDs(a.Finding)) {
+		a.ConfirmedBy = ""
+	}
+	return a
+}
+
 // SettledFinding reports whether f has been fixed or refuted, or a person who reported it agrees that it can wait.
 func (r Review) SettledFinding(f reply.Finding) bool {
 	answer, _ := r.AnswerTo(f.ID)

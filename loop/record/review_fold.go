@@ -331,10 +331,8 @@ func (r *Review) resolve(e Event, by ActorPayload) {
 
 func (r *Review) answer(e Event, p FindingAnswer) {
 	p.At, p.Voice = e.Timestamp, r.voice(e, p.Actor)
+	p.Answer = r.AsItCounts(p.Answer)
 	ids := r.sameIDs(p.Finding)
-	if r.personAsked(ids) { // who answers does not say who confirms
-		p.ConfirmedBy = ""
-	}
 	if p.Claimed() && r.confirms(p.Answer) {
 		p.ConfirmedBy = p.Actor
 	}

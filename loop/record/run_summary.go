@@ -23,15 +23,14 @@ type RunSummary struct {
 	Commit    gitstore.ID    `json:"commit,omitempty"`
 	Attempts  int            `json:"attempts"`
 	Rounds    int            `json:"rounds"`
-	Verdict   reply.Verdict  `json:"verdict,omitempty"`   // effective verdict of the newest round
-	ByPolicy  bool           `json:"by_policy,omitempty"` // what it lacks was accepted by its workflow, by no person
+	Verdict   reply.Verdict  `json:"verdict,omitempty"` // effective verdict of the newest round
 	Landed    bool           `json:"landed"`
 	LandedAs  *Landed        `json:"landed_as,omitempty"` // where it landed
 	Base      gitstore.ID    `json:"base,omitempty"`      // the commit that its work began from
 	Reviewer  string         `json:"reviewer,omitempty"`  // reviewer of the newest round
 	Looked    Looked         `json:"looked,omitempty"`    // as from Run.Looked
 	InPlace   bool           `json:"in_place,omitempty"`  // it worked in the checkout, so there is nothing to land
-	Accepted  *Accepted      `json:"accepted,omitempty"`  // nil unless a person accepted what a reviewer had not passed
+	Accepted  *Accepted      `json:"accepted,omitempty"`  // nil unless somebody accepted what no reviewer passed
 	Usage     spend.Usage    `json:"usage,omitzero"`
 	Spending  spend.Spending `json:"usage_by_agent,omitempty"`
 	Writer    string         `json:"writer"`
@@ -39,12 +38,14 @@ type RunSummary struct {
 	UpdatedAt time.Time      `json:"updated_at"`
 }
 
-// Accepted says who accepted a run that a reviewer had not passed, and how many findings were open.
+// Accepted says who accepted a run that no reviewer passed, and how many findings were open.
 type Accepted struct {
-	By   string `json:"by"`
-	Open int    `json:"findings_open"`
+	By     string `json:"by"`
+	Policy bool   `json:"by_policy,omitempty"` // the run's workflow did, no person
+	Open   int    `json:"findings_open"`
 }
 
+// String goes on from "accepted": "by Ann, with 1 open finding".
 func (a Accepted) String() string {
 	return fmt.Sprintf("by %s, with %s", a.By, prose.Count(a.Open, "open finding"))
 }
@@ -55,11 +56,11 @@ func (r Run) Summary() RunSummary {
 		ID: r.ID, Status: r.Status, Result: r.Result, Entity: r.Plan.Entity, Branch: r.Plan.Branch, Commit: r.Commit,
 		Attempts: len(r.Attempts), Rounds: len(r.Rounds), Landed: r.Landed != nil, InPlace: r.Plan.InPlace, Writer: r.Writer,
 		Usage: r.Usage, Spending: r.Spending, Base: r.Plan.Base, Looked: r.Looked(), CreatedAt: r.CreatedAt,
-		UpdatedAt: r.UpdatedAt, ByPolicy: r.ByPolicy,
+		UpdatedAt: r.UpdatedAt,
 	}
 	if r.Result == ResultWithIssues {
 		findings, _ := r.Open()
-		s.Accepted = &Accepted{cmp.Or(r.AnsweredBy, "a person"), len(findings)}
+		s.Accepted = &Accepted{cmp.Or(r.AnsweredBy, "a person"), r.ByPolicy, len(findings)}
 	}
 	if r.Landed != nil {
 		landed := *r.Landed

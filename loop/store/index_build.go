@@ -172,7 +172,7 @@ func marksOf(r *row, summary []byte, events []record.Event, st *state) []uint64 
 	if len(st.review.Refusers()) > 0 {
 		marks = append(marks, markOfDecision(record.RequestChanges))
 		if st.review.Summary().ClosedOver() {
-			marks = append(marks, closedOverMark)
+			marks = append(marks, closedOverMark())
 		}
 	}
 	if len(st.review.Approvers()) > 0 {

@@ -12,8 +12,8 @@ import (
 // markOfDecision returns the mark of the reviews in which the verdict of a person is decision.
 func markOfDecision(decision record.Decision) uint64 { return markOfText("decision", string(decision)) }
 
-// closedOverMark marks the reviews that somebody resolved by hand although people refuse the change.
-var closedOverMark = markOfText("closed", "over")
+// closedOverMark returns the mark of the reviews that somebody resolved by hand although people refuse the change.
+func closedOverMark() uint64 { return markOfText("closed", "over") }
 
 // Decided lists the reviews in which people refuse (record.RequestChanges) or approve (record.Approve), newest first,
 // at most most. It leaves out withdrawn requests.
@@ -41,7 +41,7 @@ func (s *Store) ClosedOver(me string) []string {
 	idx := s.lastRead()
 	defer idx.close()
 	mine := func(by record.Speaker) bool { return record.SameActor(by.By, me) }
-	found, err := idx.linesMarked(closedOverMark, closedOverShown, func(line record.ReviewSummary) bool {
+	found, err := idx.linesMarked(closedOverMark(), closedOverShown, func(line record.ReviewSummary) bool {
 		return line.ClosedOver() && !record.SameActor(line.ResolvedBy, me) && slices.ContainsFunc(line.Refusers, mine) &&
 			s.Now().Sub(line.ClosedAt) < closedRemembered
 	})
@@ -54,9 +54,9 @@ func (s *Store) ClosedOver(me string) []string {
 	})
 }
 
-// linesMarked lists the reviews with a mark for which is is true, newest first, at most most.
+// linesMarked lists the reviews with a mark that are wanted, newest first, at most most.
 func (idx *index) linesMarked(mark uint64, most int,
-	is func(record.ReviewSummary) bool) (found []record.ReviewSummary, err error) {
+	wanted func(record.ReviewSummary) bool) (found []record.ReviewSummary, err error) {
 	entries, err := idx.stack.Newest(map[uint64]bool{kindReview.mark(mark): true})
 	for _, r := range rowsOf(entries) {
 		if err != nil || len(found) == most {
@@ -66,7 +66,7 @@ func (idx *index) linesMarked(mark uint64, most int,
 			continue
 		}
 		var line record.ReviewSummary
-		if line, err = loadLine[record.ReviewSummary](&r); is(line) { // marks may collide
+		if line, err = loadLine[record.ReviewSummary](&r); wanted(line) { // marks may collide
 			found = append(found, line)
 		}
 	}

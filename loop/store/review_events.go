@@ -226,6 +226,7 @@ func (s *Store) AnswerFinding(ctx context.Context, id string, answer record.Answ
 	if err := s.checkFix(ctx, review, answer); err != nil {
 		return review, err
 	}
+	answer = review.AsItCounts(answer)
 	said := answer
 	if user, err := s.Repo.Identity(ctx); err == nil {
 		said.Voice = review.VoiceIn(s.Repo.WriterFor(s.Repo.Audience(review.Writer)), answer.Actor, user.String())

@@ -185,6 +185,9 @@ func (s *session) takeForTrunks(trunks *gitstore.Trunks, push examined) {
 	for _, ref := range push.pushed.code {
 		if ref.Old != "" && !slices.Contains(trunks.Refs, ref.Remote) {
 			trunks.Refs = append(trunks.Refs, ref.Remote)
+			if trunks.Unseen { // gate says to fetch first
+				continue
+			}
 			safetext.Fprintf(s.out, "git runr: the default branch of %[1]s is not known here, so the gate looks at %[2]s as "+
 				"at that: git remote set-head %[1]s -a\n", push.remote, strings.TrimPrefix(ref.Remote, "refs/heads/"))
 		}
@@ -224,22 +227,20 @@ func fetchedFrom(ref, branch string, trunks []string) bool {
 
 // writeWhereAsked prints the push that the gate would let through because people were asked about all held commits.
 func (s *session) writeWhereAsked(push examined) {
-	on := map[string]bool{}
-	for _, c := range push.held {
+	on := ""
+	for i, c := range push.held {
 		branch, lacks := lacksAnswer(c, push.trunks.Refs)
-		if !lacks {
+		if !lacks || i > 0 && branch != on {
 			return
 		}
-		on[cmp.Or(branch, "BRANCH")] = true
+		on = branch
 	}
-	if len(push.pushed.code) != 1 || len(on) != 1 {
+	if len(push.pushed.code) != 1 {
 		return
 	}
-	for branch := range on {
-		line, ok := safetext.CommandLine("git", "push", cmp.Or(push.remote, "REMOTE"),
-			push.pushed.code[0].New.Short()+":refs/heads/"+branch)
-		screen.When(s.out, ok, "To let the person who was asked fetch it: %s\n", line)
-	}
+	line, ok := safetext.CommandLine("git", "push", cmp.Or(push.remote, "REMOTE"),
+		push.pushed.code[0].New.Short()+":refs/heads/"+cmp.Or(on, "BRANCH"))
+	screen.When(s.out, ok, "To let the person who was asked fetch it: %s\n", line)
 }
 
 // writeToSee says which commits pass only because a person has to fetch them.

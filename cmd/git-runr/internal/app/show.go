@@ -100,8 +100,10 @@ func (s *session) countsFor(store *store.Store, typed string, unknown error) (*r
 // whyCounts says how a review of other commits concerns a commit.
 func whyCounts(c lineage.Covered) string {
 	switch {
+	case c.State == lineage.CoverCarried && c.From != "":
+		return "is of " + c.From.Short() + ", whose edits the commit makes"
 	case c.From != "":
-		return "is of " + c.From.Short() + ", which makes the same change"
+		return "is of " + c.From.Short() + ", which the commit replaced"
 	case c.NotShownBy != "":
 		return "passed a range that does not show all of it"
 	case c.PartOf != "":

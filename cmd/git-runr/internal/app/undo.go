@@ -256,7 +256,7 @@ func (s *session) writeSnapshots(w io.Writer, list []snapshotJSON) {
 	}
 	screen.Table(w, s.columns(), rows)
 	safetext.Fprintf(w,
-		"\nOnly files that differ from the commit checked out then are counted; --into writes the others too.\n"+
+		"\nThe counts are of files that differ from the commit of that time; --into writes all files.\n"+
 			"To look at one, or to put its files back:\n  git runr undo --to %s --into ../git-runr-restored\n"+
 			"  git runr undo --to %[1]s -- PATH\n", list[0].ID.Short())
 }
