@@ -276,26 +276,9 @@ func (p *pages) oneFile(ctx context.Context, c comparison, f changedFile, o view
 // fill adds the rows of patch to the view.
 func (p *pages) fill(ctx context.Context, c comparison, v *fileView, patch patch, sizes fileSizes,
 	o viewOptions) error {
-	if v.Binary {
-		var err error
-		if v.Images, err = p.images(ctx, c, v.changedFile, sizes); err != nil {
-			return err
-		} else if v.Images == nil {
-			v.Note = "Binary file: nothing to show"
-		}
-	}
 	hunks := patch.hunks()
-	switch {
-	case len(hunks) > 0 || v.Binary:
-	case o.noSpace && v.Lines() > 0 && !v.Cut:
-		shown := o
-		shown.space = "show"
-		v.Folded, v.Load = "white space", c.diffURL(v.changedFile, shown)
-	default:
-		v.Note = "No lines changed"
-		if v.Status == "A" || v.Status == "D" {
-			v.Note = "Empty file"
-		}
+	if err := p.fillWithoutLines(ctx, c, v, len(hunks) > 0, sizes, o); err != nil {
+		return err
 	}
 	v.CRLF = allCRLF(hunks)
 	both := o.noSpace && o.split
@@ -335,6 +318,26 @@ func (p *pages) fill(ctx context.Context, c comparison, v *fileView, patch patch
 		}
 	}
 	return nil
+}
+
+// fillWithoutLines adds the images of a binary file, or says why no line of a file is shown.
+func (p *pages) fillWithoutLines(ctx context.Context, c comparison, v *fileView, hasLines bool, sizes fileSizes,
+	o viewOptions) (err error) {
+	switch {
+	case v.Binary:
+		if v.Images, err = p.images(ctx, c, v.changedFile, sizes); err == nil && v.Images == nil {
+			v.Note = "Binary file: nothing to show"
+		}
+	case hasLines:
+	case o.noSpace && v.Lines() > 0 && !v.Cut:
+		o.space = "show"
+		v.Folded, v.Load = "white space", c.diffURL(v.changedFile, o)
+	case v.Status == "A" || v.Status == "D":
+		v.Note = "Empty file"
+	default:
+		v.Note = "No lines changed"
+	}
+	return err
 }
 
 // part is the shown part of a hunk. index is the position of the hunk, and first means that it is shown from its first
