@@ -225,6 +225,7 @@ func (s *site) status(p place) Status {
 		p.Fails, p.Known, p.Detail = true, true, "hooks.pre_push is on, and it is not installed"
 	default:
 		p.Fails = p.State != Installed && p.State != Absent && !p.works
+		p.Known = p.Known || p.Fails && p.Hook == PrePush && s.gate
 	}
 	if s.dir.Relative != "" {
 		p.Without = slices.DeleteFunc(slices.Clone(s.others), func(top string) bool {

@@ -13,7 +13,6 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/hooks"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/lineage"
@@ -265,6 +264,14 @@ func (s *session) writeToSee(bar lineage.Bar, commits []intake.Gated) {
 // the trunk. More than maxPushed commits mean that there may be others, too.
 func (s *session) gated(repo *gitstore.Repo, push examined) (commits []gitstore.LoggedCommit, err error) {
 	var others []gitstore.ID
+	there := map[gitstore.ID]bool{}
+	add := func(found []gitstore.LoggedCommit) { // a push to several branches has the same commits
+		for _, c := range found {
+			if !there[c.ID] {
+				commits, there[c.ID] = append(commits, c), true
+			}
+		}
+	}
 	for _, ref := range push.pushed.code {
 		known := false
 		if slices.Contains(push.trunks.Refs, ref.Remote) {
@@ -275,15 +282,15 @@ func (s *session) gated(repo *gitstore.Repo, push examined) (commits []gitstore.
 			if err != nil {
 				return nil, err
 			}
-			commits = append(commits, added...)
+			add(added)
 		}
 		if !known {
 			others = append(others, ref.New)
 		}
 	}
-	there := each.SetOf(commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
 	fresh, err := repo.Unpushed(s.ctx, push.remote, others, push.pushed.old, maxPushed+1)
-	return append(commits, slices.DeleteFunc(fresh, func(c gitstore.LoggedCommit) bool { return there[c.ID] })...), err
+	add(fresh)
+	return commits, err
 }
 
 // secretTags returns a line for each pushed tag with a secret in its message or header, with the command to type.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -203,7 +204,10 @@ func writeFromNowOn(w io.Writer, doc initJSON) {
 		safetext.Fprintf(w, "%s cannot review yet: %s\n", doc.Reviewer, doc.unready.Detail)
 	}
 	waits := "No commit and no push waits for it"
-	if doc.refuses {
+	gate := func(st hooks.Status) bool {
+		return st.Hook == hooks.PrePush && (st.State == hooks.Installed || doc.DryRun && st.Snippet == "")
+	}
+	if doc.refuses && slices.ContainsFunc(doc.Hooks, gate) {
 		waits = "A push is refused until its commits are " + doc.required
 	}
 	left := ""

@@ -389,7 +389,11 @@ func (s *session) commented(store *store.Store, run record.Run) (*record.Comment
 func (p *program) abortCommand() *cli.Command {
 	return &cli.Command{
 		Name: "abort", Usage: "give up a run, also one at work, and remove its worktree; its branch stays", ArgsUsage: "RUN",
-		Action: p.onRun(func(s *session, store *store.Store, _ *config.Config, run record.Run) error {
+		Action: p.inRepo(func(s *session, store *store.Store) error { // a broken configuration keeps no run going
+			run, err := store.Run(s.ctx, s.arg(record.Latest))
+			if err != nil {
+				return err
+			}
 			run, left, err := runner.Abort(s.ctx, store, run)
 			if err != nil {
 				return err
