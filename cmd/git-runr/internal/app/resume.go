@@ -389,7 +389,10 @@ func (s *session) commented(store *store.Store, run record.Run) (*record.Comment
 func (p *program) abortCommand() *cli.Command {
 	return &cli.Command{
 		Name: "abort", Usage: "give up a run, also one at work, and remove its worktree; its branch stays", ArgsUsage: "RUN",
-		Action: p.inRepo(func(s *session, store *store.Store) error { // a broken configuration keeps no run going
+		Action: p.inRepo(func(s *session, store *store.Store) error {
+			if _, err := s.configuration(store); err != nil { // a broken configuration keeps no run going
+				s.say("the defaults are used: %v", err)
+			}
 			run, err := store.Run(s.ctx, s.arg(record.Latest))
 			if err != nil {
 				return err
