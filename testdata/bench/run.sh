@@ -15,7 +15,7 @@ case $size in
   medium) set -- -sizes 100,1000,10000 "$@" ;;
   large) set -- -sizes 100,1000,10000,100000 -events 1000000 -short 10000 "$@" ;;
 esac
-CGO_ENABLED=0 go -C "$here/../.." build -tags urfave_cli_no_docs -o "$work/" ./cmd/...
+CGO_ENABLED=0 go -C "$here/../.." build -o "$work/" ./cmd/...
 go -C "$here/../.." build -o "$work/bench" ./testdata/bench
 if [ "$size" != small ]; then
   GOBIN=$work go install github.com/zricethezav/gitleaks/v8@v8.30.1 2>/dev/null && set -- -gitleaks "$work/gitleaks" "$@"

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 )
 
 // Every old name, with the words that may surround it, is replaced by an existing command.

@@ -1,7 +1,7 @@
 package app
 
 import (
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/demo"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
@@ -20,7 +20,7 @@ func (p *program) demoCommand() *cli.Command {
 func (p *program) demoAgentCommand() *cli.Command {
 	return &cli.Command{
 		Name: "demo-agent", Hidden: true, Usage: "the demo's scripted agents",
-		Subcommands: []*cli.Command{
+		Commands: []*cli.Command{
 			{Name: "implement", Action: p.action(func(s *session) error { return demo.Implement(s.in, s.out) })},
 			{Name: "review", Action: p.action(func(s *session) error { return demo.Review(s.in, s.out) })},
 		},
@@ -43,7 +43,7 @@ func (p *program) parseCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name: "parse", Usage: "try how an agent's answer is read", ArgsUsage: "review|executor [FILE]",
-		Subcommands: []*cli.Command{review, executor},
+		Commands: []*cli.Command{review, executor},
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/manual"
@@ -70,7 +70,7 @@ func unknownWord(words []string) string {
 		case strings.HasPrefix(word, "%"):
 			return "" // filled in where it is printed
 		case at >= 0:
-			flags, commands = append(flags, commands[at].Flags...), commands[at].Subcommands
+			flags, commands = append(flags, commands[at].Flags...), commands[at].Commands
 		case isFlag && word != "--" && !slices.ContainsFunc(flags, known):
 			return fmt.Sprintf("flag %q is not known", word)
 		case i == 0 && !isFlag && word != "or" && word != strings.ToUpper(word):
@@ -175,7 +175,7 @@ func hasCommand(words []string, name string) bool {
 		if at < 0 {
 			return false
 		}
-		commands = commands[at].Subcommands
+		commands = commands[at].Commands
 	}
 	return true
 }

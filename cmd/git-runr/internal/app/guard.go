@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
@@ -26,7 +26,7 @@ hook ran, until you accept or restore them. "restore" puts back what stopped the
 it leaves what a person may have changed. While a changed setting remains that git would execute, git-runr makes no git
 call that could execute it; lists, show, diagnose and abort work.`,
 		Action: p.inRepo(guard),
-		Subcommands: []*cli.Command{
+		Commands: []*cli.Command{
 			{Name: "restore", Usage: "put the changes back", Flags: []cli.Flag{all}, Action: p.inRepo(guardRestore)},
 			{Name: "accept", Usage: "keep the changes: you made them", Action: p.inRepo(guardAccept)},
 		},

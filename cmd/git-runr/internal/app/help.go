@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/build"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/complete"
@@ -44,16 +44,16 @@ func (p *program) helpCommand() *cli.Command {
 	}
 }
 
-// cli has one global help printer. It receives the Writer of the App, which is a helpWriter.
+// cli has one global help printer. It receives the Writer of the top command, which is a helpWriter.
 func init() {
 	cli.HelpPrinter = func(w io.Writer, _ string, of any) {
 		out := w.(helpWriter).helpScreen()
-		manual.Help(out, of, out.Columns)
+		manual.Help(out, of.(*cli.Command), out.Columns)
 		out.Flush()
 	}
 }
 
-// helpWriter is the Writer of the App. It carries the program to cli.HelpPrinter.
+// helpWriter is the Writer of the top command. It carries the program to cli.HelpPrinter.
 type helpWriter struct{ *program }
 
 func (w helpWriter) Write(text []byte) (int, error) { return w.out.Write(text) }
@@ -71,7 +71,6 @@ func help(s *session) error {
 	app := s.app()
 	if s.Bool("all") && len(words) == 0 || slices.Equal(words, []string{"all"}) {
 		w := s.helpScreen()
-		app.Setup()
 		manual.All(w, app, topics(), w.Columns)
 		return w.Flush()
 	}
@@ -81,7 +80,7 @@ func help(s *session) error {
 		topic := slices.IndexFunc(topics(), func(t manual.Topic) bool { return t.Name == name })
 		switch {
 		case at >= 0:
-			commands = commands[at].Subcommands
+			commands = commands[at].Commands
 		case topic >= 0 && i == 0 && len(words) == 1:
 			return s.printTopic(topics()[topic])
 		default:
@@ -92,8 +91,11 @@ func help(s *session) error {
 }
 
 // runSorted runs a command line that argv.Permute has sorted. If a topic has the name of the command, -h prints both.
-func (p *program) runSorted(ctx context.Context, app *cli.App, args []string) error {
-	err := app.RunContext(ctx, args)
+func (p *program) runSorted(ctx context.Context, app *cli.Command, args []string) error {
+	app.Before = func(context.Context, *cli.Command) (context.Context, error) {
+		return ctx, nil // cli's context names this command, and help's own command line would take it for its parent
+	}
+	err := app.Run(ctx, args)
 	if len(args) != 3 || args[2] != "-h" {
 		return err
 	}
@@ -130,10 +132,10 @@ func unknownCommand(name string, commands []*cli.Command) error {
 }
 
 // usageError converts an error of cli's flag parser into a Problem with a hint.
-func usageError(c *cli.Context, err error, _ bool) error {
+func usageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 	help := "git runr help"
-	if c.Command != nil && c.Command.HelpName != "" && c.Command.HelpName != c.App.Name {
-		help = c.Command.HelpName + " -h"
+	if c != c.Root() {
+		help = c.FullName() + " -h"
 	}
 	var value, flag string
 	if n, _ := fmt.Sscanf(err.Error(), "invalid value %q for flag -%s", &value, &flag); n == 2 {

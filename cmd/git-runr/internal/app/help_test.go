@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -30,7 +30,7 @@ func everyCommand(f func(c *cli.Command, words ...string)) {
 		for _, c := range commands {
 			words := append(before[:len(before):len(before)], c.Name)
 			f(c, words...)
-			walk(c.Subcommands, words)
+			walk(c.Commands, words)
 		}
 	}
 	walk((&program{}).app().Commands, nil)
@@ -45,7 +45,7 @@ func TestHelpOfEveryCommand(t *testing.T) {
 			words[0] != "help" && !strings.Contains(want, own) {
 			t.Errorf("%q -h: %d\n%s", words, status, want)
 		}
-		for _, sub := range c.Subcommands {
+		for _, sub := range c.Commands {
 			if !sub.Hidden && !strings.Contains(want, "\n   "+sub.Name+" ") {
 				t.Errorf("%q -h does not list %q", words, sub.Name)
 			}

@@ -3,14 +3,13 @@ package app
 import (
 	"context"
 	"errors"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/background"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
@@ -36,7 +35,7 @@ default: set hooks.pre_push to warn or refuse, and install again. If another too
 what to add to its files; --write adds it for husky, lefthook and pre-commit. If git supports hooks in its
 configuration (2.54 and later), they are set there and no file is written.
 Exit status of status: 1 if git would not run a hook that should be installed.`,
-		Subcommands: []*cli.Command{
+		Commands: []*cli.Command{
 			{Name: "install", Usage: "install the hooks, which review every commit in the background",
 				Action: p.inRepo(installHooks), Flags: []cli.Flag{
 					&cli.BoolFlag{Name: "write", Usage: "also add the calls to the files of husky, lefthook or pre-commit"},
@@ -142,15 +141,11 @@ func hookLine(typed []string) []string {
 // signal handling, which starts threads. Together they take a fifth of the process's time. A signal kills the
 // process, and review --missing finds what was not recorded.
 func (p *program) runHook(ctx context.Context, args []string) int {
-	set := flag.NewFlagSet("run", flag.ContinueOnError)
-	err := set.Parse(args)
 	out := &stdio.Output{Writer: p.out}
-	if err == nil {
-		typed := cli.NewContext(nil, set, nil)
-		typed.Command.Hidden = true
-		p = p.writing(out)
-		err = hookRun(p.session(typed, ctx))
-	}
+	p = p.writing(out)
+	line := &cli.Command{Name: "run", Hidden: true, HideHelp: true, SkipFlagParsing: true, ExitErrHandler: leftToFinish,
+		Action: p.action(hookRun)}
+	err := line.Run(ctx, append([]string{line.Name}, args...))
 	return out.Finish(err, talk{p}, false)
 }
 

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/pick"
@@ -30,8 +30,8 @@ requests to a person, partial reviews and comments, notes, and last what waits f
 each. The columns: result, unanswered findings by severity (✗ critical, ! warning, · note), id, commit, age, title.`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "status", Value: record.StatusWaiting,
-				Usage: "waiting (open, submitted, claimed), inbox (submitted, claimed), all, open, submitted, claimed, resolved " +
-					"or cancelled"},
+				Usage: "`STATUS`: waiting (open, submitted, claimed), inbox (submitted, claimed), all, open, submitted, " +
+					"claimed, resolved or cancelled"},
 			&cli.BoolFlag{Name: "archived", Usage: "also reviews that git runr gc dropped from the lists"},
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: inboxLimit, Usage: "list at most `N`; 0 for all"},
 		}, filterFlags()...),
@@ -40,7 +40,7 @@ each. The columns: result, unanswered findings by severity (✗ critical, ! warn
 	return &cli.Command{
 		Name: "inbox", Usage: "list reviews; comment, submit, claim, resolve …", Flags: list.Flags,
 		Action: p.inRepo(inboxList),
-		Subcommands: []*cli.Command{
+		Commands: []*cli.Command{
 			list, p.inboxCommentCommand(), p.inboxSubmitCommand(), p.inboxClaimCommand(), p.inboxReleaseCommand(),
 			p.inboxGiveCommand(),
 			p.inboxResolveCommand(), p.inboxCancelCommand(), p.inboxReopenCommand(), p.inboxAnswerCommand(),
@@ -161,7 +161,7 @@ func (p *program) inboxReplyCommand() *cli.Command {
 		Name: "reply", Usage: "reply to a finding, to a comment or to the whole review", ArgsUsage: "ID [FINDING]",
 		Description: `The text is Markdown. You can reply at any time, in any clone. A reply closes nothing; git runr
 inbox answer does.`,
-		Flags:  []cli.Flag{&cli.StringFlag{Name: "m", Usage: "the text; - reads standard input"}, asFlag()},
+		Flags:  []cli.Flag{&cli.StringFlag{Name: "m", Usage: "`TEXT` of the reply; - reads standard input"}, asFlag()},
 		Action: p.inRepo(inboxReply),
 	}
 }
@@ -203,7 +203,7 @@ finding stays open until then. open withdraws an answer. When all findings of a 
 changes are answered, it goes back to that person, who answers confirmed or open. git runr show ID lists the ids.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "commit", Usage: "the commit, `REV`, that fixed it or removed the code"},
-			&cli.StringFlag{Name: "m", Usage: "the reason; - reads standard input"}, asFlag(), forceFlag(),
+			&cli.StringFlag{Name: "m", Usage: "the reason, as `TEXT`; - reads standard input"}, asFlag(), forceFlag(),
 		},
 		Action: p.inRepo(inboxAnswer),
 	}

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/editdiff"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
@@ -31,7 +31,7 @@ func (p *program) inboxSubmitCommand() *cli.Command {
 		Description: `Submits your draft of a review, together with the comments in --file, a JSON list of {"file",
 "startLine", "endLine", "selectedText", "comment"}. Without a verdict it only comments.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "m", Usage: "a comment on the whole change, in Markdown; - reads standard input"},
+			&cli.StringFlag{Name: "m", Usage: "a comment on the whole change, `TEXT` in Markdown; - reads standard input"},
 			&cli.BoolFlag{Name: "approve", Usage: "verdict: the change is good"},
 			&cli.BoolFlag{Name: "request-changes", Usage: "verdict: the change needs work"},
 			&cli.StringFlag{Name: "file", Usage: "read a JSON list of comments from `FILE`, or - for standard input"},
@@ -175,10 +175,10 @@ func (p *program) inboxCommentCommand() *cli.Command {
 		Description: `Without LINE the comment is on the file, without FILE on the whole change. The text comes from -m
 or standard input. Nobody sees it before git runr inbox submit ID.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "m", Usage: "the comment, in Markdown; - reads standard input"},
+			&cli.StringFlag{Name: "m", Usage: "the comment, `TEXT` in Markdown; - reads standard input"},
 			&cli.StringFlag{Name: "side", Value: string(record.SideNew),
-				Usage: "new, or old: the file as it was before the change"},
-			&cli.StringFlag{Name: "severity", Usage: "critical, warning or note"},
+				Usage: "`SIDE` of the diff: new, or old, the file as it was before the change"},
+			&cli.StringFlag{Name: "severity", Usage: "`SEVERITY`: critical, warning or note"},
 			&cli.BoolFlag{Name: "edit", Usage: "write comments into the diff in your editor, and submit them with your draft"},
 			asFlag(), &cli.BoolFlag{Name: "list", Usage: "show your draft"},
 			&cli.StringFlag{Name: "drop", Usage: "remove the comment `COMMENT_ID` from your draft"},

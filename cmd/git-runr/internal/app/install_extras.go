@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/complete"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"

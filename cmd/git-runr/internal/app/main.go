@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/argv"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
@@ -77,11 +77,11 @@ func (p *program) run(ctx context.Context, typed []string) int {
 }
 
 // app returns the definition of the command line for urfave/cli.
-func (p *program) app() *cli.App { return p.appWith(p.commands("")) }
+func (p *program) app() *cli.Command { return p.appWith(p.commands("")) }
 
 // appOf returns app with the one command that words name, because making all of them is a twentieth of a start. It has
 // all if words name none, or help, which is about all.
-func (p *program) appOf(words []string) *cli.App {
+func (p *program) appOf(words []string) *cli.Command {
 	if at := commandAt(words); at < len(words) && words[at] != "help" {
 		if named := p.commands(words[at]); len(named) > 0 {
 			return p.appWith(named)
@@ -90,20 +90,23 @@ func (p *program) appOf(words []string) *cli.App {
 	return p.app()
 }
 
-func (p *program) appWith(commands []*cli.Command) *cli.App {
-	return &cli.App{
-		Name: "git-runr", HelpName: "git runr", Usage: "the review loop of people and coding agents, kept in git",
+func (p *program) appWith(commands []*cli.Command) *cli.Command {
+	return &cli.Command{
+		Name: "git runr", Usage: "the review loop of people and coding agents, kept in git",
 		UsageText: "git runr [-C DIR] [--json] COMMAND [ARGUMENT…]",
 		Writer:    helpWriter{p}, ErrWriter: p.err, Reader: nil,
 		HideVersion: true, HideHelpCommand: true,
 		Flags:           globalFlags(),
 		Commands:        commands,
 		Action:          p.action(showOverview),
-		ExitErrHandler:  func(*cli.Context, error) {}, // Finish turns errors into statuses
+		ExitErrHandler:  leftToFinish,
 		OnUsageError:    usageError,
 		CommandNotFound: nil,
 	}
 }
+
+// leftToFinish keeps cli from ending the process: stdio.Output.Finish turns errors into exit statuses.
+func leftToFinish(context.Context, *cli.Command, error) {}
 
 func globalFlags() []cli.Flag {
 	return offUnlessGiven([]cli.Flag{
@@ -118,7 +121,7 @@ func globalFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "q", Usage: "print only results and errors"},
 		&cli.BoolFlag{Name: "v", Usage: "print more"},
 		&cli.BoolFlag{Name: "version", Usage: "print the version"},
-		cli.HelpFlag, // cli omits it in a program with a command named help
+		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "show help", Local: true},
 	})
 }
 
@@ -216,7 +219,7 @@ func (p *program) commands(only string) (made []*cli.Command) {
 func offUnlessGiven(flags []cli.Flag) []cli.Flag {
 	for _, f := range flags {
 		if b, ok := f.(*cli.BoolFlag); ok {
-			b.DisableDefaultText = true
+			b.HideDefault = true
 		}
 	}
 	return flags
@@ -228,39 +231,39 @@ func common(c *cli.Command) {
 	c.OnUsageError = usageError
 	offUnlessGiven(c.Flags)
 	if do := c.Action; !c.Hidden {
-		c.Action = func(ctx *cli.Context) error {
-			if err := checkArguments(ctx); err != nil || do == nil {
+		c.Action = func(ctx context.Context, c *cli.Command) error {
+			if err := checkArguments(c); err != nil || do == nil {
 				return err
 			}
-			return do(ctx)
+			return do(ctx, c)
 		}
 	}
-	for _, sub := range c.Subcommands {
+	for _, sub := range c.Commands {
 		common(sub)
 	}
 }
 
 // checkArguments refuses unknown subcommands, and arguments that the command's usage does not list.
-func checkArguments(c *cli.Context) error {
-	err := argv.Check(c.Command.ArgsUsage, c.Args().Slice(), c.Bool("all"))
-	if len(c.Command.Subcommands) > 0 && c.Args().Present() {
-		err = fmt.Errorf("unknown %s command %q", c.Command.Name, c.Args().First())
+func checkArguments(c *cli.Command) error {
+	err := argv.Check(c.ArgsUsage, c.Args().Slice(), c.Bool("all"))
+	if len(c.Commands) > 0 && c.Args().Present() {
+		err = fmt.Errorf("unknown %s command %q", c.Name, c.Args().First())
 	}
 	if err == nil {
 		return nil
 	}
-	return exit.Problemf(exit.Usage, "%w", err).WithHint(cmp.Or(withText(c), c.Command.HelpName+" -h"))
+	return exit.Problemf(exit.Usage, "%w", err).WithHint(cmp.Or(withText(c), c.FullName()+" -h"))
 }
 
 // withText returns the command line that passes its last argument with -m, or "" if that argument is one word or the
 // command has no text.
-func withText(c *cli.Context) string {
+func withText(c *cli.Command) string {
 	words, isText := c.Args().Slice(), func(f cli.Flag) bool { return f.Names()[0] == "m" }
 	last := len(words) - 1
-	if last < 0 || !strings.Contains(words[last], " ") || c.IsSet("m") || !slices.ContainsFunc(c.Command.Flags, isText) {
+	if last < 0 || !strings.Contains(words[last], " ") || c.IsSet("m") || !slices.ContainsFunc(c.Flags, isText) {
 		return ""
 	}
-	words = append(append(strings.Fields(c.Command.HelpName), words[:last]...), "-m", words[last])
+	words = append(append(strings.Fields(c.FullName()), words[:last]...), "-m", words[last])
 	line, ok := safetext.CommandLine(words...)
 	if !ok || strings.Contains(line, "   ") { // a hint explains itself after three spaces
 		return ""

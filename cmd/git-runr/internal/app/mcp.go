@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/background"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screens"
@@ -53,7 +53,7 @@ func serveMCP(s *session) error {
 
 // mcpProject opens the repository for one tool call.
 func (s *session) mcpProject(ctx context.Context) (*screens.Project, error) {
-	each := s.session(s.Context, ctx)
+	each := s.session(s.Command, ctx)
 	store, conf, err := each.configured()
 	if err != nil {
 		return nil, err

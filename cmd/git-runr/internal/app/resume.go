@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/background"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
@@ -285,7 +285,7 @@ func (p *program) interveneCommand() *cli.Command {
 			".\nExit status: 0 recorded, 1 recorded but a command failed.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "reason", Usage: "why you stepped in: a `REASON` from the list above"},
-			&cli.StringFlag{Name: "note", Usage: "what you did, in your words; taken literally"},
+			&cli.StringFlag{Name: "note", Usage: "what you did, `TEXT` in your words; taken literally"},
 			&cli.StringSliceFlag{Name: "cmd", Usage: "`COMMAND` to run as evidence; may be given again"},
 			&cli.StringFlag{Name: "commit", Usage: "`MESSAGE` for the commit of your changes in the run's working tree"},
 			&cli.StringFlag{Name: "lines", Hidden: true, Usage: "PLACE as `JSON`, from a page that has found its lines"},

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/background"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
@@ -55,12 +55,12 @@ criteria are compared with the configured checks, and never run.`,
 				Usage: "refuse as ever, else begin in the background and print the run: what is printed goes to a log"},
 			&cli.StringFlag{Name: "implementer", Usage: "`NAME` of the agent that writes"},
 			&cli.StringFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human"},
-			&cli.IntFlag{Name: "max-retries", Usage: "fixes after a failed review", DefaultText: "loop.max_retries"},
+			&cli.IntFlag{Name: "max-retries", Usage: "at most `N` fixes after a failed review", DefaultText: "loop.max_retries"},
 			noChecksFlag(),
 			&cli.BoolFlag{Name: "private", Usage: "keep the run and the reviews that it requests in this clone"},
 			&cli.BoolFlag{Name: "in-place", Usage: "work in this checkout instead of a worktree"},
-			&cli.StringFlag{Name: "on-exhausted", Usage: "when the retries are used up: ask, commit, skip or stop"},
-			&cli.StringFlag{Name: "profile", Usage: "which of an agent's models: quality, balanced or budget"},
+			&cli.StringFlag{Name: "on-exhausted", Usage: "`CHOICE` when the retries are used up: ask, commit, skip or stop"},
+			&cli.StringFlag{Name: "profile", Usage: "`PROFILE` of the agent's models: quality, balanced or budget"},
 			&cli.StringFlag{Name: "model",
 				Usage: "`NAME` of the implementer's model; --reviewer NAME@MODEL sets the reviewer's"},
 		}, limitFlags()...),
@@ -369,7 +369,7 @@ func (s *session) readInput(name string) ([]byte, error) {
 		file, err := os.Open(s.fromStart(name))
 		if errors.Is(err, os.ErrNotExist) {
 			return nil, exit.Problemf(exit.NotFound, "there is no file %q", name).
-				WithHint(cmp.Or(withText(s.Context), taskLine(s, name)))
+				WithHint(cmp.Or(withText(s.Command), taskLine(s, name)))
 		}
 		if err != nil {
 			return nil, exit.Problemf(exit.Usage, "%w", err)
@@ -549,7 +549,7 @@ func limitFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "max-cost", Usage: "US `DOLLARS` that the whole run may cost", DefaultText: "loop.max_cost"},
 		&cli.StringFlag{Name: "max-tokens", Usage: "`TOKENS` that the whole run may use", DefaultText: "loop.max_tokens"},
-		&cli.StringFlag{Name: "wait-for-quota", Usage: "how long a step waits for an agent's quota, such as 30m",
+		&cli.StringFlag{Name: "wait-for-quota", Usage: "wait `DURATION` in a step for an agent's quota, such as 30m",
 			DefaultText: "loop.wait_for_quota"},
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/background"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
@@ -36,7 +36,7 @@ that.`,
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "port", DefaultText: "the last one", Usage: "listen on port `N`"},
 			&cli.BoolFlag{Name: "open", Usage: "open the browser"},
-			&cli.DurationFlag{Name: "idle", Value: serveIdle, Usage: "end after this long without a request"},
+			&cli.DurationFlag{Name: "idle", Value: serveIdle, Usage: "end after `DURATION` without a request"},
 			&cli.BoolFlag{Name: "detached", Hidden: true, Usage: "print no address: what is printed goes to a log"},
 		},
 		Action: p.screen(p.shows.Page != nil, p.withConfig(serve)),

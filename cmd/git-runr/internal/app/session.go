@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/build"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
@@ -51,7 +51,7 @@ type program struct {
 // configuration with it and pass them on as parameters.
 type session struct {
 	*console
-	*cli.Context
+	*cli.Command
 	ctx  context.Context
 	dir  string
 	note string // -m of a step on several reviews
@@ -69,11 +69,11 @@ type console struct {
 
 // action makes a cli action of do.
 func (p *program) action(do func(*session) error) cli.ActionFunc {
-	return func(c *cli.Context) error {
+	return func(ctx context.Context, c *cli.Command) error {
 		if when := c.String("color"); when != "" && !slices.Contains([]string{"auto", "always", "never"}, when) {
 			return exit.Problemf(exit.Usage, "--color %q is not auto, always or never", when)
 		}
-		return do(p.session(c, c.Context))
+		return do(p.session(c, ctx))
 	}
 }
 
@@ -110,13 +110,13 @@ func (p *program) onRun(do func(*session, *store.Store, *config.Config, record.R
 	})
 }
 
-func (p *program) session(c *cli.Context, ctx context.Context) *session {
+func (p *program) session(c *cli.Command, ctx context.Context) *session {
 	out := &console{program: p, json: c.Bool("json"), quiet: c.Bool("q"), verbose: c.Bool("v"), told: map[string]bool{},
 		colours: c.String("color")}
 	if c.Bool("no-color") {
 		out.colours = "never"
 	}
-	return &session{console: out, Context: c, ctx: ctx, dir: cmp.Or(c.String("C"), ".")}
+	return &session{console: out, Command: c, ctx: ctx, dir: cmp.Or(c.String("C"), ".")}
 }
 
 // open opens the repository of the directory in which the command was started, or of -C, and sets the store up.

@@ -24,13 +24,12 @@ var initialMore = map[string]int{
 	"github.com/git-runr/git-runr/loop/agent":                   40 << 10, // presets
 	"github.com/git-runr/git-runr/loop/record":                  40 << 10, // types of events
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config": 24 << 10, // keys
-	"unicode":                            24 << 10,
-	"gopkg.in/yaml%2ev3":                 48 << 10,
-	"github.com/russross/blackfriday/v2": 320 << 10, // left out by the tag urfave_cli_no_docs
+	"unicode":            24 << 10,
+	"gopkg.in/yaml%2ev3": 48 << 10,
 }
 
 func TestLittleIsInitialised(t *testing.T) {
-	cmd := exec.CommandContext(t.Context(), "go", "run", "-tags", "urfave_cli_no_docs", "-exec", "env GODEBUG=inittrace=1",
+	cmd := exec.CommandContext(t.Context(), "go", "run", "-exec", "env GODEBUG=inittrace=1",
 		"github.com/git-runr/git-runr/cmd/git-runr", "--version")
 	var trace strings.Builder
 	cmd.Stderr = &trace

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/overview"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
@@ -35,7 +35,7 @@ func showOverview(s *session) error {
 		return showVersion(s)
 	}
 	if s.NArg() > 0 {
-		return unknownCommand(s.Args().First(), s.App.Commands)
+		return unknownCommand(s.Args().First(), s.Root().Commands)
 	}
 	store, err := s.open()
 	if err != nil {

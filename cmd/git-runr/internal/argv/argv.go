@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/nearest"
@@ -21,7 +21,7 @@ import (
 //
 // Permute returns a usage problem for a flag that no command on the way has, or that lacks its value. A flag must
 // follow the name of its command.
-func Permute(app *cli.App, args []string) ([]string, error) {
+func Permute(app *cli.Command, args []string) ([]string, error) {
 	if len(args) < 2 {
 		return args, nil
 	}
@@ -75,7 +75,7 @@ func (p *permuter) descend(name string) bool {
 	for _, c := range p.inner().commands {
 		if c.HasName(name) {
 			p.levels = append(p.levels, argLevel{name: name, known: append(slices.Clone(c.Flags), cli.HelpFlag),
-				commands: c.Subcommands, paths: strings.Contains(c.ArgsUsage, "-- ")})
+				commands: c.Commands, paths: strings.Contains(c.ArgsUsage, "-- ")})
 			return true
 		}
 	}
@@ -93,7 +93,7 @@ func (p *permuter) takeFlag(token string) error {
 		if flag == nil {
 			continue
 		}
-		if flag == cli.HelpFlag {
+		if slices.Contains(flag.Names(), "help") {
 			p.help, p.rest = true, p.rest[1:]
 			return nil
 		}

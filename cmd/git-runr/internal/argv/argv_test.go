@@ -1,13 +1,14 @@
 package argv
 
 import (
+	"context"
 	"errors"
 	"io"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 )
@@ -21,9 +22,9 @@ type seen struct {
 
 // sampleApp has the same kinds of commands and flags as the program: global flags, commands with and without
 // subcommands, flags with values, aliases and lists.
-func sampleApp(got *seen) *cli.App {
-	record := func(c *cli.Context) error {
-		*got = seen{command: c.Command.Name, args: c.Args().Slice(), flags: map[string]any{}}
+func sampleApp(got *seen) *cli.Command {
+	record := func(_ context.Context, c *cli.Command) error {
+		*got = seen{command: c.Name, args: c.Args().Slice(), flags: map[string]any{}}
 		for _, name := range []string{"json", "quiet", "wait", "staged"} {
 			if c.Bool(name) {
 				got.flags[name] = true
@@ -46,13 +47,13 @@ func sampleApp(got *seen) *cli.App {
 			str("message", "m"), boolean("wait"), boolean("staged"),
 			&cli.IntFlag{Name: "max-retries"}, &cli.StringSliceFlag{Name: "check"},
 		}}
-	inbox := &cli.Command{Name: "inbox", Action: record, Subcommands: []*cli.Command{
+	inbox := &cli.Command{Name: "inbox", Action: record, Commands: []*cli.Command{
 		{Name: "list", HideHelpCommand: true, Action: record},
 		{Name: "claim", HideHelpCommand: true, Action: record, Flags: []cli.Flag{str("as")}},
 	}}
-	return &cli.App{
+	return &cli.Command{
 		Name: "git-runr", Action: record, Writer: io.Discard, ErrWriter: io.Discard,
-		ExitErrHandler: func(*cli.Context, error) {}, HideVersion: true,
+		ExitErrHandler: func(context.Context, *cli.Command, error) {}, HideVersion: true,
 		Flags:    []cli.Flag{str("C"), boolean("json"), boolean("quiet", "q")},
 		Commands: []*cli.Command{review, inbox},
 	}
@@ -131,7 +132,7 @@ func TestPermutedArgsReachTheCommand(t *testing.T) {
 	app := sampleApp(&got)
 	args, err := Permute(app, words("review HEAD --wait -m x --json --max-retries -1 -- a --staged"))
 	if err == nil {
-		err = app.Run(args)
+		err = app.Run(t.Context(), args)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +180,7 @@ func FuzzPermuteArgs(f *testing.F) {
 			t.Errorf("tokens changed: %q became %q", in, out)
 		}
 		var got seen
-		if sampleApp(&got).Run(out) == nil && !inOrder(got.args, in) {
+		if sampleApp(&got).Run(t.Context(), out) == nil && !inOrder(got.args, in) {
 			t.Errorf("arguments %q are not in the order of %q", got.args, in)
 		}
 	})

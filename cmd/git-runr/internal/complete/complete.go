@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/argv"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
@@ -44,7 +44,7 @@ type Want struct {
 }
 
 // Of parses a line without the program's name; its last word is being typed.
-func Of(app *cli.App, typed []string) Want {
+func Of(app *cli.Command, typed []string) Want {
 	if len(typed) == 0 {
 		typed = []string{""}
 	}
@@ -96,7 +96,7 @@ func (r *reader) descend(name string) bool {
 		return false
 	}
 	c := r.commands[at]
-	r.Path, r.commands, r.usage = append(r.Path, c.Name), c.Subcommands, c.ArgsUsage
+	r.Path, r.commands, r.usage = append(r.Path, c.Name), c.Commands, c.ArgsUsage
 	r.levels = append(r.levels, append(slices.Clone(c.Flags), cli.HelpFlag))
 	return true
 }

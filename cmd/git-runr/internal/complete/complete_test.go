@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 )
 
-func testApp() *cli.App {
-	return &cli.App{
+func testApp() *cli.Command {
+	return &cli.Command{
 		Flags: []cli.Flag{&cli.StringFlag{Name: "C", Usage: "in `DIR`"}, &cli.BoolFlag{Name: "json"}},
 		Commands: []*cli.Command{
-			{Name: "inbox", Usage: "reviews", Subcommands: []*cli.Command{
+			{Name: "inbox", Usage: "reviews", Commands: []*cli.Command{
 				{Name: "claim", ArgsUsage: "ID… | --all",
 					Flags: []cli.Flag{&cli.StringFlag{Name: "as", Usage: "an `ACTOR`"}, &cli.StringFlag{Name: "old", Hidden: true}}},
 				{Name: "answer", ArgsUsage: "ID FINDING fixed|gone"},

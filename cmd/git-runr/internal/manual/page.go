@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 )
 
 // Page is the input of the manual page.
 type Page struct {
-	App           *cli.App
+	App           *cli.Command
 	Version, Date string // of the program; the date as 2026-01-02
 	Topics        []Topic
 }
@@ -29,10 +29,10 @@ func sections() [][2]string {
 // Roff returns the page in roff's man macros, with no line longer than 80 bytes.
 func (p Page) Roff() string {
 	r := &roff{}
-	r.line(`.TH "` + escape(strings.ToUpper(p.App.Name)) + `" 1 ` + p.Date + ` "` + escape("git-runr "+p.Version) +
+	r.line(`.TH "` + escape(strings.ToUpper(p.name())) + `" 1 ` + p.Date + ` "` + escape("git-runr "+p.Version) +
 		`" "Git Manual"`)
 	r.section("NAME")
-	r.fill(p.App.Name + " - " + p.App.Usage)
+	r.fill(p.name() + " - " + p.App.Usage)
 	r.section("SYNOPSIS")
 	r.fill("`" + p.App.UsageText + "`")
 	r.section("DESCRIPTION")
@@ -42,7 +42,7 @@ func (p Page) Roff() string {
 	r.options(p.App.Flags)
 	r.section("COMMANDS")
 	for _, c := range p.App.Commands {
-		r.command(p.App.HelpName, c, true)
+		r.command(p.App.Name, c, true)
 	}
 	for _, s := range sections() {
 		r.section(s[1])
@@ -52,6 +52,9 @@ func (p Page) Roff() string {
 	r.line(`\fBgit\fR(1), \fBgit\-notes\fR(1), \fBgithooks\fR(5)`)
 	return r.String()
 }
+
+// name returns the name of the program, with which man(1) finds the page.
+func (p Page) name() string { return strings.ReplaceAll(p.App.Name, " ", "-") }
 
 func (p Page) topic(name string) string {
 	return p.Topics[slices.IndexFunc(p.Topics, func(t Topic) bool { return t.Name == name })].Text()
@@ -174,7 +177,7 @@ func (r *roff) command(before string, c *cli.Command, top bool) {
 		r.text(paragraphs(c.Description))
 	}
 	r.options(c.Flags)
-	for _, sub := range c.Subcommands {
+	for _, sub := range c.Commands {
 		r.command(name, sub, false)
 	}
 }

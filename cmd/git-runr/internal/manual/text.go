@@ -18,7 +18,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 
 	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -183,37 +183,40 @@ func wrap(text string, width int) []string {
 // More is the group of commands that All lists and Help does not.
 const More = "more"
 
-// Help writes the text of -h for the program, a *cli.App, or for a *cli.Command. It fits a terminal of the given width;
-// w breaks longer lines. The text for the program fits a screen of 80 by 24.
-func Help(w io.Writer, of any, columns int) {
-	switch of := of.(type) {
-	case *cli.App:
-		safetext.Fprintf(w, "%s - %s\nusage: %s\n\n", of.HelpName, of.Usage, of.UsageText)
-		before := ""
-		for _, c := range of.VisibleCommands() {
-			if c.Category == More {
-				continue
-			}
-			group := c.Category
-			if group == before {
-				group = ""
-			}
-			before = c.Category
-			safetext.Fprintf(w, "%-7s %-10s %s\n", group, c.Name, c.Usage)
-		}
-		safetext.Fprintf(w, "\nThe rest: git runr help --all. One: git runr COMMAND -h, git runr help TOPIC.\n")
-	case *cli.Command:
-		usage := of.HelpName + " [command options] " + of.ArgsUsage
-		helpOn(w, of.HelpName+" - "+of.Usage, usage, of.Description+idsHelp(of), columns)
-		List(w, "COMMANDS", usages(of.VisibleCommands()), columns)
-		helpOptions(w, "OPTIONS", of.VisibleFlags(), columns)
+// Help writes the text of -h for a command, or for the program. It fits a terminal of the given width; w breaks longer
+// lines. The text for the program fits a screen of 80 by 24.
+func Help(w io.Writer, of *cli.Command, columns int) {
+	if of == of.Root() {
+		helpProgram(w, of)
+		return
 	}
+	usage := of.FullName() + " [command options] " + of.ArgsUsage
+	helpOn(w, of.FullName()+" - "+of.Usage, usage, of.Description+idsHelp(of), columns)
+	List(w, "COMMANDS", usages(visible(of)), columns)
+	helpOptions(w, "OPTIONS", of.VisibleFlags(), columns)
+}
+
+func helpProgram(w io.Writer, of *cli.Command) {
+	safetext.Fprintf(w, "%s - %s\nusage: %s\n\n", of.Name, of.Usage, of.UsageText)
+	before := ""
+	for _, c := range visible(of) {
+		if c.Category == More {
+			continue
+		}
+		group := c.Category
+		if group == before {
+			group = ""
+		}
+		before = c.Category
+		safetext.Fprintf(w, "%-7s %-10s %s\n", group, c.Name, c.Usage)
+	}
+	safetext.Fprintf(w, "\nThe rest: git runr help --all. One: git runr COMMAND -h, git runr help TOPIC.\n")
 }
 
 // All writes all commands by group, the program's options and the topics of help.
-func All(w io.Writer, app *cli.App, topics []Topic, columns int) {
-	helpOn(w, app.HelpName+" - "+app.Usage, app.UsageText, "", columns)
-	commands := app.VisibleCommands()
+func All(w io.Writer, app *cli.Command, topics []Topic, columns int) {
+	helpOn(w, app.Name+" - "+app.Usage, app.UsageText, "", columns)
+	commands := visible(app)
 	for len(commands) > 0 {
 		group := commands[0].Category
 		n := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.Category != group })
@@ -226,6 +229,11 @@ func All(w io.Writer, app *cli.App, topics []Topic, columns int) {
 	helpOptions(w, "GLOBAL OPTIONS", app.VisibleFlags(), columns)
 	rows := each.Of(topics, func(t Topic) [2]string { return [2]string{t.Name, t.Usage} })
 	List(w, "TOPICS, of git runr help TOPIC", rows, columns)
+}
+
+// visible returns the commands of a command that are not hidden. cli's VisibleCommands leaves out "help".
+func visible(of *cli.Command) []*cli.Command {
+	return slices.DeleteFunc(slices.Clone(of.Commands), func(c *cli.Command) bool { return c.Hidden })
 }
 
 func usages(commands []*cli.Command) [][2]string {
