@@ -152,7 +152,8 @@ func reviewReasons() []Reason {
 		{ReasonNoProgress, "no progress", "An attempt brought back a tree that a review had already refused.", FamilyReview,
 			true, 4, true, InterveneNoProgress, []NextStep{stepIntervene(InterveneNoProgress), stepResume, StepAccept}},
 		{ReasonReviewUnreadable, "review unreadable",
-			"Neither the reviewer's answer nor the answer to a second question contains a verdict or a request.", FamilyReview,
+			"Neither the reviewer's answer nor the answer to a second question has a line \"### Verdict: …\", " +
+				"a JSON report or a request.", FamilyReview,
 			true, 4, true, InterveneReviewLoop, []NextStep{stepLog, stepResume, StepAccept}},
 		{ReasonPartial, "review incomplete",
 			"The reviewer passed what it was shown, but part of the change could not be shown.", FamilyReview, true, 4, true,
