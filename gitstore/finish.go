@@ -9,10 +9,11 @@ import (
 )
 
 // FinishReverts completes or takes back what a killed Revert or landing of this worktree left undone.
-// Call it before any other change of the worktree. Usually there is nothing to do.
+// It removes the index lock that one left. Call it before any other change of the worktree. Usually there is nothing to
+// do.
 func (w *Worktree) FinishReverts(ctx context.Context) ([]Reverted, error) {
 	journals, err := w.repo.Refs(ctx, journalPrefix)
-	if err != nil || len(journals) == 0 {
+	if err != nil || len(journals) == 0 && !w.hasLeftIndexLock() {
 		return nil, err
 	}
 	ctx, unlock, err := w.lockFiles(ctx)
@@ -35,10 +36,10 @@ func (w *Worktree) FinishReverts(ctx context.Context) ([]Reverted, error) {
 }
 
 // Unfinished returns the operations that FinishReverts would end. It returns none while another
-// process works on the files.
+// process works on the files. If there are none, it removes the index lock that a killed process left.
 func (w *Worktree) Unfinished(ctx context.Context) (list []Operation, err error) {
 	journals, err := w.repo.Refs(ctx, journalPrefix)
-	if err != nil || len(journals) == 0 {
+	if err != nil || len(journals) == 0 && !w.hasLeftIndexLock() {
 		return nil, err
 	}
 	unlock, free, err := w.repo.TryLock(w.filesLock())
@@ -54,6 +55,9 @@ func (w *Worktree) Unfinished(ctx context.Context) (list []Operation, err error)
 		if ours {
 			list = append(list, job.operation())
 		}
+	}
+	if len(list) == 0 {
+		_ = w.dropLeftIndexLock() // who cannot write here is not hindered by it
 	}
 	return list, nil
 }

@@ -15,6 +15,7 @@ import (
 type LeftLock struct {
 	Path   string
 	Age    time.Duration
+	Ours   bool   // an operation of this tool left it
 	Holder string // such as ", which process 12 (\"git\") has open", or "" if unknown
 }
 
@@ -31,7 +32,7 @@ func (r *Repo) LeftLocks() (left []LeftLock) {
 			if who := gitdir.LockHolder(path); strings.HasPrefix(who, "process ") {
 				holder = ", which " + who + " has open"
 			}
-			left = append(left, LeftLock{path, age.Round(time.Second), holder})
+			left = append(left, LeftLock{path, age.Round(time.Second), isMarked(path), holder})
 		}
 	}
 	for _, name := range []string{"index.lock", "HEAD.lock"} {

@@ -252,6 +252,50 @@ func TestFinishLandingLocked(t *testing.T) {
 	sameState(t, "taken back", userState(t, dir), before)
 }
 
+// TestIndexLockIsMarked checks that the index lock of an operation has our mark whenever it exists, and that it is
+// removed if a kill left it before the journal began.
+func TestIndexLockIsMarked(t *testing.T) {
+	repo := newTestRepo(t)
+	w, lock := checkoutOf(t, repo), filepath.Join(repo.GitDir, "index.lock")
+	done := make(chan error, 1)
+	go func() {
+		ctx, unlock, err := w.lockFiles(context.Background())
+		for i := 0; i < 200 && err == nil; i++ {
+			var free func()
+			if free, err = w.lockIndex(ctx); err == nil {
+				free()
+			}
+		}
+		unlock()
+		done <- err
+	}()
+	for ended := false; !ended; {
+		if text, err := os.ReadFile(lock); err == nil && string(text) != leftIndexLock {
+			t.Fatalf("the lock has %q", text)
+		}
+		select {
+		case err := <-done:
+			if ended = true; err != nil {
+				t.Fatal(err)
+			}
+		default:
+		}
+	}
+	for name, next := range map[string]func() error{
+		"finish": func() error { _, err := w.FinishReverts(context.Background()); return err },
+		"list":   func() error { _, err := w.Unfinished(context.Background()); return err },
+	} {
+		writeTestFile(t, repo.GitDir, "index.lock", leftIndexLock)
+		if err := next(); err != nil || exists(lock) {
+			t.Errorf("%s: the lock of a killed process: %v", name, err)
+		}
+		writeTestFile(t, repo.GitDir, "index.lock", "")
+		if err := next(); err != nil || !exists(lock) {
+			t.Errorf("%s: somebody's lock: %v", name, err)
+		}
+	}
+}
+
 // TestFinishLanding checks that a landing that was killed at any point is taken back, or recorded if its branch had
 // moved. Later changes stay.
 func TestFinishLanding(t *testing.T) {

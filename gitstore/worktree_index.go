@@ -130,7 +130,7 @@ func (w *Worktree) indexCall(index string) gitdir.Call {
 
 // leftIndexLock is the content of the index's lock file during an operation under lockFiles. A later
 // holder of that lock who finds this content knows that the earlier operation was killed.
-const leftIndexLock = "git-runr is at work; when none is running: git runr undo\n"
+const leftIndexLock = "git-runr is at work; when none is running: git runr status\n"
 
 // installIndex replaces the worktree's index if its content is still want; otherwise it returns
 // ErrLostRace. If index has no data, it removes the file.
@@ -181,36 +181,40 @@ func (w *Worktree) replaceIndex(ctx context.Context, change func(now indexFile) 
 	return nil
 }
 
-// lockIndex acquires git's lock of the index. In an operation under lockFiles it marks the lock file
-// as ours.
+// lockIndex acquires git's lock of the index. In an operation under lockFiles the lock file has our mark as soon as it
+// exists, because an empty one, which a kill would leave, may be anybody's.
 func (w *Worktree) lockIndex(ctx context.Context) (unlock func(), err error) {
-	lock := w.indexPath() + ".lock"
-	f, err := createWaiting(ctx, lock, w.indexMode())
-	if err != nil {
-		return nil, err
-	}
+	lock, mark := w.indexPath()+".lock", ""
 	if gitdir.HeldLock(ctx) != nil {
-		_, err = f.WriteString(leftIndexLock)
+		mark = leftIndexLock
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		os.Remove(lock)
+	if err := createWaiting(ctx, lock, mark, w.indexMode()); err != nil {
 		return nil, err
 	}
 	return func() { os.Remove(lock) }, nil
 }
 
-// dropLeftIndexLock removes the index lock that a killed operation has left. The caller holds lockFiles.
-func (w *Worktree) dropLeftIndexLock() error {
-	lock := w.indexPath() + ".lock"
+// hasLeftIndexLock reports whether the lock file of the index has our mark.
+func (w *Worktree) hasLeftIndexLock() bool { return isMarked(w.indexPath() + ".lock") }
+
+func isMarked(lock string) bool {
 	info, err := os.Lstat(lock)
 	if err != nil || info.Size() != int64(len(leftIndexLock)) {
-		return nil
+		return false
 	}
 	text, err := safefile.ReadFile(lock)
-	if err != nil || string(text) != leftIndexLock {
+	return err == nil && string(text) == leftIndexLock
+}
+
+// dropLeftIndexLock removes the index lock that a killed operation has left. The caller holds lockFiles.
+func (w *Worktree) dropLeftIndexLock() error {
+	for _, path := range safefile.Left(w.indexPath() + ".lock") {
+		os.Remove(path)
+	}
+	if !w.hasLeftIndexLock() {
 		return nil
 	}
-	return gitdir.RemoveIfThere(lock)
+	return gitdir.RemoveIfThere(w.indexPath() + ".lock")
 }
 
 // writeIndex replaces the index. The caller holds its lock.
@@ -246,9 +250,10 @@ func (w *Worktree) indexMode() fs.FileMode {
 }
 
 // createWaiting creates a lock file. It waits up to indexWait for another holder.
-func createWaiting(ctx context.Context, path string, perm fs.FileMode) (f *os.File, err error) {
-	err = gitdir.WaitFor(ctx, indexWait, 20*time.Millisecond, func() (bool, error) {
-		if f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm); errors.Is(err, fs.ErrExist) {
+func createWaiting(ctx context.Context, path, text string, perm fs.FileMode) error {
+	err := gitdir.WaitFor(ctx, indexWait, 20*time.Millisecond, func() (bool, error) {
+		err := safefile.CreateWhole(path, []byte(text), perm)
+		if errors.Is(err, fs.ErrExist) {
 			return false, nil
 		}
 		return true, err
@@ -256,7 +261,7 @@ func createWaiting(ctx context.Context, path string, perm fs.FileMode) (f *os.Fi
 	if errors.Is(err, gitdir.ErrWaited) {
 		err = &LockedError{Path: path}
 	}
-	return f, err
+	return err
 }
 
 // LockedError is an ErrBusy: a lock file of git exists, and its holder is unknown.

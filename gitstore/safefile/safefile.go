@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -40,7 +41,7 @@ func replace(path string, data []byte, perm fs.FileMode, durable, exact bool) er
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	temp := path + ".tmp" + strconv.FormatUint(rand.Uint64(), 36)
+	temp := tempFor(path)
 	err := create(temp, data, perm, durable)
 	if err == nil && exact {
 		err = os.Chmod(temp, perm)
@@ -56,6 +57,40 @@ func replace(path string, data []byte, perm fs.FileMode, durable, exact bool) er
 		return SyncDir(filepath.Dir(path))
 	}
 	return nil
+}
+
+// tempMark is in the name of every temporary file, after that of the file for which it is written.
+const tempMark = ".tmp-git-runr-"
+
+func tempFor(path string) string { return path + tempMark + strconv.FormatUint(rand.Uint64(), 36) }
+
+// Left returns the temporary files that killed processes left beside path. A live one may be writing such a file.
+func Left(path string) (left []string) {
+	entries, _ := os.ReadDir(filepath.Dir(path)) // a directory that is missing has none
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), filepath.Base(path)+tempMark) && entry.Type().IsRegular() {
+			left = append(left, filepath.Join(filepath.Dir(path), entry.Name()))
+		}
+	}
+	return left
+}
+
+// CreateWhole is Create for a file that has its content as soon as it exists, even if the process is killed. On a file
+// system without hard links it is Create.
+func CreateWhole(path string, data []byte, perm fs.FileMode) error {
+	if _, err := os.Lstat(path); err == nil {
+		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
+	}
+	temp := tempFor(path)
+	if err := create(temp, data, perm, true); err != nil {
+		return err
+	}
+	defer os.Remove(temp)
+	err := os.Link(temp, path)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return create(path, data, perm, true)
 }
 
 // Create writes a new file and syncs its content. If the file or a symbolic link exists, it returns

@@ -36,6 +36,26 @@ func TestWriteFile(t *testing.T) {
 	}
 }
 
+func TestCreateWhole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	for i, want := range []error{nil, fs.ErrExist} {
+		if err := CreateWhole(path, []byte("text"), 0o600); !errors.Is(err, want) {
+			t.Errorf("time %d: %v", i+1, err)
+		}
+	}
+	if data, err := os.ReadFile(path); err != nil || string(data) != "text" || len(Left(path)) > 0 {
+		t.Errorf("%q, %v; left over: %v", data, err, Left(path))
+	}
+	for _, name := range []string{tempFor(path), path + ".tmp1", tempFor(path + "2")} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left := Left(path); len(left) != 1 || !strings.HasPrefix(left[0], path+tempMark) {
+		t.Errorf("left over: %v", left)
+	}
+}
+
 func TestWriteFileIsNeverSeenInParts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	texts := []string{strings.Repeat("a", 100_000), strings.Repeat("b", 100_000)}

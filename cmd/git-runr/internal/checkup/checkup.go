@@ -283,6 +283,9 @@ func remote(ctx context.Context, store *store.Store, conf *config.Config, offlin
 func locks(repo *gitstore.Repo) (all []Result) {
 	for _, lock := range repo.LeftLocks() {
 		remove, _ := safetext.CommandLine("rm", lock.Path)
+		if lock.Ours {
+			remove = "git runr status"
+		}
 		all = append(all, fail("lock", fmt.Sprintf("%s is %s old%s; if no git is running:", lock.Path, lock.Age, lock.Holder),
 			remove))
 	}
