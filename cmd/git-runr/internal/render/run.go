@@ -360,11 +360,8 @@ func Completed(w io.Writer, run record.Run) {
 	}
 	if result == record.ResultChecked {
 		what := "--worktree"
-		if !run.Plan.InPlace {
-			what = run.Plan.Base.Short() + ".." + run.Head().Short()
-		}
-		if moved := run.HeadMoved(); moved != nil && moved.From != "" { // perhaps the agent committed
-			what = moved.From.Short() + ".." + moved.To.Short()
+		if !run.Plan.InPlace || run.HeadMoved() != nil { // the work may be committed
+			what = span(run)
 		}
 		result = record.Says(record.Builtin, string(reply.Checked), len(findings))
 		safetext.Fprintf(w,
@@ -391,9 +388,8 @@ func whereWorkIs(run record.Run) string {
 	if moved == nil {
 		return "The work is in your checkout: look at it and commit it."
 	}
-	span := moved.To.Short()
-	if moved.From != "" {
-		span = moved.From.Short() + ".." + span
-	}
-	return fmt.Sprintf("%s: the work may be committed there. Look at it: git log %s", moved, span)
+	return fmt.Sprintf("%s: the work may be committed there. Look at it: git diff %s", moved, span(run))
 }
+
+// span is the range of what the run's attempts changed, whoever moved HEAD meanwhile.
+func span(run record.Run) string { return run.Plan.Base.Short() + ".." + run.Head().Short() }
