@@ -97,6 +97,9 @@ func Uninstall(ctx context.Context, repo *gitstore.Repo) ([]Status, error) {
 		return nil, err
 	}
 	managed := s.unwriteManaged()
+	for _, path := range Left(ctx, repo) {
+		managed = errors.Join(managed, os.Remove(path))
+	}
 	statuses, err := s.each(func(p place) error {
 		return errors.Join(s.unconfigure(ctx, p.Hook), p.uninstall(repo))
 	})
@@ -112,6 +115,20 @@ func Uninstall(ctx context.Context, repo *gitstore.Repo) ([]Status, error) {
 		return statuses, err
 	}
 	return StatusOf(ctx, repo, false) // nothing is expected to be installed any more
+}
+
+// Left returns the temporary files that a killed Install or Uninstall left beside the hooks.
+func Left(ctx context.Context, repo *gitstore.Repo) (left []string) {
+	dirs := []string{filepath.Join(repo.CommonDir, "hooks")}
+	if dir, err := repo.HooksDir(ctx); err == nil && dir.Path != dirs[0] {
+		dirs = append(dirs, dir.Path)
+	}
+	for _, dir := range dirs {
+		for _, hook := range names {
+			left = append(left, safefile.Left(filepath.Join(dir, hook))...)
+		}
+	}
+	return left
 }
 
 // site is a repository with what its hooks have in common.

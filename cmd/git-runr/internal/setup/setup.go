@@ -41,15 +41,16 @@ func Detect(ctx context.Context, repo *gitstore.Repo) (checks []runplan.Check, g
 	return checks, given, err
 }
 
-// WriteConfig creates a checkout's .runr.toml, which must not exist, and remembers it.
+// WriteConfig creates a checkout's .runr.toml, which must not exist. It remembers the file first, so that after a kill
+// it is known whose it is.
 func WriteConfig(repo *gitstore.Repo, checks []runplan.Check, given runplan.Worktree) error {
 	text := []byte(config.Initial(checks, given))
-	if err := safefile.Create(filepath.Join(repo.WorkTree, config.FileName), text, 0o666); err != nil {
-		return err
-	}
 	b, _ := readBefore(repo)
 	b.Wrote = safefile.Hash(text)
-	return b.save(repo)
+	if err := b.save(repo); err != nil {
+		return err
+	}
+	return safefile.CreateWhole(filepath.Join(repo.WorkTree, config.FileName), text, 0o666)
 }
 
 // displayRef is git's setting for the notes that git log shows.
@@ -213,6 +214,9 @@ func Removals(ctx context.Context, records *store.Store, conf *config.Config,
 	repo := records.Repo
 	was, known := readBefore(repo)
 	r := &removal{}
+	for _, path := range leftFiles(ctx, repo) {
+		r.add(path+", left by a process that was killed", func() error { return os.Remove(path) })
+	}
 	if err := r.hooks(ctx, repo); err != nil {
 		return nil, nil, "", err
 	}
@@ -299,6 +303,15 @@ func (r *removal) records(ctx context.Context, repo *gitstore.Repo) error {
 		})
 	}
 	return nil
+}
+
+// leftFiles returns the temporary files that a killed init left.
+func leftFiles(ctx context.Context, repo *gitstore.Repo) []string {
+	left := append(hooks.Left(ctx, repo), safefile.Left(beforePath(repo))...)
+	if repo.WorkTree != "" {
+		left = append(left, safefile.Left(filepath.Join(repo.WorkTree, config.FileName))...)
+	}
+	return left
 }
 
 // file removes .runr.toml if init wrote it.

@@ -48,6 +48,30 @@ func remove(t *testing.T, dir string) []string {
 	return left
 }
 
+// If init is killed before it has written .runr.toml, or right after that, the file is nobody's or removed.
+func TestWriteConfigRemembersFirst(t *testing.T) {
+	repo := opened(t).Repo
+	path := filepath.Join(repo.WorkTree, config.FileName)
+	if err := os.WriteFile(path, []byte("# mine\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteConfig(repo, nil, runplan.Worktree{}); err == nil {
+		t.Error("a file was replaced")
+	}
+	if left := remove(t, repo.WorkTree); len(left) != 1 || !strings.Contains(left[0], "it was changed since") {
+		t.Errorf("left alone: %q", left)
+	}
+	if err := os.WriteFile(path, []byte(config.Initial(nil, runplan.Worktree{})), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteConfig(repo, nil, runplan.Worktree{}); err == nil {
+		t.Error("a file was replaced")
+	}
+	if left := remove(t, repo.WorkTree); len(left) != 0 || isThere(path) {
+		t.Errorf("left alone: %q", left)
+	}
+}
+
 // After the removals the configuration has the same bytes as before the setup.
 func TestRemovalsPutBack(t *testing.T) {
 	store := opened(t)
