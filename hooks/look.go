@@ -139,7 +139,11 @@ func (p *place) foreign(reason string) {
 	if !p.file.exists {
 		reason += fmt.Sprintf("; %q can be an executable script with the text", p.Path)
 	}
-	p.byHand(Foreign, reason, shellText(p.Hook), p.file.text)
+	text := shellText(p.Hook)
+	if notShell(p.file.text) != nil {
+		text = callText(p.Hook)
+	}
+	p.byHand(Foreign, reason, text, p.file.text)
 }
 
 func (p *place) managed(m *manager) {

@@ -75,6 +75,21 @@ func fedCall(hook, program string) string {
 		"else exec </dev/null; fi; unset git_runr_in\n"
 }
 
+// callText returns in words what a hook that is not a shell script has to call.
+func callText(hook string) string {
+	text := "a call of git-runr hooks run " + hook
+	if hook != PostCommit {
+		text += ", with the hook's own arguments"
+	}
+	if isFed(hook) {
+		text += " and its standard input"
+	}
+	if hook == PrePush {
+		text += "; the hook has to fail if the call fails"
+	}
+	return text + "\n"
+}
+
 // argument returns the shell words that pass on a hook's arguments.
 func argument(hook string) string {
 	if hook == PostCommit {
