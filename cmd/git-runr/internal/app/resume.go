@@ -53,7 +53,7 @@ what they need (exit status 4).`,
 				Usage: "refuse as ever, else go on in the background: what is printed goes to a log"},
 			&cli.BoolFlag{Name: "decide", Hidden: true, Usage: "a decision has to be given"},
 		}, limitFlags()...),
-		Action: p.onRun(resume),
+		Action: p.onRunAnyway(func(s *session) bool { return !s.Bool("stop") }, resume),
 	}
 }
 
@@ -292,7 +292,7 @@ func (p *program) interveneCommand() *cli.Command {
 			&cli.StringFlag{Name: "since",
 				Usage: "commits of this checkout after `REV` are yours (default: where the run began)"},
 		},
-		Action: p.onRun(intervene),
+		Action: p.onRunAnyway(func(s *session) bool { return s.IsSet("cmd") }, intervene),
 	}
 }
 
@@ -389,14 +389,8 @@ func (s *session) commented(store *store.Store, run record.Run) (*record.Comment
 func (p *program) abortCommand() *cli.Command {
 	return &cli.Command{
 		Name: "abort", Usage: "give up a run, also one at work, and remove its worktree; its branch stays", ArgsUsage: "RUN",
-		Action: p.inRepo(func(s *session, store *store.Store) error {
-			if _, err := s.configuration(store); err != nil { // a broken configuration keeps no run going
-				s.say("the defaults are used: %v", err)
-			}
-			run, err := store.Run(s.ctx, s.arg(record.Latest))
-			if err != nil {
-				return err
-			}
+		Action: p.onRunAnyway(func(*session) bool { return false }, func(s *session, store *store.Store, _ *config.Config,
+			run record.Run) error {
 			run, left, err := runner.Abort(s.ctx, store, run)
 			if err != nil {
 				return err

@@ -101,7 +101,22 @@ func (p *program) withConfig(do func(*session, *store.Store, *config.Config) err
 
 // onRun is action for commands on one run: the one that the argument names, or the newest.
 func (p *program) onRun(do func(*session, *store.Store, *config.Config, record.Run) error) cli.ActionFunc {
-	return p.withConfig(func(s *session, store *store.Store, conf *config.Config) error {
+	return p.onRunAnyway(func(*session) bool { return true }, do)
+}
+
+// onRunAnyway is onRun for commands that also work with the defaults where the configuration cannot be read, because
+// that must keep no run going. needs reports that a command line needs the configuration.
+func (p *program) onRunAnyway(needs func(*session) bool,
+	do func(*session, *store.Store, *config.Config, record.Run) error) cli.ActionFunc {
+	return p.inRepo(func(s *session, store *store.Store) error {
+		conf, err := s.configuration(store)
+		if err != nil && needs(s) {
+			return err
+		}
+		if err != nil {
+			s.say("the defaults are used: %v", err)
+			conf = config.Defaults(s.ctx, store.Repo, s.getenv)
+		}
 		run, err := store.Run(s.ctx, s.arg(record.Latest))
 		if err != nil {
 			return err

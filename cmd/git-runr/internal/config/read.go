@@ -38,10 +38,22 @@ func Read(ctx context.Context, repo *gitstore.Repo, getenv func(string) string) 
 	if err != nil {
 		return nil, err
 	}
-	c.repo, c.trust, c.userPath = repo, newApprovals(getenv), in.UserPath
+	c.serve(ctx, repo, getenv)
+	return c, nil
+}
+
+// Defaults returns the configuration that repo would have without any file or setting.
+func Defaults(ctx context.Context, repo *gitstore.Repo, getenv func(string) string) *Config {
+	c := defaults()
+	c.serve(ctx, repo, getenv)
+	return c
+}
+
+// serve sets what a configuration knows of its repository and user besides the settings.
+func (c *Config) serve(ctx context.Context, repo *gitstore.Repo, getenv func(string) string) {
+	c.repo, c.trust, c.userPath = repo, newApprovals(getenv), userPath(getenv)
 	c.trust.Altered = func(dir string) bool { return repo.AlteredBelow(ctx, dir) }
 	c.cache = UnderHome(getenv, "XDG_CACHE_HOME", ".cache", "git-runr/agents")
-	return c, nil
 }
 
 // repoFile reads the repository's configuration from the user's checkout, or from HEAD in a bare repository. It never
