@@ -33,8 +33,8 @@ func (p *program) initCommand() *cli.Command {
 		Name: "init", Usage: "set up this repository: .runr.toml, hooks and notes",
 		Description: `Writes .runr.toml with the checks that the project seems to have (an existing file is kept),
 installs the git hooks that call git-runr, makes git log show the notes and rebases keep them. On a terminal it asks
-whether you trust the commands that it wrote; elsewhere they do not run before git runr trust. It prints what it did
-and what each commit does from now on; --dry-run only prints it. git runr uninstall takes all of it back.
+first whether you trust the commands that it writes; elsewhere they do not run before git runr trust. It prints what it
+did and what each commit does from now on; --dry-run only prints it. git runr uninstall takes all of it back.
 
 --agents does something else: it tells the agent tools that it finds here about git-runr, in their own files in this
 repository: a skill, the server git runr mcp, and with --hooks commands that they run. It shows a diff first, and
@@ -80,14 +80,17 @@ func initialise(s *session, store *store.Store) (err error) {
 	doc := initJSON{Config: filepath.Join(store.Repo.WorkTree, config.FileName), Checks: []runplan.Check{},
 		Copy: []string{}, Hooks: []hooks.Status{}, DryRun: s.Bool("dry-run")}
 	doc.shown = setup.ShowsNotes(store.Repo)
+	given, err := s.detect(store, &doc)
+	if err != nil {
+		return err
+	}
+	trusted := s.askTrust(store, doc) // before anything is written
+	if s.ctx.Err() != nil {
+		s.say("nothing was written")
+		return s.ctx.Err()
+	}
 	if !doc.DryRun {
-		err = setup.Remember(store.Repo)
-	}
-	if err == nil {
-		err = s.writeConfig(store, &doc)
-	}
-	if err == nil && !doc.DryRun {
-		err = setup.ShowNotes(s.ctx, store)
+		err = s.writeSetup(store, doc, given)
 	}
 	if err != nil {
 		return err
@@ -96,7 +99,12 @@ func initialise(s *session, store *store.Store) (err error) {
 	if err != nil {
 		return err
 	}
-	s.askTrust(store, conf, &doc)
+	if trusted {
+		err = conf.Approve(s.ctx, s.now())
+	}
+	state, _ := conf.Trust()
+	doc.Trusted = state == config.Trusted && err == nil
+	doc.commands = conf.Executes() || doc.found()
 	if err := s.initHooks(store, conf, &doc); err != nil {
 		return err
 	}
@@ -124,33 +132,41 @@ func (s *session) initHooks(store *store.Store, conf *config.Config, doc *initJS
 	return err
 }
 
-// writeConfig writes .runr.toml for the checks found in the repository, unless the file exists.
-func (s *session) writeConfig(store *store.Store, doc *initJSON) error {
+// detect finds what .runr.toml will have, unless the file exists.
+func (s *session) detect(store *store.Store, doc *initJSON) (given runplan.Worktree, err error) {
 	if _, err := os.Lstat(doc.Config); err == nil {
-		return nil
+		return given, nil
 	}
-	checks, given, err := setup.Detect(s.ctx, store.Repo)
+	doc.Written = true
+	doc.Checks, given, err = setup.Detect(s.ctx, store.Repo)
+	doc.Setup, doc.Copy = given.Setup, append(doc.Copy, given.Copy...)
+	return given, err
+}
+
+// found reports whether .runr.toml gets commands.
+func (d initJSON) found() bool { return len(d.Checks)+len(d.Setup)+len(d.Copy) > 0 }
+
+// writeSetup writes .runr.toml if detect found that it is missing, and makes git log show the notes.
+func (s *session) writeSetup(store *store.Store, doc initJSON, given runplan.Worktree) error {
+	err := setup.Remember(store.Repo)
+	if err == nil && doc.Written {
+		err = setup.WriteConfig(store.Repo, doc.Checks, given)
+	}
 	if err != nil {
 		return err
 	}
-	doc.Checks, doc.Setup, doc.Copy, doc.Written = checks, given.Setup, append(doc.Copy, given.Copy...), true
-	if doc.DryRun {
-		return nil
-	}
-	return setup.WriteConfig(store.Repo, doc.Checks, given)
+	return setup.ShowNotes(s.ctx, store)
 }
 
-// askTrust asks a person at a terminal to trust the commands that init wrote. Elsewhere nobody has said yes to them.
-func (s *session) askTrust(store *store.Store, conf *config.Config, doc *initJSON) {
-	state, _ := conf.Trust()
-	doc.Trusted = state == config.Trusted
-	doc.commands = conf.Executes() || len(doc.Checks)+len(doc.Setup)+len(doc.Copy) > 0
-	if doc.Trusted || doc.DryRun || !doc.Written || !doc.commands || s.byPerson(store) != nil {
-		return
+// askTrust asks a person at a terminal to trust the commands that init will write. Elsewhere nobody has said yes to
+// them.
+func (s *session) askTrust(store *store.Store, doc initJSON) bool {
+	if doc.DryRun || !doc.Written || !doc.found() || s.byPerson(store) != nil {
+		return false
 	}
-	yes, _ := s.askPerson(func(w io.Writer) { writeFound(w, *doc) },
+	yes, _ := s.askPerson(func(w io.Writer) { writeFound(w, doc) },
 		"Run these commands on the code that is checked out and on what you commit, with your rights?")
-	doc.Trusted = yes && conf.Approve(s.ctx, s.now()) == nil
+	return yes
 }
 
 // writeFound writes what init found in the project: checks, and what worktrees are given.

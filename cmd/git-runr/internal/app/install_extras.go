@@ -93,7 +93,8 @@ func (s *session) askWhere() error {
 		return nil
 	}
 	defer tty.Close()
-	dir, _ := s.question(tty, "Install below which directory? (Enter: for you alone; /usr/local: for everybody) ")
+	dir, _ := s.question(s.ctx, tty,
+		"Install below which directory? (Enter: for you alone; /usr/local: for everybody) ")
 	if dir == "" {
 		return nil
 	}

@@ -234,10 +234,13 @@ func (s *session) askStandard(store *store.Store, conf *config.Config) error {
 	if err != nil || len(doc.Standard) == 0 {
 		return err
 	}
-	if s.confirmTrust(doc) != nil {
-		return conf.Decline(s.ctx, s.now())
+	switch {
+	case s.confirmTrust(doc) == nil:
+		return conf.Approve(s.ctx, s.now())
+	case s.ctx.Err() != nil: // an interrupt is no answer
+		return s.ctx.Err()
 	}
-	return conf.Approve(s.ctx, s.now())
+	return conf.Decline(s.ctx, s.now())
 }
 
 // warnNotReady prints which of the reviewers cannot be started here. The request stays, because what is missing may

@@ -150,9 +150,9 @@ func (s *session) carryOut(conf *config.Config, store *store.Store,
 	carrier := s.runner(conf, store, progress)
 	if tty := s.terminal(); tty != nil {
 		defer tty.Close()
-		carrier.Ask = func(_ context.Context, run record.Run, why runner.Step) (runplan.Choice, error) {
+		carrier.Ask = func(ctx context.Context, run record.Run, why runner.Step) (runplan.Choice, error) {
 			progress.Done("")
-			return s.ask(tty, run, why)
+			return s.ask(ctx, tty, run, why)
 		}
 	}
 	done, err := begin(carrier)
@@ -178,7 +178,8 @@ func (c *console) project(ctx context.Context, store *store.Store) {
 }
 
 // ask asks the person at the terminal how to continue a run that has used up its retries.
-func (c *console) ask(tty io.Writer, run record.Run, why runner.Step) (runplan.Choice, error) {
+func (c *console) ask(ctx context.Context, tty io.Writer, run record.Run,
+	why runner.Step) (runplan.Choice, error) {
 	findings, _ := run.Open()
 	name := run.Plan.Entity.Name()
 	if why.Reason == record.ReasonChecksFailed {
@@ -198,7 +199,7 @@ func (c *console) ask(tty io.Writer, run record.Run, why runner.Step) (runplan.C
 		"\n  c  commit anyway: accept the current state with its known issues\n  s  skip: leave it undone and go on\n"+
 			"  x  stop: a person will look\n")
 	for {
-		answer, err := c.question(tty, "How to proceed? [c/s/x] ")
+		answer, err := c.question(ctx, tty, "How to proceed? [c/s/x] ")
 		switch answer {
 		case "c", "commit":
 			return runplan.ChoiceCommit, nil

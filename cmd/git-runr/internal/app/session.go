@@ -281,10 +281,30 @@ func (c *console) terminal() io.WriteCloser {
 	return tty
 }
 
-// question asks a person at tty and returns the line that they type. It reads byte by byte and not beyond the line,
-// because the rest may answer the next question.
-func (c *console) question(tty io.Writer, question string) (string, error) {
+// question asks a person at tty and returns the line that they type, or an error when ctx ends, which no read from a
+// terminal notices.
+func (c *console) question(ctx context.Context, tty io.Writer, question string) (string, error) {
+	type answer struct {
+		line string
+		err  error
+	}
 	safetext.Fprintf(tty, "%s", question)
+	typed := make(chan answer, 1)
+	go func() {
+		line, err := c.readLine()
+		typed <- answer{line, err}
+	}()
+	select {
+	case given := <-typed:
+		return given.line, given.err
+	case <-ctx.Done():
+		fmt.Fprintln(tty)
+		return "", ctx.Err()
+	}
+}
+
+// readLine reads a line byte by byte and nothing beyond it, because the rest may answer the next question.
+func (c *console) readLine() (string, error) {
 	var line []byte
 	var char [1]byte
 	for {
@@ -301,14 +321,14 @@ func (c *console) question(tty io.Writer, question string) (string, error) {
 
 // askPerson shows what a question is about and asks it; any answer but yes is no. asked is false if no person is at a
 // terminal.
-func (c *console) askPerson(show func(io.Writer), question string) (yes, asked bool) {
-	tty := c.terminal()
+func (s *session) askPerson(show func(io.Writer), question string) (yes, asked bool) {
+	tty := s.terminal()
 	if tty == nil {
 		return false, false
 	}
 	defer tty.Close()
 	show(tty)
-	answer, _ := c.question(tty, question+" [y/N] ")
+	answer, _ := s.question(s.ctx, tty, question+" [y/N] ")
 	return slices.Contains([]string{"y", "yes"}, strings.ToLower(answer)), true
 }
 

@@ -63,10 +63,13 @@ command = ["fake-agent", %q]
 	return w
 }
 
-// openScreen starts git runr tui.
+// openScreen starts git runr tui, or the command that args name.
 func openScreen(w *killWorld, columns, rows int, args ...string) *tuiScreen {
 	s := &tuiScreen{t: w.t, term: vt10x.New(vt10x.WithSize(columns, rows)), over: make(chan struct{})}
-	s.cmd = exec.Command("git-runr", append([]string{"tui"}, args...)...)
+	if len(args) == 0 {
+		args = []string{"tui"}
+	}
+	s.cmd = exec.Command("git-runr", args...)
 	s.cmd.Dir, s.cmd.Env = w.repo, w.env
 	var err error
 	if s.pty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)}); err != nil {
