@@ -49,16 +49,22 @@ type Change struct {
 	OldID, NewID     ID
 }
 
-// pathspecs returns git's pathspecs for Paths and Exclude.
-func (d DiffSpec) pathspecs() []string {
+// pathspecs returns git's pathspecs for Paths and Exclude. A path with U+FFFD also stands for the one that odb.Named
+// finds for it, because git compares bytes.
+func (r *Repo) pathspecs(ctx context.Context, spec DiffSpec) []string {
 	var specs []string
-	for _, p := range d.Paths {
+	for _, p := range spec.Paths {
 		specs = append(specs, ":(top,literal)"+p)
+		for _, side := range []ID{spec.From, spec.To} {
+			if whole := r.RealPath(ctx, side, p); whole != p {
+				specs = append(specs, ":(top,literal)"+whole)
+			}
+		}
 	}
 	if len(specs) == 0 {
 		specs = append(specs, ":(top)")
 	}
-	for _, glob := range d.Exclude {
+	for _, glob := range spec.Exclude {
 		for _, g := range anchored(glob) {
 			specs = append(specs, ":(top,exclude,glob)"+g)
 		}
@@ -80,7 +86,8 @@ func (r *Repo) diffTree(ctx context.Context, out io.Writer, spec DiffSpec, optio
 		args = slices.Insert(args, 0, "-c", fmt.Sprintf("core.bigFileThreshold=%d", PatchBounds.FileBytes))
 	}
 	args = append(args, "--end-of-options", string(r.orEmptyTree(spec.From)), string(spec.To), "--")
-	_, err := r.dir.Call(ctx, gitdir.Call{Args: append(args, spec.pathspecs()...), Stdout: out, Env: r.noAttributes()})
+	args = append(args, r.pathspecs(ctx, spec)...)
+	_, err := r.dir.Call(ctx, gitdir.Call{Args: args, Stdout: out, Env: r.noAttributes()})
 	if err != nil {
 		return fmt.Errorf("compare %s with %s: %w", spec.From.Short(), spec.To.Short(), err)
 	}
@@ -207,7 +214,7 @@ func (r *Repo) DiffShown(ctx context.Context, spec DiffSpec, look DiffLook) ([]b
 		args = append(args, "--stat="+strconv.Itoa(look.Columns))
 	}
 	args = append(args, "--end-of-options", string(r.orEmptyTree(spec.From)), string(spec.To), "--")
-	out, err := r.dir.Call(ctx, gitdir.Call{Args: append(args, spec.pathspecs()...), Env: r.noAttributes()})
+	out, err := r.dir.Call(ctx, gitdir.Call{Args: append(args, r.pathspecs(ctx, spec)...), Env: r.noAttributes()})
 	if err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", spec.From.Short(), spec.To.Short(), err)
 	}

@@ -87,6 +87,18 @@ func (r *Repo) File(ctx context.Context, treeish ID, path string) (odb.TreeEntry
 	return entry, nil
 }
 
+// RealPath returns a path as a commit or tree has it: one that was recorded as JSON may have lost bytes, see odb.Named.
+func (r *Repo) RealPath(ctx context.Context, treeish ID, path string) string {
+	if !strings.Contains(path, "\uFFFD") {
+		return path
+	}
+	tree, err := r.TreeOf(ctx, treeish)
+	if err != nil {
+		return path
+	}
+	return r.objects.RealPath(ctx, tree, path)
+}
+
 // HasPath reports whether a commit or tree has a file or directory at a slash-separated
 // path; "." is the tree itself.
 func (r *Repo) HasPath(ctx context.Context, treeish ID, path string) (bool, error) {

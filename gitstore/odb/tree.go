@@ -184,19 +184,33 @@ func Named(entries []TreeEntry, name string) int {
 
 // FindPath returns the entry at a slash-separated path below a tree. Named matches each part of the path.
 func (s *Store) FindPath(ctx context.Context, tree ID, path string) (TreeEntry, error) {
+	entry, _, err := s.findPath(ctx, tree, path)
+	return entry, err
+}
+
+// RealPath returns the path of the entry that FindPath finds, as the tree has it; path if there is none.
+func (s *Store) RealPath(ctx context.Context, tree ID, path string) string {
+	if _, whole, err := s.findPath(ctx, tree, path); err == nil {
+		return whole
+	}
+	return path
+}
+
+func (s *Store) findPath(ctx context.Context, tree ID, path string) (entry TreeEntry, whole string, err error) {
 	for {
 		name, rest, more := strings.Cut(path, "/")
 		entries, err := s.ReadTree(ctx, tree)
 		if err != nil {
-			return TreeEntry{}, err
+			return TreeEntry{}, "", err
 		}
 		i := Named(entries, name)
 		if i < 0 || more && !entries[i].IsTree() {
-			return TreeEntry{}, gitdir.ErrNotFound
+			return TreeEntry{}, "", gitdir.ErrNotFound
 		}
+		whole += entries[i].Name
 		if !more {
-			return entries[i], nil
+			return entries[i], whole, nil
 		}
-		tree, path = entries[i].ID, rest
+		tree, whole, path = entries[i].ID, whole+"/", rest
 	}
 }

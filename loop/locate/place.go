@@ -122,7 +122,7 @@ func (p *placer) place(ctx context.Context, c record.Comment) (Placed, error) {
 // placeRenamed searches the renamed file of a comment; without one it returns placed.
 func (p *placer) placeRenamed(ctx context.Context, c record.Comment, placed Placed, rewritten bool) (Placed, error) {
 	renames, err := p.renames(ctx, c.Commit, rewritten)
-	file := renames[c.File]
+	file := renames[p.repo.RealPath(ctx, c.Commit, c.File)]
 	if err != nil || file == "" {
 		return placed, err
 	}
