@@ -39,7 +39,7 @@ func Named(ctx context.Context, store *store.Store, what string) (about About, e
 	if what == record.Latest {
 		return about, noRun
 	}
-	commit, failed := store.Repo.Resolve(ctx, what)
+	commit, failed := store.CommitNamed(ctx, what)
 	if failed != nil {
 		return about, err
 	}

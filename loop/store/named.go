@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -69,12 +70,12 @@ func (s *Store) resolve(ctx context.Context, idx *index, kind entityKind, typed 
 }
 
 // ofCommit returns the reviews of a commit, and the runs with it as result or as landed commit, newest first. It
-// returns none if typed is not a commit here or looks like an id.
+// returns none if typed is not a commit or looks like an id.
 func (s *Store) ofCommit(ctx context.Context, typed string) (of []record.Meant, err error) {
 	if typed == "" || looksLikeID(typed) {
 		return nil, nil
 	}
-	commit, err := s.Repo.Resolve(ctx, typed)
+	commit, err := s.CommitNamed(ctx, typed)
 	if err != nil {
 		return nil, nil // not an error: the caller reports an unknown name
 	}
@@ -89,6 +90,40 @@ func (s *Store) ofCommit(ctx context.Context, typed string) (of []record.Meant, 
 	})
 	return of, err
 }
+
+// CommitNamed returns the commit that typed names. It need not be in this clone if typed is its id, or at least
+// fewestDigits of it, and a run or a review is of it.
+func (s *Store) CommitNamed(ctx context.Context, typed string) (gitstore.ID, error) {
+	commit, unknown := s.Repo.Resolve(ctx, typed)
+	if unknown == nil || len(typed) < fewestDigits || strings.Trim(typed, "0123456789abcdef") != "" {
+		return commit, unknown
+	}
+	err := s.withIndex(ctx, func(idx *index) error {
+		commit = ""
+		return idx.scan([]byte{shelfRun, shelfWaiting, shelfClosed}, func(r *row) error {
+			summary, err := r.entry.Part(partSummary)
+			hexIDs(summary, func(digits []byte) {
+				id := gitstore.ID(digits)
+				if !strings.HasPrefix(string(id), typed) || id == commit || !isOf(r, id) {
+					return
+				}
+				if commit != "" {
+					err = unknown // it may be either of them
+				}
+				commit = id
+			})
+			return err
+		})
+	})
+	if err != nil || commit == "" {
+		return "", cmp.Or(err, unknown)
+	}
+	return commit, nil
+}
+
+// fewestDigits is the minimum number of digits of a commit's id that find it although the commit is not here. Git shows
+// no fewer.
+const fewestDigits = 7
 
 // looksLikeID reports whether typed begins like an id, so that it cannot be anything else.
 func looksLikeID(typed string) bool {

@@ -40,7 +40,7 @@ func About(ctx context.Context, store *store.Store,
 	if events, err = store.ReviewEvents(ctx, what); err == nil || !errors.As(err, &missing) || len(missing.Among) > 0 {
 		return events, nil, err
 	}
-	commit, err := store.Repo.Resolve(ctx, what)
+	commit, err := store.CommitNamed(ctx, what)
 	if err != nil {
 		return nil, nil, NoneOf(missing)
 	}
