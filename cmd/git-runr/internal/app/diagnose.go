@@ -52,6 +52,15 @@ func diagnoseStop(s *session, store *store.Store) error {
 	case about.Note != "":
 		return s.showNote(about.Commit, about.Note)
 	}
+	run, review, err := s.runOrReview(store, s.arg(record.Latest))
+	switch {
+	case err != nil:
+		return err
+	case run != nil:
+		return s.diagnoseRun(store, *run)
+	case review.Request.Subject.Commit != about.Commit && review.At() != about.Commit:
+		return s.diagnoseReview(store, *review)
+	}
 	commit := about.Commit.Short()
 	return exit.Problemf(exit.NotFound, "commit %s has no stopped run and no open review", commit).
 		WithHint("git runr log " + commit + "   (what is recorded about it)")

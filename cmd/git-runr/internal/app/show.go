@@ -59,10 +59,7 @@ func show(s *session, store *store.Store) error {
 	if s.Bool("steps") || s.Bool("md") {
 		return s.showSteps(store, typed)
 	}
-	run, review, err := store.RunOrReview(s.ctx, typed)
-	if record.Unknown(err) {
-		run, review, err = s.countsFor(store, typed, err)
-	}
+	run, review, err := s.runOrReview(store, typed)
 	if err != nil {
 		return err
 	}
@@ -72,29 +69,43 @@ func show(s *session, store *store.Store) error {
 	return s.showPlaced(store, *review)
 }
 
-// countsFor returns the run or review that counts for the commit typed, although it is of another commit, and says so.
-// It returns unknown if typed is no commit.
-func (s *session) countsFor(store *store.Store, typed string, unknown error) (*record.Run, *record.Review, error) {
+// runOrReview returns the run or review that typed names. For a commit without one it is the one that countsFor finds.
+func (s *session) runOrReview(store *store.Store, typed string) (*record.Run, *record.Review, error) {
+	run, review, unknown := store.RunOrReview(s.ctx, typed)
+	if !record.Unknown(unknown) {
+		return run, review, unknown
+	}
 	commit, err := store.Repo.Resolve(s.ctx, typed)
 	if err != nil {
 		return nil, nil, unknown
 	}
-	commits, err := store.Repo.LogOnly(s.ctx, []gitstore.ID{commit})
-	if err != nil || len(commits) == 0 {
-		return nil, nil, cmp.Or(err, unknown)
+	of, err := s.countsFor(store, commit)
+	if err == nil && of == "" {
+		err = exit.Problemf(exit.NotFound, "there is no run or review of commit %s here yet", commit.Short()).
+			WithHint("git runr status", "git runr review "+commit.Short())
 	}
-	covered, err := lineage.Coverage(s.ctx, store, commits)
 	if err != nil {
 		return nil, nil, err
 	}
-	c := covered[0]
-	of := cmp.Or(c.Review, c.Run, c.NotShownBy, c.PartOf)
-	if of == "" {
-		return nil, nil, exit.Problemf(exit.NotFound, "there is no run or review of commit %s here yet", commit.Short()).
-			WithHint("git runr status", "git runr review "+commit.Short())
-	}
-	s.say("no run or review is of commit %s itself; this one %s", commit.Short(), whyCounts(c))
 	return store.RunOrReview(s.ctx, of)
+}
+
+// countsFor returns the run or review that counts for a commit, although it is of another commit, and says so. It
+// returns "" if there is none.
+func (s *session) countsFor(store *store.Store, commit gitstore.ID) (of string, err error) {
+	commits, err := store.Repo.LogOnly(s.ctx, []gitstore.ID{commit})
+	if err != nil || len(commits) == 0 {
+		return "", err
+	}
+	covered, err := lineage.Coverage(s.ctx, store, commits)
+	if err != nil {
+		return "", err
+	}
+	c := covered[0]
+	if of = cmp.Or(c.Review, c.Run, c.NotShownBy, c.PartOf); of != "" {
+		s.say("no run or review is of commit %s itself; this one %s", commit.Short(), whyCounts(c))
+	}
+	return of, nil
 }
 
 // whyCounts says how a review of other commits concerns a commit.
@@ -381,6 +392,9 @@ func showLog(s *session, store *store.Store) error {
 		return err
 	}
 	events, bad, err := follow.About(s.ctx, store, what)
+	if err == nil && len(events) == 0 && what != "" {
+		events, err = s.countingEvents(store, what)
+	}
 	if err != nil {
 		return err
 	}
@@ -390,6 +404,23 @@ func showLog(s *session, store *store.Store) error {
 		docs = docs[max(len(docs)-n, 0):]
 	}
 	return s.printEvents(store, docs, bad)
+}
+
+// countingEvents returns the events of what counts for a commit about which nothing is recorded.
+func (s *session) countingEvents(store *store.Store, typed string) ([]record.Event, error) {
+	commit, err := store.Repo.Resolve(s.ctx, typed)
+	if err != nil {
+		return nil, err
+	}
+	of, err := s.countsFor(store, commit)
+	if err == nil && of == "" {
+		s.say("nothing is recorded about commit %s here", commit.Short())
+	}
+	if err != nil || of == "" {
+		return nil, err
+	}
+	events, _, err := follow.About(s.ctx, store, of)
+	return events, err
 }
 
 // eventStyle returns the style of events on standard output.
