@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -99,6 +100,22 @@ func (r *Repo) Unreachable(ctx context.Context, commits []ID) ([]ID, error) {
 func (r *Repo) NotIn(ctx context.Context, commits []ID, tips ...ID) ([]ID, error) {
 	found, err := r.historyOf(ctx, commits, tips)
 	return both(found, commits), err
+}
+
+// Pruned returns the commits that are not here and, as every history here is complete, in the history of no ref. It
+// returns none if the clone is shallow or damaged.
+func (r *Repo) Pruned(ctx context.Context, commits []ID) []ID {
+	missing := slices.DeleteFunc(slices.Clone(commits), func(id ID) bool {
+		_, err := r.ReadCommit(ctx, id)
+		return !errors.Is(err, ErrNotFound)
+	})
+	if len(missing) == 0 || r.objects.Shallow() {
+		return nil
+	}
+	if _, err := r.dir.Git(ctx, "rev-list", "--count", "--all"); err != nil {
+		return nil
+	}
+	return missing
 }
 
 // Meets reports whether the histories of commits and of within have a commit in common that is in the history of none

@@ -29,9 +29,18 @@ func (f *follower) findOrphans(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	own := func(r record.ReviewSummary) bool { return f.store.Repo.Owns(r.Writer) }
+	var were []gitstore.ID // here, when their reviews were requested
+	for _, r := range f.reviews {
+		if own(r) && record.WaitingStatus(string(r.Status)) && !isGone(r) {
+			were = append(were, r.Commit)
+		}
+	}
+	for _, id := range f.store.Repo.Pruned(ctx, were) {
+		f.orphans[id] = true
+	}
 	gone, err := f.store.Repo.Unreachable(ctx, off)
 	for _, id := range gone {
-		own := func(r record.ReviewSummary) bool { return f.store.Repo.Owns(r.Writer) }
 		if f.told[id] != "" || slices.ContainsFunc(f.places[id], own) {
 			f.orphans[id] = true
 		}
