@@ -73,14 +73,17 @@ func (s *Store) idIn(text string) ID {
 // the kind of clone: partial, shallow, with or without remotes.
 func (s *Store) missing(id ID, said string, err error) *MissingError {
 	e := &MissingError{fmt.Sprintf("object %s is not in this clone", id), "", gitdir.ErrNotFound, err}
+	if s.Shallow() {
+		e.What += ", which is shallow"
+	}
 	switch {
 	case strings.Contains(said, "promisor"):
 		e.What = fmt.Sprintf("object %s was left out of this partial clone, and its remote does not give it", id)
 		e.is = gitdir.ErrRemote
 	case strings.Contains(said, "corrupt") || strings.Contains(said, "unpack"):
 		e.What, e.Try, e.is = fmt.Sprintf("object %s is damaged", id), "git fsck", gitdir.ErrCorrupt
-	case s.Shallow():
-		e.What, e.Try = e.What+", which is shallow", "git fetch --deepen 1"
+	case s.isCutOff(id):
+		e.Try = "git fetch --deepen 1"
 	case len(s.dir.Remotes()) > 0:
 		remotes := s.dir.Remotes()
 		remote := remotes[0]
@@ -91,6 +94,15 @@ func (s *Store) missing(id ID, said string, err error) *MissingError {
 		e.Try = safetext.ShellLine("git", "fetch", remote, string(id))
 	}
 	return e
+}
+
+// isCutOff reports whether a commit is the parent of one whose parents are not here because the clone is shallow.
+func (s *Store) isCutOff(id ID) bool {
+	return slices.ContainsFunc(s.CutOff(), func(cut ID) bool {
+		_, data, err := s.ReadHere(cut, MaxObject)
+		c, badErr := DecodeCommit(data)
+		return err == nil && badErr == nil && slices.Contains(c.Parents, id)
+	})
 }
 
 // Unrelated returns the error for two commits without a common ancestor.
