@@ -260,7 +260,7 @@ func hintOf(err error) string {
 	path, there := "", "there"
 	switch {
 	case errors.Is(err, fs.ErrPermission) && errors.As(err, &file):
-		return fmt.Sprintf("change the permissions of %s, then the same command again", existing(file.Path))
+		return permit(file.Path) + ", then the same command again"
 	case errors.As(err, &away):
 		path, there = away.Path, "there, on the machine of the remote"
 	case errors.As(err, &locked):
@@ -274,15 +274,20 @@ func hintOf(err error) string {
 	return ""
 }
 
-// existing returns path, or if it is absolute the closest folder above it that exists.
-func existing(path string) string {
+// permit says what to do about a path without permission: change that of the closest folder that exists, unless that is
+// the top of the file system, where a user can make nothing.
+func permit(path string) string {
+	below := path
 	for filepath.IsAbs(path) && filepath.Dir(path) != path {
 		if _, err := os.Lstat(path); err == nil {
 			break
 		}
-		path = filepath.Dir(path)
+		below, path = path, filepath.Dir(path)
 	}
-	return path
+	if below != path && filepath.Dir(path) == path {
+		return fmt.Sprintf("choose another place than %s, or have it made for you", below)
+	}
+	return "change the permissions of " + path
 }
 
 // stateProblem returns Claimed for a claim of somebody else, else State.

@@ -40,6 +40,9 @@ func TestReport(t *testing.T) {
 		{"operating system", noFile, 70, "git-runr: open no/such/file: no such file or directory\n"},
 		{"permission", &os.PathError{Op: "open", Path: "x", Err: os.ErrPermission}, 11,
 			"git-runr: open x: permission denied\n  change the permissions of x, then the same command again\n"},
+		{"permission at the top", &os.PathError{Op: "mkdir", Path: "/no-such/place", Err: os.ErrPermission}, 11,
+			"git-runr: mkdir /no-such/place: permission denied\n" +
+				"  choose another place than /no-such, or have it made for you, then the same command again\n"},
 		{"a lock that may be anybody's", fmt.Errorf("land: %w", &gitstore.LockedError{Path: "/r 1/.git/index.lock"}), 75,
 			"git-runr: land: busy: \"/r 1/.git/index.lock\" exists: another git process is at work, or was killed\n" +
 				"  when no git is running there:\n    rm \"/r 1/.git/index.lock\"\n"},
