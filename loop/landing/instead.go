@@ -138,7 +138,7 @@ func revertLine(span, branch, here string, why error) string {
 	case branch == here:
 		return line + told
 	case errors.As(why, &elsewhere):
-		line, _ = safetext.CommandLine("git", "-C", elsewhere.Dir, "revert", "--no-edit", span)
+		line = safetext.ShellLine("git", "-C", elsewhere.Dir, "revert", "--no-edit", span)
 		return line + told
 	}
 	return onBranch(branch, line) + told

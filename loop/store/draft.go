@@ -157,7 +157,7 @@ func (s *Store) KeptDrafts(review record.Review, me string) ([]KeptDraft, error)
 		if !record.SameActor(d.Actor, me) {
 			argv = append(argv, "--as", d.Actor)
 		}
-		line, _ := safetext.CommandLine(argv...)
+		line := safetext.ShellLine(argv...)
 		kept = append(kept, KeptDraft{d.Actor, len(d.Comments), line})
 	}
 	return kept, err

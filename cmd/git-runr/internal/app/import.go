@@ -125,7 +125,7 @@ func (s *session) readTimeline(name string) (timeline runrimport.Timeline, err e
 		}
 		defer file.Close()
 		if info, err := file.Stat(); err == nil && info.IsDir() {
-			hint, _ := safetext.CommandLine("git", "runr", "import", filepath.Join(name, "timeline.jsonl"))
+			hint := safetext.ShellLine("git", "runr", "import", filepath.Join(name, "timeline.jsonl"))
 			return timeline, exit.Problemf(exit.Usage, "%q is a directory", name).WithHint(hint)
 		}
 		in = file

@@ -191,7 +191,7 @@ func (s *session) acted(store *store.Store, review record.Review, actor string) 
 		ClosedBy: review.ResolvedBy, Open: len(review.Unanswered()), Refuses: review.Summary().Refuses()}
 	done.Awaited, done.Unconfirmed = review.Awaited()
 	if review.Status == record.ReviewClaimed && record.SameActor(review.Claim.By, actor) {
-		done.Resolve, _ = safetext.CommandLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim",
+		done.Resolve = safetext.ShellLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim",
 			fmt.Sprintf("%.12s", review.Claim.ID))
 	}
 	me, _ := s.person(store)

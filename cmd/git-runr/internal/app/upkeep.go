@@ -77,7 +77,7 @@ func writeGarbage(w io.Writer, doc gcJSON, now time.Time) {
 		safetext.Fprintf(w, "worktree %s of %s, which is gone\n", lost.Dir, lost.Repository)
 	}
 	for _, kept := range doc.Kept {
-		remove, _ := safetext.CommandLine("rm", "-r", "-f", kept.Dir)
+		remove := safetext.ShellLine("rm", "-r", "-f", kept.Dir)
 		safetext.Fprintf(w,
 			"left alone: %s belongs to %s, which is gone; if that was moved, type git runr gc in it, else: %s\n", kept.Dir,
 			kept.Repository, remove)

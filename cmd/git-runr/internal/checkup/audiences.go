@@ -38,7 +38,7 @@ func audiences(ctx context.Context, store *store.Store, conf *config.Config, idl
 	case err != nil || len(kept) == 0 || gate:
 	case idle:
 		remote, _ := store.Repo.ElectRemote(conf.Sync.Remote)
-		line, _ := safetext.CommandLine(append([]string{"git"}, gitstore.PushOthers(cmp.Or(remote, "REMOTE"))...)...)
+		line := safetext.ShellLine(append([]string{"git"}, gitstore.PushOthers(cmp.Or(remote, "REMOTE"))...)...)
 		problems = append(problems, warn("audiences", pushes+"; to push all other refs:", line))
 	default:
 		problems = append(problems, warn("audiences", pushes+": only the pre-push hook refuses it, also under warn",
@@ -100,7 +100,7 @@ func patterns(ctx context.Context, records *store.Store, private []string) (prob
 	}
 	for _, pattern := range private {
 		globs := gitstore.CompileGlobs([]string{pattern})
-		look, _ := safetext.CommandLine("git", "branch", "--all")
+		look := safetext.ShellLine("git", "branch", "--all")
 		switch {
 		case len(globs) == 0:
 			problems = append(problems, fail("sync.private", fmt.Sprintf("%q is malformed: it keeps nothing private", pattern),
@@ -118,7 +118,7 @@ func patterns(ctx context.Context, records *store.Store, private []string) (prob
 func leaksTo(ctx context.Context, repo *gitstore.Repo, remote string) (Result, error) {
 	key := "remote." + remote + "."
 	if repo.Config.Bool(key + "mirror") {
-		unset, _ := safetext.CommandLine("git", "config", "--unset-all", key+"mirror")
+		unset := safetext.ShellLine("git", "config", "--unset-all", key+"mirror")
 		return warn("remote "+remote, key+"mirror is set: git push "+remote+" pushes every ref, private records too", unset),
 			nil
 	}
@@ -152,7 +152,7 @@ func leaksTo(ctx context.Context, repo *gitstore.Repo, remote string) (Result, e
 	slices.Sort(wrong)
 	result := warn("remote "+remote, key+"push pushes what is not for it: "+strings.Join(wrong, ", "))
 	for _, ref := range wrong {
-		exclude, _ := safetext.CommandLine("git", "config", "--add", key+"push", "^"+ref)
+		exclude := safetext.ShellLine("git", "config", "--add", key+"push", "^"+ref)
 		result.Type = append(result.Type, exclude)
 	}
 	return result, nil

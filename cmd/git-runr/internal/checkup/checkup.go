@@ -119,7 +119,7 @@ func git(ctx context.Context, repo *gitstore.Repo) []Result {
 	if err := repo.Unwritable(); err != nil {
 		place = fail("repository", "nothing can be recorded: "+err.Error())
 		if denied := new(fs.PathError); errors.As(err, &denied) {
-			look, _ := safetext.CommandLine("ls", "-ld", denied.Path)
+			look := safetext.ShellLine("ls", "-ld", denied.Path)
 			place.Type = []string{look}
 		}
 	}
@@ -282,7 +282,7 @@ func remote(ctx context.Context, store *store.Store, conf *config.Config, offlin
 
 func locks(repo *gitstore.Repo) (all []Result) {
 	for _, lock := range repo.LeftLocks() {
-		remove, _ := safetext.CommandLine("rm", lock.Path)
+		remove := safetext.ShellLine("rm", lock.Path)
 		if lock.Ours {
 			remove = "git runr status"
 		}

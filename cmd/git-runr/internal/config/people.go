@@ -87,17 +87,20 @@ func (c *Config) FindPeople(ctx context.Context, name string, ask ...string) ([]
 	written := strings.HasSuffix(name, ">") // as git writes people, which no agent is called
 	for _, p := range found {
 		known := slices.ContainsFunc(directory.Contributors, func(o people.Person) bool { return people.Same(o, p) })
-		if known || isAddress().MatchString(p.Email) || written && strings.Contains(p.Email, "@") {
+		printable := record.CheckActor(name) == nil
+		if known || printable && (isAddress().MatchString(p.Email) || written && strings.Contains(p.Email, "@")) {
 			continue
 		}
 		problem := c.nobody(name, ask)
 		switch {
 		case problem == nil:
 			return nil, nil
+		case !printable:
+			return nil, problem.WithHint("type the name or the address without the characters shown as escapes")
 		case written:
 			return nil, problem
 		}
-		line, _ := safetext.CommandLine(append(ask, "NAME <"+name+">")...)
+		line := safetext.ShellLine(append(ask, "NAME <"+name+">")...)
 		return nil, problem.WithHint(line + "   asks a person with that address")
 	}
 	return found, nil

@@ -204,7 +204,7 @@ func (p *pages) diagnosis(ctx context.Context, v *runView) {
 	d := diagnose.Of(run, *run.Stop)
 	v.Diagnosis = &d
 	if dir := workspace.TreeDir(p.Store, run.ID); isDir(dir) {
-		v.Tree, _ = safetext.CommandLine("cd", dir)
+		v.Tree = safetext.ShellLine("cd", dir)
 	}
 }
 
