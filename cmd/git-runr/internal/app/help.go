@@ -81,7 +81,10 @@ func help(s *session) error {
 		switch {
 		case at >= 0:
 			commands = commands[at].Commands
-		case topic >= 0 && i == 0 && len(words) == 1:
+		case topic >= 0 && i == 0 && len(words) > 1:
+			return exit.Problemf(exit.Usage, "unexpected argument %q: %q is a topic", words[1], name).
+				WithHint(safetext.ShellLine("git", "runr", "help", name))
+		case topic >= 0 && i == 0:
 			return s.printTopic(topics()[topic])
 		default:
 			return unknownCommand(name, commands)

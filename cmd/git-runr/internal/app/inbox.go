@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -120,7 +121,7 @@ func (s *session) wish(store *store.Store) (pick.Wish, error) {
 		me, err := store.Repo.Identity(s.ctx)
 		person, personErr := s.person(store)
 		actor, actorErr := s.actor(store)
-		if err := errors.Join(err, personErr, actorErr); err != nil {
+		if err := cmp.Or(err, personErr, actorErr); err != nil {
 			return wish, err
 		}
 		wish.Mine = &pick.Self{Identity: me.String(), Person: person, Actor: actor}
@@ -161,7 +162,7 @@ func (p *program) inboxReplyCommand() *cli.Command {
 		Name: "reply", Usage: "reply to a finding, to a comment or to the whole review", ArgsUsage: "ID [FINDING]",
 		Description: `The text is Markdown. You can reply at any time, in any clone. A reply closes nothing; git runr
 inbox answer does.`,
-		Flags:  []cli.Flag{&cli.StringFlag{Name: "m", Usage: "`TEXT` of the reply; - reads standard input"}, asFlag()},
+		Flags:  []cli.Flag{messageFlag("`TEXT` of the reply; - reads standard input"), asFlag()},
 		Action: p.inRepo(inboxReply),
 	}
 }
@@ -203,7 +204,7 @@ finding stays open until then. open withdraws an answer. When all findings of a 
 changes are answered, it goes back to that person, who answers confirmed or open. git runr show ID lists the ids.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "commit", Usage: "the commit, `REV`, that fixed it or removed the code"},
-			&cli.StringFlag{Name: "m", Usage: "the reason, as `TEXT`; - reads standard input"}, asFlag(), forceFlag(),
+			messageFlag("the reason, as `TEXT`; - reads standard input"), asFlag(), forceFlag(),
 		},
 		Action: p.inRepo(inboxAnswer),
 	}
@@ -229,7 +230,7 @@ func inboxAnswer(s *session, store *store.Store) (err error) {
 			WithHint(fmt.Sprintf("git runr inbox answer ID FINDING %s%s", answer.Kind, needs[answer.Kind]))
 	}
 	review, err := s.steps(store).Answer(s.ctx, s.Args().First(), answer, s.Bool("force"))
-	if errors.As(err, new(*record.InputError)) && answer.Commit != "" { // that commit does not settle it
+	if errors.As(err, new(*record.InputError)) && answer.Commit != "" && needs[answer.Kind] != "" { // that commit does not settle it
 		line := safetext.ShellLine("git", "runr", "inbox", "answer", review.ID, answer.Finding)
 		return exit.Classify(err).WithHint(fmt.Sprintf("%s %s --commit REV   with the commit that does", line, answer.Kind),
 			line+" refuted -m TEXT   if nothing has to change")

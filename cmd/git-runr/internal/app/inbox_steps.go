@@ -107,7 +107,7 @@ func (p *program) inboxResolveCommand() *cli.Command {
 		Description: `--all resolves every submitted or claimed review that the filters match, as in git runr inbox
 resolve --all --verdict pass_with_notes --since 7d, and prints a line for each.
 Exit status: the worst of all.`,
-		Flags: append([]cli.Flag{&cli.StringFlag{Name: "m", Usage: "what became of it, as `TEXT`; - reads standard input"},
+		Flags: append([]cli.Flag{messageFlag("what became of it, as `TEXT`; - reads standard input"),
 			asFlag(), claimFlag(), forceFlag()}, eachFlags()...),
 		Action: p.onReviews("inbox", "Resolve",
 			func(s *session, store *store.Store, id, actor string) (record.Review, error) {
@@ -134,7 +134,7 @@ func (p *program) inboxCancelCommand() *cli.Command {
 	return &cli.Command{
 		Name: "cancel", Usage: "withdraw a request that nobody has answered", ArgsUsage: "ID… | --all",
 		Description: "--all cancels every open request that the filters match.",
-		Flags: append([]cli.Flag{&cli.StringFlag{Name: "m", Usage: "why, as `TEXT`; - reads standard input"}, asFlag()},
+		Flags: append([]cli.Flag{messageFlag("why, as `TEXT`; - reads standard input"), asFlag()},
 			eachFlags()...),
 		Action: p.onReviews("open", "Cancel", func(s *session, store *store.Store, id, actor string) (record.Review, error) {
 			return store.CancelReview(s.ctx, id, actor, s.note)

@@ -31,7 +31,7 @@ func (p *program) inboxSubmitCommand() *cli.Command {
 		Description: `Submits your draft of a review, together with the comments in --file, a JSON list of {"file",
 "startLine", "endLine", "selectedText", "comment"}. Without a verdict it only comments.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "m", Usage: "a comment on the whole change, `TEXT` in Markdown; - reads standard input"},
+			messageFlag("a comment on the whole change, `TEXT` in Markdown; - reads standard input"),
 			&cli.BoolFlag{Name: "approve", Usage: "verdict: the change is good"},
 			&cli.BoolFlag{Name: "request-changes", Usage: "verdict: the change needs work"},
 			&cli.StringFlag{Name: "file", Usage: "read a JSON list of comments from `FILE`, or - for standard input"},
@@ -175,7 +175,7 @@ func (p *program) inboxCommentCommand() *cli.Command {
 		Description: `Without LINE the comment is on the file, without FILE on the whole change. The text comes from -m
 or standard input. Nobody sees it before git runr inbox submit ID.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "m", Usage: "the comment, `TEXT` in Markdown; - reads standard input"},
+			messageFlag("the comment, `TEXT` in Markdown; - reads standard input"),
 			&cli.StringFlag{Name: "side", Value: string(record.SideNew),
 				Usage: "`SIDE` of the diff: new, or old, the file as it was before the change"},
 			&cli.StringFlag{Name: "severity", Usage: "`SEVERITY`: critical, warning or note"},
@@ -206,7 +206,7 @@ func inboxComment(s *session, records *store.Store) error {
 		return err
 	}
 	switch {
-	case (s.Bool("list") || s.IsSet("drop")) && s.NArg() > 1, s.Bool("list") && s.IsSet("drop"):
+	case (s.Bool("list") || s.IsSet("drop")) && (s.NArg() > 1 || s.IsSet("m")), s.Bool("list") && s.IsSet("drop"):
 		return exit.Problemf(exit.Usage, "--list and --drop take only a review")
 	case s.Bool("edit"):
 		return s.editInbox(records, review, person)

@@ -243,9 +243,14 @@ func common(c *cli.Command) {
 	}
 }
 
-// checkArguments refuses unknown subcommands, and arguments that the command's usage does not list.
+// checkArguments refuses unknown subcommands, arguments that the command's usage does not list, and empty values of
+// flags: an unset variable of a script must not select everything.
 func checkArguments(c *cli.Command) error {
 	err := argv.Check(c.ArgsUsage, c.Args().Slice(), c.Bool("all"))
+	if empty := slices.IndexFunc(c.Flags, isEmpty); empty >= 0 {
+		name := c.Flags[empty].Names()[0]
+		err = fmt.Errorf("%s%s is empty", strings.Repeat("-", min(len(name), 2)), name)
+	}
 	if len(c.Commands) > 0 && c.Args().Present() {
 		err = fmt.Errorf("unknown %s command %q", c.Name, c.Args().First())
 	}
@@ -253,6 +258,20 @@ func checkArguments(c *cli.Command) error {
 		return nil
 	}
 	return exit.Problemf(exit.Usage, "%w", err).WithHint(cmp.Or(withText(c), c.FullName()+" -h"))
+}
+
+// isEmpty reports whether a flag is given with an empty value. An empty -m is no message.
+func isEmpty(f cli.Flag) bool {
+	if !f.IsSet() || f.Names()[0] == "m" {
+		return false
+	}
+	switch value := f.Get().(type) {
+	case string:
+		return value == ""
+	case []string:
+		return len(value) == 0 || slices.Contains(value, "")
+	}
+	return false
 }
 
 // withText returns the command line that passes its last argument with -m, or "" if that argument is one word or the

@@ -43,7 +43,7 @@ upstream or the default branch, else of the newest 20. It leaves out commits tha
 empty, and lists those that hooks.skip_… leaves out, with the reason.
 Exit status with --wait: 0 passed or checked, 1 did not pass, 5 nothing to review.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "m", Usage: "what the reviewer should know, as `TEXT`"},
+			messageFlag("what the reviewer should know, as `TEXT`"),
 			&cli.BoolFlag{Name: "worktree", Usage: "review the working tree, untracked files included"},
 			&cli.BoolFlag{Name: "staged", Usage: "review the staged changes"},
 			deepenFlag(),

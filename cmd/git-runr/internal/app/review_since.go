@@ -89,6 +89,10 @@ func (s *session) reviewOf(records *store.Store) (review record.Review, err erro
 	if err != nil {
 		return review, err
 	}
+	if branch == "" {
+		return review, exit.Problemf(exit.Usage, "HEAD is detached: name a branch or a review").
+			WithHint("git runr review --since-mine BRANCH")
+	}
 	lines, _, err := records.Reviews(s.ctx,
 		store.Filter{Review: func(r record.ReviewSummary) bool { return r.Branch == branch && r.Run == "" }})
 	if err != nil {

@@ -47,7 +47,7 @@ A task file can limit the run, in its front matter or under the headings Scope a
 allow, owns) and denylist, with paths or globs, and tier. [scope] must allow a path as well. The commands in its done
 criteria are compared with the configured checks, and never run.`,
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "m", Usage: "the task as `TEXT`, instead of a file; - reads standard input"},
+			messageFlag("the task as `TEXT`, instead of a file; - reads standard input"),
 			&cli.StringFlag{Name: "context", Usage: "read review_context as JSON from `FILE`, or - for standard input"},
 			&cli.StringFlag{Name: "review", Usage: "fix the findings of the submitted review `ID`"},
 			&cli.StringSliceFlag{Name: "finding", Usage: "fix only `FINDING` of that review; may be given again"},

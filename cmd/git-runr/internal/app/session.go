@@ -358,6 +358,32 @@ func (c *console) progress() *progress.Display {
 // arg returns the first argument, or other without arguments.
 func (s *session) arg(other string) string { return cmp.Or(s.Args().First(), other) }
 
+// messageFlag returns -m. Given again, it adds a paragraph, as in git commit.
+func messageFlag(usage string) cli.Flag {
+	return &cli.FlagBase[string, cli.NoConfig, paragraphs]{Name: "m", Usage: usage}
+}
+
+// paragraphs is the value of -m: what was given, with an empty line between.
+type paragraphs struct{ text *string }
+
+func (paragraphs) Create(text string, to *string, _ cli.NoConfig) cli.Value {
+	*to = text
+	return &paragraphs{to}
+}
+
+func (paragraphs) ToString(text string) string { return text }
+
+func (p *paragraphs) Set(text string) error {
+	if *p.text != "" {
+		text = *p.text + "\n\n" + text
+	}
+	*p.text = text
+	return nil
+}
+
+func (p *paragraphs) Get() any       { return *p.text }
+func (p *paragraphs) String() string { return *p.text }
+
 // message returns the text of -m. It reads standard input for "-", and, if piped is true, also if -m is missing and
 // standard input is not a terminal.
 func (s *session) message(piped bool) (string, error) {

@@ -189,7 +189,9 @@ func Classify(err error) *Problem {
 		return Problemf(State, "%w", err).WithHint(strings.Join(Endings(unfinished.Operation), ", or to give it up ") +
 			"; then the same command again")
 	case errors.As(err, &missing) && len(missing.Among) > 0:
-		return Problemf(Usage, "%w", err).WithHint(missing.Lines()...)
+		ambiguous := Problemf(Usage, "%w", err)
+		ambiguous.Hint = missing.Lines() // a table, whose columns may be three spaces apart
+		return ambiguous
 	case errors.As(err, &missing) && missing.Instead != "":
 		return Problemf(NotFound, "%w", err).WithHint("git runr show " + missing.ID)
 	case errors.As(err, &missing):
