@@ -36,12 +36,17 @@ func (p Person) Check() error {
 	if p.Empty() {
 		return &InputError{"there is nothing to submit: no comment, no message and no verdict"}
 	}
+	if p.Decision == Approve && slices.ContainsFunc(p.Comments, isCritical) {
+		return &InputError{"an approval cannot have a critical comment: ask for changes, or give the comment another severity"}
+	}
 	empty := func(c Comment) bool { return strings.TrimSpace(c.Comment) == "" }
 	if i := slices.IndexFunc(p.Comments, empty); i >= 0 {
 		return &InputError{fmt.Sprintf("comment %d is empty", i+1)}
 	}
 	return CheckNamed(p.Actor)
 }
+
+func isCritical(c Comment) bool { return c.Severity == reply.Critical }
 
 // Submission converts p to the form that submissions of all reviewers have.
 func (p Person) Submission(review Review) Submission {
@@ -57,9 +62,8 @@ func (p Person) Submission(review Review) Submission {
 	if p.Agent {
 		sub.Report.Format = reply.FormatRemarks
 	}
-	critical := func(c Comment) bool { return c.Severity == reply.Critical }
-	isCritical := !p.Agent && p.Decision != Approve && slices.ContainsFunc(sub.Comments, critical)
-	if isCritical {
+	critical := !p.Agent && p.Decision != Approve && slices.ContainsFunc(sub.Comments, isCritical)
+	if critical {
 		sub.Decision = RequestChanges // whoever calls something critical has to agree that it is settled
 	}
 	switch sub.Decision {
@@ -71,7 +75,7 @@ func (p Person) Submission(review Review) Submission {
 		sub.Decision, sub.Outcome, sub.Report.Verdict = CommentOnly, OutcomeCommented, reply.PassWithNotes
 	}
 	sub.Report.Effective = sub.Report.Verdict
-	if isCritical {
+	if critical {
 		sub.Report.Effective = reply.CriticalFail
 	}
 	if p.Decision == Approve && len(p.Comments) > 0 {

@@ -230,7 +230,7 @@ func inboxAnswer(s *session, store *store.Store) (err error) {
 			WithHint(fmt.Sprintf("git runr inbox answer ID FINDING %s%s", answer.Kind, needs[answer.Kind]))
 	}
 	review, err := s.steps(store).Answer(s.ctx, s.Args().First(), answer, s.Bool("force"))
-	if errors.As(err, new(*record.InputError)) && answer.Commit != "" && needs[answer.Kind] != "" { // that commit does not settle it
+	if errors.As(err, new(*record.InputError)) && answer.Commit != "" && needs[answer.Kind] != "" {
 		line := safetext.ShellLine("git", "runr", "inbox", "answer", review.ID, answer.Finding)
 		return exit.Classify(err).WithHint(fmt.Sprintf("%s %s --commit REV   with the commit that does", line, answer.Kind),
 			line+" refuted -m TEXT   if nothing has to change")
