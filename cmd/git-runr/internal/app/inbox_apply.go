@@ -55,9 +55,6 @@ type refusedOne struct {
 }
 
 func inboxApply(s *session, store *store.Store) error {
-	if s.IsSet("onto") && s.String("onto") == "" {
-		return exit.Problemf(exit.Usage, "--onto needs a branch")
-	}
 	review, err := store.Review(s.ctx, s.Args().First())
 	if err != nil {
 		return err

@@ -116,12 +116,9 @@ func (s *session) agreeToExtras(items []extras.Item) error {
 
 // extrasTop returns --dir as an absolute path, or "" without it.
 func (s *session) extrasTop() (string, error) {
-	if !s.IsSet("dir") {
-		return "", nil
-	}
 	dir := s.String("dir")
 	if dir == "" {
-		return "", exit.Problemf(exit.Usage, "--dir needs a directory").WithHint("git runr install-extras --dir DIR")
+		return "", nil
 	}
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(s.dir, dir)

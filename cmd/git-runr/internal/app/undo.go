@@ -285,9 +285,6 @@ func (s *session) restore(store *store.Store, names, paths []string) (err error)
 	var done landing.Restored
 	doc := restoredJSON{To: s.String("into")}
 	if s.IsSet("into") {
-		if doc.To == "" {
-			return exit.Problemf(exit.Usage, "--into needs a directory")
-		}
 		done, err = landing.RestoreTo(s.ctx, store, s.fromStart(doc.To), names[0], paths, s.Bool("staged"))
 	} else {
 		done, err = landing.Restore(s.ctx, store, names[0], paths, s.Bool("staged"))
