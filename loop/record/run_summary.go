@@ -23,7 +23,8 @@ type RunSummary struct {
 	Commit    gitstore.ID    `json:"commit,omitempty"`
 	Attempts  int            `json:"attempts"`
 	Rounds    int            `json:"rounds"`
-	Verdict   reply.Verdict  `json:"verdict,omitempty"` // effective verdict of the newest round
+	Verdict   reply.Verdict  `json:"verdict,omitempty"`    // effective verdict of the newest round
+	Unread    bool           `json:"unreadable,omitempty"` // nobody could read what that round answered
 	Landed    bool           `json:"landed"`
 	LandedAs  *Landed        `json:"landed_as,omitempty"` // where it landed
 	Base      gitstore.ID    `json:"base,omitempty"`      // the commit that its work began from
@@ -71,7 +72,7 @@ func (r Run) Summary() RunSummary {
 		s.Reason = r.Stop.Reason
 	}
 	if round := r.LastRound(); round != nil {
-		s.Verdict, s.Reviewer = round.Report.Effective, round.Reviewer
+		s.Verdict, s.Reviewer, s.Unread = round.Report.Effective, round.Reviewer, round.Report.Unreadable()
 	}
 	return s
 }

@@ -233,6 +233,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"onlyHunk": func(f fileView, h hunkView) fileView { f.Hunks = []hunkView{h}; return f },
 		"lineOf":   func(r record.ReviewSummary, v paged) inboxLine { return inboxLine{r, v.common()} },
 		"remarkOf": func(r *remark, v paged) remarkView { return remarkView{r, v.common(), ""} },
+		"stateOf":  stateOf,
 		"threadOf": func(r *remark, v threadsView) remarkView { return remarkView{r, v.page, v.Show} },
 	}).ParseFS(files, "templates/*.html")))
 })

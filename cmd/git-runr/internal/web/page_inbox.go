@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/diagnose"
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/record"
@@ -153,6 +155,15 @@ type runsView struct {
 	Total      int
 	From, To   int
 	Prev, Next string
+}
+
+// runState is the state of a run in the words of the terminal: Text is Word and then Rest.
+type runState struct{ Text, Word, Rest string }
+
+func stateOf(run record.RunSummary) runState {
+	text := render.RunState(run).Text
+	word, rest, _ := strings.Cut(text, " ")
+	return runState{text, strings.TrimSuffix(word, ":"), strings.Trim(rest, "()")}
 }
 
 type runLine struct {

@@ -69,6 +69,13 @@ func (e entryView) Asked() []string {
 	return nil
 }
 
+// State returns the state of the run now.
+func (v *runView) State() runState {
+	run := v.Run.Summary()
+	run.Status = v.Report.Outcome
+	return stateOf(run)
+}
+
 // Asked returns the requests of all rounds. Requests with the same text are merged, in the state of the last.
 func (v *runView) Asked() (all []track.Request) {
 	for _, r := range v.Diagnosis.Requests {

@@ -26,6 +26,7 @@ import (
 type stubborn struct {
 	turns  int
 	during func(role.ImplementJob) // called while it writes, if not nil
+	mumble bool                    // nobody can read its reviews
 }
 
 func (b *stubborn) Implement(_ context.Context, job role.ImplementJob) (role.ImplementAnswer, error) {
@@ -40,6 +41,10 @@ func (b *stubborn) Implement(_ context.Context, job role.ImplementJob) (role.Imp
 }
 
 func (b *stubborn) Review(context.Context, role.ReviewJob) (role.ReviewAnswer, error) {
+	if b.mumble {
+		return role.ReviewAnswer{Raw: "Hm.", Report: reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix,
+			Format: reply.FormatUnreadable, Summary: "Hm."}}, nil
+	}
 	finding := reply.Finding{ID: "f-0123456789", Severity: reply.Warning, File: "a.txt", Line: 2,
 		Issue: "no test for <b>xss</b>"}
 	return role.ReviewAnswer{Raw: "raw <script>xss()</script>", Report: reply.Report{
@@ -60,12 +65,15 @@ func (s *site) stopped() record.Run { return s.watched(nil) }
 
 // watched is like stopped, and calls during while the implementer works.
 func (s *site) watched(during func(role.ImplementJob)) record.Run {
+	return s.carriedOut(&stubborn{during: during})
+}
+
+func (s *site) carriedOut(b *stubborn) record.Run {
 	s.Helper()
 	head, err := s.repo.Head(context.Background())
 	if err != nil {
 		s.Fatal(err)
 	}
-	b := &stubborn{during: during}
 	runner := &runner.Runner{
 		Store: s.Store, Progress: b, Explain: diagnose.Explain,
 		Implementer: func(string) (role.Implementer, *record.Failure) { return b, nil },
@@ -124,6 +132,20 @@ func TestRunPage(t *testing.T) {
 	}
 	s.ask("GET", "/run/"+run.ID+"/left/"+string(run.Plan.Base)+"?name=a.txt", "", s.asPerson()).want(404)
 	s.ask("GET", "/run/nix", "", s.asPerson()).want(404)
+}
+
+// A run whose review could not be read says so in the words of the terminal. There is no verdict to show.
+func TestRunWithoutVerdict(t *testing.T) {
+	s := newSite(t)
+	run := s.carriedOut(&stubborn{mumble: true})
+	list, page := s.page("/runs"), s.page("/run/"+run.ID)
+	shows(t, list, `<span class="pill stopped">stopped</span>`, `<span class="bad">review_parse_failed</span>`,
+		">unreadable</span>")
+	shows(t, page, `<span class="pill stopped">stopped: review_parse_failed</span>`)
+	for _, text := range []string{list, page} {
+		checkHTML(t, text)
+		hides(t, text, ">reviewing<", "needs fix")
+	}
 }
 
 // While a run is in progress, its page shows the step and the agent's output.
