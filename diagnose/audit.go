@@ -13,6 +13,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/share"
 	"github.com/git-runr/git-runr/loop/store"
 )
 
@@ -454,7 +455,7 @@ func (a Audit) Text() string {
 		b.WriteString("This clone is shallow: earlier commits are not here and not counted (git fetch --unshallow).\n")
 	}
 	if a.Unsynced != "" {
-		safetext.Fprintf(&b, "If %s has reviews, they are not here and not counted: git runr sync\n", a.Unsynced)
+		safetext.Fprintf(&b, "%s\n  git runr sync\n", share.NotHere(a.Unsynced))
 	}
 	return b.String()
 }

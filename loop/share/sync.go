@@ -108,6 +108,36 @@ func Complete(s *store.Store, remote string) bool {
 	return err == nil && info.Size() == 0
 }
 
+// Unfetched returns the elected remote if this clone has fetched nothing from any remote and has no log of another
+// clone, else "". It does not ask the remote.
+func Unfetched(ctx context.Context, s *store.Store, configured string) (remote string, err error) {
+	if remote, err = s.Repo.ElectRemote(configured); err != nil {
+		return "", nil // without a remote, or with several of which none is elected, there is nothing to suggest
+	}
+	if Complete(s, remote) { // and there was nothing
+		return "", nil
+	}
+	fetched, err := s.Repo.Refs(ctx, "refs/runr-remotes/")
+	if err != nil || len(fetched) > 0 {
+		return "", err
+	}
+	tips, err := s.Repo.Tips(ctx)
+	for writer := range tips {
+		if !s.Repo.Owns(writer) {
+			return "", err
+		}
+	}
+	return remote, err
+}
+
+// NotHere says what a result of Unfetched means: where it is not "", git runr sync fetches from it.
+func NotHere(remote string) string {
+	if remote == "" {
+		return ""
+	}
+	return "If " + remote + " has reviews, they are not here: nothing has been fetched from it."
+}
+
 // Met returns why the last sync with a remote was incomplete, or "".
 func Met(s *store.Store, remote string) string {
 	text, _ := safefile.ReadFile(metPath(s, remote))

@@ -17,6 +17,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/lineage"
+	"github.com/git-runr/git-runr/loop/share"
 	"github.com/git-runr/git-runr/loop/store"
 )
 
@@ -100,7 +101,7 @@ func audit(s *session, store *store.Store) error {
 	if conf, err := s.configuration(store); err == nil {
 		remote = conf.Sync.Remote
 	}
-	if doc.Unsynced, err = neverSynced(s, store, remote); err != nil {
+	if doc.Unsynced, err = share.Unfetched(s.ctx, store, remote); err != nil {
 		return err
 	}
 	below := s.missed(doc, bar)

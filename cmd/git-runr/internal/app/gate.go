@@ -19,6 +19,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/share"
 	"github.com/git-runr/git-runr/loop/store"
 )
 
@@ -111,12 +112,12 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 	if warns {
 		why = ": hooks.pre_push warn lets commits through, but nothing private"
 	}
-	unsynced, err := neverSynced(s, store, conf.Sync.Remote)
+	unsynced, err := share.Unfetched(s.ctx, store, conf.Sync.Remote)
 	if err != nil {
 		return err
 	}
 	screen.When(s.out, unsynced != "" && len(push.held) > 0,
-		"If %s has reviews, they are not here and not counted: git runr sync\n", unsynced)
+		"%s\n  git runr sync\n", share.NotHere(unsynced))
 	safetext.Fprintf(s.out, "Refused%s; to push anyway: git push --no-verify\n", why)
 	return exit.With(exit.NotPassed)
 }

@@ -56,6 +56,12 @@ type inboxJSON struct {
 	Total   int                    `json:"total"` // that match the filter, printed or not
 }
 
+// writeNotHere prints under an empty list why reviews may not be in this clone, if that is so.
+func (s *session) writeNotHere(w io.Writer, store *store.Store) {
+	why := s.steps(store).NotHere(s.ctx)
+	screen.When(w, why != "", "%s\n  git runr sync\n", why)
+}
+
 func inboxList(s *session, store *store.Store) error {
 	filter, err := s.inboxFilter(store, s.String("status"))
 	if err != nil {
@@ -71,6 +77,9 @@ func inboxList(s *session, store *store.Store) error {
 	}
 	return s.print(inboxJSON{reviews, total}, func(w io.Writer) {
 		render.Inbox(w, reviews, total, s.listStyle())
+		if total == 0 {
+			s.writeNotHere(w, store)
+		}
 		if len(reviews) > 0 {
 			screen.Next(w, "git runr show "+reviews[0].ID)
 		}

@@ -60,7 +60,7 @@ func (s *session) overviewGiven(store *store.Store) overview.Given {
 		given.Config = err.Error()
 		return given
 	}
-	if given.Unsynced, err = neverSynced(s, store, conf.Sync.Remote); err != nil {
+	if given.Unsynced, err = share.Unfetched(s.ctx, store, conf.Sync.Remote); err != nil {
 		s.say("whether this clone has synced cannot be read: %v", err)
 	}
 	given.Skip, given.Gate = conf.Hooks.Skip, conf.Hooks.PrePush != "off"
@@ -72,27 +72,13 @@ func (s *session) overviewGiven(store *store.Store) overview.Given {
 	return given
 }
 
-// neverSynced returns the elected remote if this clone has fetched nothing from any remote and has no log of another
-// clone, else "". It does not ask the remote.
-func neverSynced(s *session, store *store.Store, configured string) (string, error) {
-	remote, err := store.Repo.ElectRemote(configured)
+// notHere returns share.NotHere of the elected remote.
+func (s *session) notHere(ctx context.Context, store *store.Store, configured string) string {
+	remote, err := share.Unfetched(ctx, store, configured)
 	if err != nil {
-		return "", nil // without a remote, or with several of which none is elected, there is nothing to suggest
+		s.say("whether this clone has synced cannot be read: %v", err)
 	}
-	if share.Complete(store, remote) { // and there was nothing
-		return "", nil
-	}
-	fetched, err := store.Repo.Refs(s.ctx, "refs/runr-remotes/")
-	if err != nil || len(fetched) > 0 {
-		return "", err
-	}
-	tips, err := store.Repo.Tips(s.ctx)
-	for writer := range tips {
-		if !store.Repo.Owns(writer) {
-			return "", err
-		}
-	}
-	return remote, err
+	return share.NotHere(remote)
 }
 
 func (p *program) promptCommand() *cli.Command {

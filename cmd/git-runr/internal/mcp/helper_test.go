@@ -34,6 +34,7 @@ type project struct {
 	closed    atomic.Int32
 	checks    []runplan.Check
 	offline   string // reason why a claim counts in this clone only
+	unsynced  string // reason why reviews may not be in this clone
 }
 
 func newProject(t *testing.T) *project {
@@ -100,6 +101,7 @@ func (p *project) open(ctx context.Context) (*screens.Project, error) {
 				review, err := store.ClaimReview(ctx, id, by)
 				return review, p.offline, err
 			},
+			NotHere: func(context.Context) string { return p.unsynced },
 			Held:    func(context.Context, string, record.Hold, bool) (record.Review, error) { return record.Review{}, nil },
 			Unclaim: func(record.Review, record.Hold) { p.elsewhere.Add(1) },
 			Closed:  func() { p.closed.Add(1) },

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/share"
 	"github.com/git-runr/git-runr/loop/store"
 )
 
@@ -20,6 +21,17 @@ func TestInboxWithNothing(t *testing.T) {
 		if text := c.call("review_inbox", a); text != "No submitted reviews found." {
 			t.Errorf("%s: %q", status, text)
 		}
+	}
+}
+
+// In a clone that has fetched nothing, an empty list says so.
+func TestInboxUnsynced(t *testing.T) {
+	p := newProject(t)
+	p.unsynced = share.NotHere("origin")
+	want := "No submitted reviews found.\nIf origin has reviews, they are not here: nothing has been fetched from it. " +
+		"The user can type: git runr sync"
+	if text := p.chat().call("review_inbox", args{"action": "list"}); text != want {
+		t.Errorf("%q", text)
 	}
 }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/git-runr/git-runr/loop/queue"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
+	"github.com/git-runr/git-runr/loop/share"
 	"github.com/git-runr/git-runr/loop/store"
 	"github.com/git-runr/git-runr/loop/workspace"
 )
@@ -219,8 +220,7 @@ func (d Overview) Write(w io.Writer, style render.ListStyle) {
 	screen.When(w, d.Altered != "", "%s\n", screen.Critical.Of(d.Altered))
 	screen.When(w, d.Hooks != "", "%s; type: git runr hooks status\n", d.Hooks)
 	screen.When(w, d.Config != "", "\n%s\n  repair it first: reviews and runs need it\n", d.Config)
-	screen.When(w, d.Unsynced != "", "If %s has reviews, they are not here: nothing has been fetched from it.\n",
-		d.Unsynced)
+	screen.When(w, d.Unsynced != "", "%s\n", share.NotHere(d.Unsynced))
 	d.Covered.write(w)
 	screen.When(w, d.Critical != "", "\n%s\n", screen.Critical.Of(d.Critical))
 	render.CutShort(w, d.Cut)

@@ -20,6 +20,8 @@ import (
 type Taker struct {
 	Store   *store.Store
 	Secrets *builtin.Secrets // with which the built-in reviewer looks at what is answered as fixed
+	// NotHere says why reviews may not be in this clone, or "": share.NotHere.
+	NotHere func(ctx context.Context) string
 	// Claim claims a review for all clones. provisional says why the claim counts only in this clone, or is "".
 	Claim func(ctx context.Context, id string, by record.Hold) (review record.Review, provisional string, err error)
 	// Held returns an error if somebody else holds the review. With ask it asks the remote that decides, else it uses

@@ -30,6 +30,7 @@ type inboxView struct {
 	Prev, Next string
 	Passed     []record.ReviewSummary // shown reviews that passed and wait for nobody in particular
 	EmptyAtAll bool                   // there is no review of any status
+	NotHere    string                 // why reviews may not be in this clone
 	search
 }
 
@@ -103,6 +104,9 @@ func (p *pages) inbox(w http.ResponseWriter, r *http.Request) error {
 			}
 		}
 		v.Tabs = append(v.Tabs, shown)
+	}
+	if len(counts) == 0 {
+		v.NotHere = p.NotHere(r.Context())
 	}
 	v.short = p.Store.ShortIDs(ids)
 	return p.show(w, http.StatusOK, "inbox.html", v)

@@ -123,7 +123,9 @@ func TestAssets(t *testing.T) {
 
 func TestInboxPage(t *testing.T) {
 	s := newSite(t)
-	shows(t, s.page("/"), "Nobody has requested a review yet", "git runr review HEAD")
+	shows(t, s.page("/"), "No review is in this clone.", "git runr review HEAD")
+	s.NotHere = func(context.Context) string { return "If origin has reviews, they are not here." }
+	shows(t, s.page("/"), "No review is in this clone.", "If origin has reviews, they are not here.", "git runr sync")
 	open, claimed, resolved := s.request(), s.submitted(), s.submitted()
 	s.api("POST", "/api/review/submissions/"+claimed+"/claim", `{"claimedBy":"Grace <g@example.com>"}`).want(200)
 	s.api("POST", "/api/review/submissions/"+resolved+"/resolve", `{"resolvedBy":"bot"}`).want(200)

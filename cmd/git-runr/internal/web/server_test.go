@@ -92,6 +92,7 @@ func alone(store *store.Store) steps.Taker {
 			review, err := store.ClaimReview(ctx, id, by)
 			return review, "", err
 		},
+		NotHere: func(context.Context) string { return "" },
 		Held:    func(context.Context, string, record.Hold, bool) (record.Review, error) { return record.Review{}, nil },
 		Unclaim: func(record.Review, record.Hold) {},
 		Closed:  func() {},
