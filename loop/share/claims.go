@@ -32,6 +32,11 @@ type sharedClaim struct {
 	Until  time.Time `json:"until,omitzero"`
 }
 
+// Ungranted reports whether no remote granted a claim although there is one: the claim may hold in one clone only.
+func Ungranted(repo *gitstore.Repo, claim *record.Claim) bool {
+	return claim != nil && !claim.Shared && len(repo.Remotes()) > 0
+}
+
 // Claim claims a review on remote, which decides for all clones, and records the claim. provisional says why the claim
 // holds in this clone only; it is "" if the remote granted the claim. Claim returns a *record.StateError with a Holder
 // if somebody else holds the review, here or elsewhere.

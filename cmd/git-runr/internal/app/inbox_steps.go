@@ -40,7 +40,11 @@ Exit status: 12 if somebody else holds it.`,
 			&cli.BoolFlag{Name: "local", Usage: "do not ask the remote, which decides between clones"},
 		}, eachFlags()...),
 		Action: p.onReviews("submitted", "Claim", inboxClaim, func(w io.Writer, done actorDone) {
-			safetext.Fprintf(w, "Claimed %s as %s%s.\n", done.ID, done.Actor, render.Until(done.Claim))
+			where := ""
+			if done.ungranted {
+				where = ", in this clone only"
+			}
+			safetext.Fprintf(w, "Claimed %s as %s%s%s.\n", done.ID, done.Actor, render.Until(done.Claim), where)
 			safetext.Fprintf(w, "  git runr show %s\n", done.ID)
 			screen.When(w, done.Resolve != "", "  %s\n", done.Resolve)
 		}),
@@ -190,6 +194,7 @@ func (s *session) acted(store *store.Store, review record.Review, actor string) 
 	done := actorDone{ID: review.ID, Status: review.Status, Actor: actor, Claim: review.Claim,
 		ClosedBy: review.ResolvedBy, Open: len(review.Unanswered()), Refuses: review.Summary().Refuses()}
 	done.Awaited, done.Unconfirmed = review.Awaited()
+	done.ungranted = share.Ungranted(store.Repo, review.Claim)
 	if review.Status == record.ReviewClaimed && record.SameActor(review.Claim.By, actor) {
 		done.Resolve = safetext.ShellLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim",
 			fmt.Sprintf("%.12s", review.Claim.ID))
@@ -252,6 +257,7 @@ type actorDone struct {
 	Awaited     []string          `json:"awaited,omitempty"`
 	Refuses     bool              `json:"refuses,omitempty"` // audit and the gate count what is open or unconfirmed
 	Drafts      []store.KeptDraft `json:"drafts,omitempty"`  // unsubmitted drafts of a closed review
+	ungranted   bool              // share.Ungranted of Claim
 }
 
 // inboxStep is a step that can be taken on several reviews at once.

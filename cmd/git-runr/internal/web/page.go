@@ -224,7 +224,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"short": func(id gitstore.ID) string { return id.Short() }, "count": prose.Count, "took": took,
 		"words": func(s any) string { return safetext.Line(strings.ReplaceAll(fmt.Sprint(s), "_", " ")) },
 		"lower": strings.ToLower,
-		"share": share, "add": func(a, b int) int { return a + b }, "join": func(a, b string) string { return a + b },
+		"share": percent, "add": func(a, b int) int { return a + b }, "join": func(a, b string) string { return a + b },
 		"icon": icon, "outcome": outcomeClass, "typed": func(line string) []string { return strings.SplitN(line, "   ", 2) },
 		"fileKey": fileKey, "newKey": rand.Text, "entryClass": entryClass,
 		"inPage":   func(v paged, f fileView) diffView { return diffView{v.common(), f} },

@@ -211,8 +211,8 @@ func (p *pages) metrics(w http.ResponseWriter, r *http.Request) error {
 	}{p.page(r, "Metrics", "metrics"), metricsDays, m})
 }
 
-// share returns the count of a row in percent of the highest of its group, for the width of a bar.
-func share(of diagnose.MetricGroup, row diagnose.MetricRow) int {
+// percent returns the count of a row in percent of the highest of its group, for the width of a bar.
+func percent(of diagnose.MetricGroup, row diagnose.MetricRow) int {
 	most := 1
 	for _, r := range of.Rows {
 		most = max(most, r.Count)

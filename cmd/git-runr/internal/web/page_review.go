@@ -19,6 +19,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/queue"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/share"
 	"github.com/git-runr/git-runr/loop/store"
 )
 
@@ -52,6 +53,7 @@ type reviewView struct {
 	Sent        bool                 // the reader has just submitted
 	Mine        bool                 // the claim is the reader's
 	Lapsed      bool                 // the claim has run out
+	Ungranted   bool                 // as from share.Ungranted
 	Since       string               // what changed since the previous round; "" in a first one
 	Carried     []*remark            // what earlier rounds left: see shown.Earlier
 	Unsettled   []*remark
@@ -170,6 +172,7 @@ func (p *pages) review(w http.ResponseWriter, r *http.Request, review record.Rev
 	v.Message = markdownHTML(review.Request.Message, quotedLines{commit: p.commits(ctx)})
 	if review.Claim != nil {
 		v.Mine, v.Lapsed = record.SameActor(review.Claim.By, p.Actor), review.Claim.Lapsed(p.Now())
+		v.Ungranted = share.Ungranted(p.repo, review.Claim)
 	}
 	remarks, err := p.remarks(ctx, &v)
 	if err != nil {
