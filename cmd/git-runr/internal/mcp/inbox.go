@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop"
@@ -115,6 +116,9 @@ func listLine(r record.ReviewSummary) string {
 	about := cmp.Or(strings.Join(r.Files, ", "), strings.TrimSpace(r.Spec+" "+r.Commit.Short()))
 	text := fmt.Sprintf("- [%s] %s · %d comment(s) · %s · %s", r.ID, r.Status, r.CommentCount, line(about, 500),
 		isoTime(cmp.Or(r.SubmittedAt, r.CreatedAt)))
+	if r.Audience != "" {
+		text += " · " + line(render.Audience(r.Audience), 200)
+	}
 	if r.ClaimedBy != "" {
 		text += " · claimed by " + line(r.ClaimedBy, 200)
 	}

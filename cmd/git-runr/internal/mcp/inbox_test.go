@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/share"
 	"github.com/git-runr/git-runr/loop/store"
@@ -33,6 +34,23 @@ func TestInboxUnsynced(t *testing.T) {
 	if text := p.chat().call("review_inbox", args{"action": "list"}); text != want {
 		t.Errorf("%q", text)
 	}
+}
+
+func TestInboxPrivate(t *testing.T) {
+	p := newProject(t)
+	private := p.store()
+	private.Asks = &gitstore.Audience{Private: true}
+	subject, err := private.Subject(t.Context(), "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	review, err := private.RequestReview(t.Context(), record.ReviewRequest{Subject: subject, Reviewer: record.Human}, "cli")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := p.chat()
+	wants(t, c.call("review_inbox", args{"action": "list", "status": "all"}), " · private: it stays in this clone")
+	wants(t, c.call("review_get", args{"id": review.ID}), "\nprivate: it stays in this clone\n")
 }
 
 func TestInboxList(t *testing.T) {

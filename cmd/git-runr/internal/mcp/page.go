@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/comment"
@@ -472,6 +473,7 @@ func (c call) writeFacts(b *strings.Builder, r record.Review) {
 	for _, where := range r.Whereabouts() {
 		fmt.Fprintf(b, "the code: %s\n", line(where, 500))
 	}
+	when(b, r.Audience != "", "%s\n", line(render.Audience(r.Audience), 200))
 	when(b, r.Request.Follows != "", "follows: review %s, of the code as it was before\n", line(r.Request.Follows, 200))
 	when(b, r.Request.Kind != "", "only this kind of fault was looked for: %s\n", line(r.Request.Kind, 200))
 	if s := r.Summary(); len(s.Waiting) > 0 && r.ClosedAt.IsZero() {

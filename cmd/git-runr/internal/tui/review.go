@@ -129,6 +129,9 @@ func (v *reviewed) rows(width int) []row {
 		line += ", claimed by " + c.By + render.Until(c)
 	}
 	rows = append(rows, textRows(strings.TrimSpace(line), width)...)
+	if audience := v.review.Audience; audience != "" {
+		rows = append(rows, textRows(render.Audience(audience), width)...)
+	}
 	if message := v.review.Request.Message; message != "" {
 		rows = append(rows, textRows(message, width)...)
 	}

@@ -21,6 +21,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
@@ -234,6 +235,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"lineOf":   func(r record.ReviewSummary, v paged) inboxLine { return inboxLine{r, v.common()} },
 		"remarkOf": func(r *remark, v paged) remarkView { return remarkView{r, v.common(), ""} },
 		"stateOf":  stateOf,
+		"audience": render.Audience,
 		"threadOf": func(r *remark, v threadsView) remarkView { return remarkView{r, v.page, v.Show} },
 	}).ParseFS(files, "templates/*.html")))
 })

@@ -17,6 +17,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/spend"
@@ -146,6 +147,15 @@ func TestInboxPage(t *testing.T) {
 	s.ask("GET", "/review?status=x", "", s.asPerson()).want(400)
 	shows(t, s.ask("GET", "/review/nix", "", s.asPerson()).want(404).text, "Back to the inbox")
 	s.ask("GET", "/nowhere", "", s.asPerson()).want(404)
+}
+
+func TestPrivateReview(t *testing.T) {
+	s := newSite(t)
+	s.Store.Asks = &gitstore.Audience{Private: true}
+	id := s.request()
+	for _, path := range []string{"/review", "/review/" + id} {
+		shows(t, s.page(path), "<span>private: it stays in this clone</span>")
+	}
 }
 
 func TestInboxPages(t *testing.T) {
