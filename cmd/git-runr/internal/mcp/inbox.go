@@ -205,6 +205,10 @@ func (s *Server) resolve(ctx context.Context, c call, asked record.Review, in re
 		return outcome{}, err
 	}
 	text := fmt.Sprintf("Resolved review %s.", review.ID)
+	if asked.Status == record.ReviewResolved {
+		text = fmt.Sprintf("Review %s was resolved by %s before. Nothing was recorded.", review.ID,
+			line(review.ResolvedBy, 200))
+	}
 	if open := review.Unanswered(); len(open) > 0 {
 		text += fmt.Sprintf("\nNot answered one by one: %s.", clip(strings.Join(open, ", "), maxString))
 	}

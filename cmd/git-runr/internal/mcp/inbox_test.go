@@ -53,6 +53,20 @@ func TestInboxPrivate(t *testing.T) {
 	wants(t, c.call("review_get", args{"id": review.ID}), "\nprivate: it stays in this clone\n")
 }
 
+// Who resolves a review that is resolved learns that it was, and that the note is recorded nowhere.
+func TestResolvedBefore(t *testing.T) {
+	p := newProject(t)
+	id := p.submitted().ID
+	if _, err := p.store().ResolveReview(t.Context(), id, record.Hold{Actor: "Grace"}, "done"); err != nil {
+		t.Fatal(err)
+	}
+	text := p.chat().call("review_resolve", args{"id": id, "note": "mine"})
+	wants(t, text, "Review "+id+" was resolved by Grace before. Nothing was recorded.")
+	if r := p.review(id); r.ResolvedBy != "Grace" || r.Note != "done" {
+		t.Errorf("resolved by %s: %s", r.ResolvedBy, r.Note)
+	}
+}
+
 func TestInboxList(t *testing.T) {
 	p := newProject(t)
 	r := p.submitted()
