@@ -299,7 +299,7 @@ func (m Metrics) Text() string {
 	for _, g := range m.Groups {
 		safetext.Fprintf(&b, "\n%s\n", g.Name)
 		for _, row := range g.Rows {
-			line := fmt.Sprintf("%6d  %-16s %s", row.Count, row.Name, row.Took())
+			line := fmt.Sprintf("%6d  %-16s %s", row.Count, safetext.Name(row.Name), row.Took())
 			safetext.Fprintf(&b, "%s\n", strings.TrimRight(line, " "))
 		}
 	}

@@ -18,7 +18,7 @@ func Names(files []string) string { return FirstNames(files, namesShown) }
 func FirstNames(files []string, most int) string {
 	shown := make([]string, min(len(files), most))
 	for i := range shown {
-		shown[i] = safetext.Line(files[i])
+		shown[i] = safetext.Line(safetext.Name(files[i]))
 	}
 	if more := len(files) - most; more > 0 {
 		shown = append(shown, fmt.Sprintf("and %d more", more))

@@ -20,6 +20,17 @@ func Text(s string) string { return sanitize(s, false) }
 // Line is Text for text that must stay on one line: line feeds and tabs become spaces.
 func Line(s string) string { return sanitize(s, true) }
 
+// Name returns the name of a file for people: in quotes, as git writes it, if Line would replace a character of it by a
+// space, which makes another name. The result still has to pass through Line.
+func Name(file string) string {
+	if !strings.ContainsAny(file, "\n\t") && !strings.HasPrefix(file, `"`) {
+		return file
+	}
+	return `"` + escapesInNames.Replace(file) + `"`
+}
+
+var escapesInNames = strings.NewReplacer("\n", `\n`, "\t", `\t`, "\r", `\r`, `"`, `\"`, `\`, `\\`)
+
 // Quote is Text with "> " before each line. So no line can end the block around it or be taken
 // for the surrounding text, and Markdown shows it as a quotation. The result has no final
 // line feed, and is "" for blank text.

@@ -87,6 +87,17 @@ func firstHostile(s, allowed string) (rune, bool) {
 }
 
 // TestJSON: the escaped document has the same meaning, and contains nothing that affects a terminal.
+func TestName(t *testing.T) {
+	for name, want := range map[string]string{
+		"src/new line.py": "src/new line.py", "src/new\nline.py": `"src/new\nline.py"`, "a\tb\r\n\"\\": `"a\tb\r\n\"\\"`,
+		`"a"`: `"\"a\""`, `a\nb "c"`: `a\nb "c"`,
+	} {
+		if got := Name(name); got != want {
+			t.Errorf("%q: %s, want %s", name, got, want)
+		}
+	}
+}
+
 func TestJSON(t *testing.T) {
 	said := "a\u009bb\u202ec\x7fd é ⚠\ufe0f \U000e0041 日本"
 	doc, err := json.Marshal(map[string]string{"title": said})

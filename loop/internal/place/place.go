@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/internal/markdown"
 	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // MaxPath is the longest path that is believed, in bytes.
@@ -23,16 +24,17 @@ type Place struct {
 	Line, End int
 }
 
-// String is the place as Read reads it: "file:line" or "file:line-end"; "" when it
-// is nowhere.
+// String is the place as Read reads it: "file:line" or "file:line-end", with the file's safetext.Name; "" when it is
+// nowhere.
 func (p Place) String() string {
+	file := safetext.Name(p.File)
 	switch {
 	case p.File == "" || p.Line == 0:
-		return p.File
+		return file
 	case p.End > p.Line:
-		return fmt.Sprintf("%s:%d-%d", p.File, p.Line, p.End)
+		return fmt.Sprintf("%s:%d-%d", file, p.Line, p.End)
 	}
-	return fmt.Sprintf("%s:%d", p.File, p.Line)
+	return fmt.Sprintf("%s:%d", file, p.Line)
 }
 
 // PlacePattern takes the line numbers off a path: "a.go:10", "a.go:10-20",

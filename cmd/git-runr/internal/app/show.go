@@ -257,7 +257,7 @@ func diff(s *session, store *store.Store) error {
 	return s.print(doc, func(w io.Writer) {
 		if s.Bool("stat") {
 			for _, f := range doc.Files {
-				safetext.Fprintf(w, "%6d %6d  %s\n", f.Added, f.Deleted, f.Path)
+				safetext.Fprintf(w, "%6d %6d  %s\n", f.Added, f.Deleted, safetext.Name(f.Path))
 			}
 			return
 		}

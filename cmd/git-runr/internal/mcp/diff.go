@@ -101,7 +101,7 @@ func (c call) listFiles(ctx context.Context, spec gitstore.DiffSpec, doc *differ
 	}
 	doc.Changed, doc.Files = len(files), files[:min(len(files), maxItems)]
 	for i, f := range doc.Files {
-		doc.Files[i].Path, doc.Files[i].OldPath = shownName(f.Path), shownName(f.OldPath)
+		doc.Files[i].Path, doc.Files[i].OldPath = fileName(f.Path), fileName(f.OldPath)
 	}
 	for jsonSize(doc.Files) > maxAnswer/3 && len(doc.Files) > 1 {
 		doc.Files = doc.Files[:len(doc.Files)/2]

@@ -61,3 +61,23 @@ func TestNamesOfFiles(t *testing.T) {
 		t.Errorf("asked for %q", got)
 	}
 }
+
+// TestNameWithLineFeed: a text shows it as git quotes it, so that it is no other file's, and a document as it is.
+func TestNameWithLineFeed(t *testing.T) {
+	const name = "new\nline.txt"
+	p := newProject(t)
+	p.write(name, "one\n")
+	p.commit("after")
+	id := p.asked("").ID
+	c := p.chat()
+	c.call("review_comment", args{"id": id, "file": name, "line": 1, "text": "why?"})
+	c.call("review_submit", args{"id": id, "verdict": "request_changes"})
+	wants(t, c.call("review_get", args{"id": id}), `"new\nline.txt":1`)
+	found := c.document("review_get", args{"id": id})["findings"].([]any)[0].(map[string]any)
+	if found["file"] != name {
+		t.Errorf("a finding has the file %q", found["file"])
+	}
+	if listed := fmt.Sprint(c.document("review_diff", args{"id": id})["files"]); !strings.Contains(listed, "path:"+name) {
+		t.Errorf("the change has %s", listed)
+	}
+}

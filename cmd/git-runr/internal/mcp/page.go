@@ -117,7 +117,7 @@ func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 	}
 	for _, f := range r.Joined() {
 		e := entry{key: f.ID, finding: &f, doc: found{
-			ID: f.ID, Severity: f.Severity, File: safetext.Line(f.File), Line: f.Line, EndLine: f.EndLine,
+			ID: f.ID, Severity: f.Severity, File: fileName(f.File), Line: f.Line, EndLine: f.EndLine,
 			Fix:    clip(safetext.Text(f.Fix), maxString),
 			SaidBy: lines(f.SaidBy),
 		}}
@@ -184,7 +184,7 @@ func (c call) carried(ctx context.Context, r record.Review, doc *gotten, facts *
 // fromRound returns the entry of a remark of an earlier round. what says how far it has been dealt with.
 func fromRound(m *shown.Remark, what string, open bool) entry {
 	e := entry{key: m.ID, text: safetext.Text(m.Text), open: open, doc: found{
-		ID: m.ID, Severity: m.Severity, File: safetext.Line(m.File), Line: m.Start, EndLine: m.End,
+		ID: m.ID, Severity: m.Severity, File: fileName(m.File), Line: m.Start, EndLine: m.End,
 		SaidBy: lines([]string{m.Author}), Round: m.Round,
 	}}
 	e.extra = fmt.Sprintf("  from round %d, by %s; %s\n", m.Round, line(m.Author, 200), what)

@@ -111,9 +111,8 @@ func tame(v any, items, chars int) any {
 	return v
 }
 
-// shownName returns the name of a file as answers show it: as recorded, on one line, with U+FFFD for each byte that is
-// not UTF-8.
-func shownName(path string) string { return clip(safetext.Line(string([]rune(path))), 500) }
+// fileName returns the name of a file for a document: as recorded, with U+FFFD for each byte that is not UTF-8.
+func fileName(path string) string { return clip(string([]rune(path)), 500) }
 
 // named returns the one of paths that name means: as it is, as answers and terminals show it, or as git quotes it in a
 // patch. If none matches, it returns name.
@@ -121,7 +120,8 @@ func named(paths []string, name string) (path string, known bool) {
 	quoted := []string{unquoted(name), unquoted(`"` + name + `"`)}
 	for _, same := range []func(path string) bool{
 		func(path string) bool { return path == name },
-		func(path string) bool { return shownName(path) == name },
+		func(path string) bool { return fileName(path) == name },
+		func(path string) bool { return line(fileName(path), 500) == name },
 		func(path string) bool { return line(path, 500) == name },
 		func(path string) bool {
 			return slices.ContainsFunc(quoted, func(q string) bool { return q == path || q == "a/"+path || q == "b/"+path })

@@ -333,7 +333,7 @@ const pathsShown = 20
 // Paths prints paths, one per line after what.
 func Paths(w io.Writer, what string, paths []string) {
 	for _, path := range paths[:min(len(paths), pathsShown)] {
-		safetext.Fprintf(w, "  %s  %s\n", what, path)
+		safetext.Fprintf(w, "  %s  %s\n", what, safetext.Name(path))
 	}
 	More(w, "  ", len(paths)-pathsShown)
 }

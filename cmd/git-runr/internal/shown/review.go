@@ -145,7 +145,7 @@ func QuoteOf(c record.Comment) []string {
 
 // Place returns the remark's file and lines as people write them; "" for the whole review.
 func (r Remark) Place() string {
-	return reply.Finding{File: safetext.Line(r.File), Line: r.Start, EndLine: r.End}.Place()
+	return safetext.Line(reply.Finding{File: r.File, Line: r.Start, EndLine: r.End}.Place())
 }
 
 // Last returns the newest answer to the remark.
@@ -340,7 +340,7 @@ func Later(at *locate.Placed) string {
 	case at.Outdated:
 		return "outdated: " + at.Why
 	case at.Moved:
-		return "now at " + reply.Finding{File: safetext.Line(at.File), Line: at.StartLine, EndLine: at.EndLine}.Place()
+		return "now at " + safetext.Line(reply.Finding{File: at.File, Line: at.StartLine, EndLine: at.EndLine}.Place())
 	}
 	return ""
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/safetext"
 )
 
 // comparison is a pair of trees, and the page that shows their differences.
@@ -69,8 +70,8 @@ func (f changedFile) From() string { return cmp.Or(f.OldPath, f.Path) }
 func (f changedFile) Lines() int   { return f.Added + f.Deleted }
 
 // Dir and Base are the two parts of the path.
-func (f changedFile) Dir() string  { return strings.TrimSuffix(f.Path, f.Base()) }
-func (f changedFile) Base() string { return path.Base(f.Path) }
+func (f changedFile) Dir() string  { return strings.TrimSuffix(safetext.Name(f.Path), f.Base()) }
+func (f changedFile) Base() string { return path.Base(safetext.Name(f.Path)) }
 
 // fileSide is a file on one side of a comparison.
 type fileSide struct {

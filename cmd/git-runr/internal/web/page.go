@@ -236,6 +236,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"remarkOf": func(r *remark, v paged) remarkView { return remarkView{r, v.common(), ""} },
 		"stateOf":  stateOf,
 		"audience": render.Audience,
+		"file":     safetext.Name,
 		"threadOf": func(r *remark, v threadsView) remarkView { return remarkView{r, v.page, v.Show} },
 	}).ParseFS(files, "templates/*.html")))
 })

@@ -248,7 +248,7 @@ func TestReviewPage(t *testing.T) {
 	}
 	hides(t, section(t, page, "crlf.txt"), `class="iv"`)
 	hides(t, section(t, page, "go.sum"), "<table")
-	if !strings.Contains(text, `dir with "quotes" & <b>\u{202e}/new line.txt`) {
+	if !strings.Contains(text, `"dir with \"quotes\" & <b>\u{202e}/new\nline.txt"`) {
 		t.Errorf("%s", text)
 	}
 	shows(t, page, `<h2>16 files</h2>`, "please", "all kinds")
