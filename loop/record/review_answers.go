@@ -80,8 +80,11 @@ func (r Review) AnswersTo(finding string) []Answer {
 }
 
 // LastAnswers returns the newest answer of each actor to a finding or comment, oldest first.
-func (r Review) LastAnswers(finding string) (last []Answer) {
-	for _, a := range r.AnswersTo(finding) {
+func (r Review) LastAnswers(finding string) []Answer { return LastOfEach(r.AnswersTo(finding)) }
+
+// LastOfEach returns the newest of answers by each actor. They are in order, oldest first.
+func LastOfEach(answers []Answer) (last []Answer) {
+	for _, a := range answers {
 		last = slices.DeleteFunc(last, func(before Answer) bool {
 			return SameActor(before.Actor, a.Actor) && before.Voice == a.Voice
 		})

@@ -217,3 +217,26 @@ func TestUnsettledOfEarlierRounds(t *testing.T) {
 		t.Errorf("%v", doc)
 	}
 }
+
+// TestAnswersOfTwo: a finding is shown with the newest answer of each who answered.
+func TestAnswersOfTwo(t *testing.T) {
+	p := newProject(t)
+	id, comments := p.many(1, "why?")
+	for _, answer := range []record.Answer{
+		{Actor: "Bob <bob@example.com>", Kind: record.AnswerDeferred, Reason: "later"},
+		{Actor: "Ann <ann@example.com>", Kind: record.AnswerRefuted, Reason: "no"}} {
+		answer.Finding = comments[0]
+		if _, err := p.store().AnswerFinding(t.Context(), id, answer, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wants(t, p.chat().call("review_get", args{"id": id}), "answered: deferred, later; by Bob", "answered: refuted, no; by Ann")
+}
+
+// TestCheckNotRun: a check that did not run is not said to have failed.
+func TestCheckNotRun(t *testing.T) {
+	var b strings.Builder
+	writeSubmission(&b, record.Submission{Checks: []record.CheckResult{
+		{Name: "missing", Command: "nope", NotRun: "nope is not installed"}, {Name: "bad", Command: "no", ExitCode: 1}}})
+	wants(t, b.String(), "check missing: nope: not run: nope is not installed\n", "check bad did not pass: no: exit 1\n")
+}

@@ -68,7 +68,7 @@ type found struct {
 	Fix      string         `json:"fix,omitempty"`
 	SaidBy   []string       `json:"said_by"`
 	Now      string         `json:"now,omitempty"`    // where its lines are in the newest version, when they moved
-	Answer   string         `json:"answer,omitempty"` // what became of it
+	Answer   string         `json:"answer,omitempty"` // what became of it: a line of each who answered
 	Round    int            `json:"round,omitempty"`  // the earlier round that it is from
 	Replies  []string       `json:"replies,omitempty"`
 }
@@ -131,21 +131,21 @@ func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 		var extra strings.Builder
 		writeSayers(&extra, f)
 		e.open, e.extra = r.IsOpen(f.Finding), extra.String()
-		answer, isAnswered := r.AnswerTo(f.ID)
-		e.thread(shown.Later(now[f.ID]), answer, isAnswered, r.RepliesTo(f.ID))
+		e.thread(shown.Later(now[f.ID]), r.LastAnswers(f.ID), r.RepliesTo(f.ID))
 		entries = append(entries, e)
 	}
 	return entries, nil
 }
 
-// thread adds where the lines of a finding are now, its newest answer, and the replies.
-func (e *entry) thread(now string, answer record.Answer, isAnswered bool, replies []record.Reply) {
+// thread adds where the lines of a finding are now, the newest answer of each who answered, and the replies.
+func (e *entry) thread(now string, answers []record.Answer, replies []record.Reply) {
 	if e.doc.Now = line(now, 500); now != "" {
 		e.extra += "  " + e.doc.Now + "\n"
 	}
-	if isAnswered {
-		e.doc.Answer = answered(answer)
-		e.extra += "  " + e.doc.Answer + "\n"
+	if len(answers) > 0 {
+		said := each.Of(answers, answered)
+		e.doc.Answer = strings.Join(said, "\n")
+		e.extra += "  " + strings.Join(said, "\n  ") + "\n"
 	}
 	for _, p := range replies {
 		e.doc.Replies = append(e.doc.Replies, replied(p))
@@ -190,8 +190,7 @@ func fromRound(m *shown.Remark, what string, open bool) entry {
 	e.extra = fmt.Sprintf("  from round %d, by %s; %s\n", m.Round, line(m.Author, 200), what)
 	e.finding = &record.Joined{Finding: reply.Finding{ID: m.ID, Severity: m.Severity, File: m.File, Line: m.Start,
 		EndLine: m.End, Issue: m.Text}}
-	last, isAnswered := m.Last()
-	e.thread(shown.Later(&locate.Placed{Outdated: m.Outdated, Why: m.Why}), last, isAnswered, m.Replies)
+	e.thread(shown.Later(&locate.Placed{Outdated: m.Outdated, Why: m.Why}), record.LastOfEach(m.Answers), m.Replies)
 	return e
 }
 
@@ -551,7 +550,8 @@ func writeSubmission(b *strings.Builder, sub record.Submission) {
 	}
 	for _, check := range sub.Checks {
 		if !check.OK() {
-			fmt.Fprintf(b, "check %s did not pass: %s: %s\n", line(check.Name, 200), line(check.Command, 500),
+			did := map[bool]string{true: " did not pass"}[check.NotRun == ""]
+			fmt.Fprintf(b, "check %s%s: %s: %s\n", line(check.Name, 200), did, line(check.Command, 500),
 				line(check.Why(), 500))
 			log := check.LogCommand(sub.Event)
 			when(b, log != "", "  whole output: %s\n", log)
