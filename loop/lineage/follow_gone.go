@@ -104,7 +104,7 @@ func (f *follower) letGo(ctx context.Context, r record.ReviewSummary, at gitstor
 		return err
 	}
 	f.done.Gone++
-	note := goneNote + ": no branch has commit " + at.Short()
+	note := goneNote + ": " + record.NoBranch + " has commit " + at.Short()
 	switch r.Status {
 	case record.ReviewOpen:
 		review, err := f.store.Review(ctx, r.ID)

@@ -32,13 +32,17 @@ func (r Review) At() gitstore.ID {
 	return r.Request.Subject.Commit
 }
 
+// NoBranch begins the sentence that says where code is gone. Only the clone that requested a review looks for its code;
+// branches of other clones may have it.
+const NoBranch = "no branch of the clone that requested it"
+
 // Whereabouts describes where the code went, one line per move.
 func (r Review) Whereabouts() []string {
 	var lines []string
 	for _, m := range r.Moves {
 		switch {
 		case m.State == MoveGone:
-			lines = append(lines, "gone: no branch has "+m.From.Short()+" any more")
+			lines = append(lines, "gone: "+NoBranch+" has "+m.From.Short()+" any more")
 		case m.To == m.From:
 			lines = append(lines, m.To.Short()+" is on a branch again")
 		case m.State == MoveCarried:

@@ -90,7 +90,7 @@ func movedNotes(e Event, m Move) []notes.Line {
 		}
 		return line(m.To, " of %s is stale: this is another change%s", m.From.Short(), again)
 	case MoveGone:
-		return line(m.From, ": the code is gone, no branch has it")
+		return line(m.From, ": the code is gone, "+NoBranch+" has it")
 	}
 	return nil
 }
