@@ -93,7 +93,11 @@ func (c Covered) Stuck() bool {
 func (c Covered) ApprovalWords() string {
 	a := c.Approvals
 	if c.ByAuthor && !c.Refused {
-		return "approved by its author alone" + a.inName()
+		in := ""
+		if c.authorIn != c.Review {
+			in = " in review " + c.authorIn
+		}
+		return "approved by its author alone" + in + a.inName()
 	}
 	if a == nil || c.Level == LevelApproved && a.Need == 1 && !a.marked() {
 		return ""

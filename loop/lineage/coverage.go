@@ -74,6 +74,7 @@ type Covered struct {
 	PartOf string `json:"part_of,omitempty"`
 	// ByAuthor says that only authors or co-authors approved the commit, which makes it reviewed and not approved.
 	ByAuthor  bool       `json:"approved_by_author_only,omitempty"`
+	authorIn  string     // the review with the approval of ByAuthor
 	Approvals *Approvals `json:"approvals,omitempty"` // the approvals that count; nil if there are none
 	reviewer  string
 	Passed    bool   `json:"passed"` // no finding is in the way
@@ -433,7 +434,7 @@ func runCovers(r record.RunSummary) []cover {
 	byPolicy := r.Accepted != nil && r.Accepted.Policy
 	c.Refused = !c.Passed && (stopped || byPolicy || c.Verdict == reply.CriticalFail)
 	covers := []cover{c}
-	if l := r.LandedAs; l != nil && l.Commit != r.Commit {
+	if l := r.LandedAs; l != nil && l.Commit != "" && l.Commit != r.Commit {
 		c.From, c.State, c.span = r.Commit, CoverCarried, gitstore.Span{From: l.Onto, To: l.Commit}
 		if l.Stale {
 			c.State, c.Level, c.Passed = CoverStale, "", false
@@ -656,8 +657,11 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 			worst.State = CoverUnreviewed
 		}
 		nobody := worst.Approvals == nil || worst.Approvals.Have == 0
-		worst.ByAuthor = nobody && worst.Level != LevelApproved &&
-			slices.ContainsFunc(said, func(c cover) bool { return a.byAuthor(c, commit) })
+		own := slices.DeleteFunc(slices.Clone(said), func(c cover) bool { return !a.byAuthor(c, commit) })
+		if worst.ByAuthor = nobody && worst.Level != LevelApproved && len(own) > 0; worst.ByAuthor {
+			same := slices.IndexFunc(own, func(c cover) bool { return c.Review == worst.Review })
+			worst.authorIn = own[max(0, same)].Review
+		}
 		switch {
 		case worst.State == CoverReviewed && worst.Level == LevelChecked:
 			worst.State = CoverChecked
