@@ -44,10 +44,14 @@ type Accepted struct {
 	By     string `json:"by"`
 	Policy bool   `json:"by_policy,omitempty"` // the run's workflow did, no person
 	Open   int    `json:"findings_open"`
+	Unread bool   `json:"review_unreadable,omitempty"` // the newest review could not be read, and no finding is open
 }
 
 // String goes on from "accepted": "by Ann, with 1 open finding".
 func (a Accepted) String() string {
+	if a.Unread {
+		return "by " + a.By + ", although its review could not be read"
+	}
 	return fmt.Sprintf("by %s, with %s", a.By, prose.Count(a.Open, "open finding"))
 }
 
@@ -61,7 +65,9 @@ func (r Run) Summary() RunSummary {
 	}
 	if r.Result == ResultWithIssues {
 		findings, _ := r.Open()
-		s.Accepted = &Accepted{cmp.Or(r.AnsweredBy, "a person"), r.ByPolicy, len(findings)}
+		last := r.LastRound()
+		unread := last != nil && last.Failure == nil && last.Report.Unreadable() && len(findings) == 0
+		s.Accepted = &Accepted{cmp.Or(r.AnsweredBy, "a person"), r.ByPolicy, len(findings), unread}
 	}
 	if r.Landed != nil {
 		landed := *r.Landed
