@@ -210,8 +210,9 @@ func (t *timeline) completed(entry *ReportEntry, _ record.Event, done record.Com
 
 func (t *timeline) landed(entry *ReportEntry, e record.Event, landed record.Landed) {
 	landed.At = e.Timestamp
-	entry.Kind, entry.Landed = entryLanded, &landed
-	entry.Title = fmt.Sprintf("landed as %s on %s", landed.Commit.Short(), cmp.Or(landed.Branch, "a detached HEAD"))
+	run := t.in.Run
+	run.Landed = &landed
+	entry.Kind, entry.Landed, entry.Title = entryLanded, &landed, run.WhereLanded()
 	if landed.Squash {
 		entry.Title += ", as one commit"
 	}

@@ -294,7 +294,7 @@ func CloseFixed(ctx context.Context, s *store.Store, run record.Run) error {
 		!record.NothingInTheWay(run.Result) || run.Plan.Part && whyDone(review) == "" || review.Summary().Unconfirmed > 0 {
 		return err
 	}
-	_, err = end(ctx, s, review, record.Hold{Actor: record.Itself}, fixedBy(run)+", landed as "+run.Landed.Commit.Short())
+	_, err = end(ctx, s, review, record.Hold{Actor: record.Itself}, fixedBy(run)+", "+run.WhereLanded())
 	return err
 }
 
@@ -327,7 +327,7 @@ func reviewOf(ctx context.Context, s *store.Store, run record.Run) (record.Revie
 // closed or somebody else holds it.
 func moveAnswers(ctx context.Context, s *store.Store, review record.Review,
 	from, to gitstore.ID) (record.Review, error) {
-	if from == to || !review.ClosedAt.IsZero() {
+	if from == to || to == "" || !review.ClosedAt.IsZero() {
 		return review, nil
 	}
 	for _, f := range review.Findings() {

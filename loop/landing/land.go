@@ -51,6 +51,9 @@ func Land(ctx context.Context, s *store.Store, run record.Run, spec Spec) (recor
 		return run, none, err
 	}
 	landed := carry(ctx, s, run, record.Landed{Commit: done.Commit, Onto: done.Old, Branch: branch, Squash: spec.Squash})
+	if landed.Commit == landed.Onto {
+		landed.Commit = "" // it has nothing of the run
+	}
 	run, err = s.RunEvent(ctx, run, record.EventRunLanded.New("cli", landed.TitleOf(), landed))
 	if err != nil {
 		return run, done, err
@@ -298,7 +301,7 @@ func landedBy(ctx context.Context, s *store.Store, op gitstore.Recorded) (record
 // afterLanding ends everything that waits for a run that has landed.
 func afterLanding(ctx context.Context, s *store.Store, run record.Run) error {
 	if err := closing.SettleAsked(ctx, s, run,
-		fmt.Sprintf("run %s landed as %s", run.ID, run.Landed.Commit.Short())); err != nil {
+		fmt.Sprintf("run %s: %s", run.ID, run.WhereLanded())); err != nil {
 		return err
 	}
 	if err := closing.CloseFixed(ctx, s, run); err != nil {

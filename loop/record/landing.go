@@ -11,7 +11,7 @@ import (
 
 // Landed says where a run's result landed.
 type Landed struct {
-	Commit gitstore.ID `json:"commit"`
+	Commit gitstore.ID `json:"commit,omitempty"` // "": the branch had nothing to take from the run
 	Onto   gitstore.ID `json:"onto"`
 	Branch string      `json:"branch,omitempty"`
 	Squash bool        `json:"squash,omitempty"`
@@ -19,6 +19,7 @@ type Landed struct {
 	Stale   bool      `json:"stale,omitempty"`
 	Carried []Carried `json:"carried,omitempty"` // commits that landed as other commits, oldest first
 	At      time.Time `json:"at,omitzero"`
+	By      string    `json:"by,omitempty"` // who landed it, on a branch of their clone; the fold fills it in
 }
 
 // Carried is a commit of a run that landed as another commit, with the lines of its note about its review. They are
@@ -37,7 +38,21 @@ type Saying struct {
 
 // TitleOf describes the landing in a few words.
 func (l Landed) TitleOf() string {
-	return fmt.Sprintf("%s onto %s", l.Commit.Short(), cmp.Or(l.Branch, "a detached HEAD"))
+	return fmt.Sprintf("%s onto %s", cmp.Or(l.Commit.Short(), "nothing"), cmp.Or(l.Branch, "a detached HEAD"))
+}
+
+// WhereLanded says as which commit, where and by whom the run landed.
+func (r Run) WhereLanded() string {
+	l, onto := r.Landed, cmp.Or(r.Landed.Branch, "a detached HEAD")
+	switch {
+	case l.Commit == "" && len(r.Files()) == 0:
+		return "nothing to land: the run changed nothing"
+	case l.Commit == "":
+		return "nothing to land: " + onto + " has nothing to take from the run"
+	case l.By == "":
+		return fmt.Sprintf("landed as %s on %s", l.Commit.Short(), onto)
+	}
+	return fmt.Sprintf("landed as %s on %s by %s", l.Commit.Short(), onto, l.By)
 }
 
 // reviewedAs returns the commit as which the landed commit to was reviewed, or "" if that is to itself.

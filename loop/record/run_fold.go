@@ -75,7 +75,8 @@ func (r Run) Allow(eventType string) error {
 		return &StateError{What: "run " + r.ID, Status: "not landed", Cannot: "taken back"}
 	}
 	if eventType == EventRunLanded.Name && r.Landed != nil {
-		return &StateError{What: "run " + r.ID, Status: "landed as " + r.Landed.Commit.Short(), Cannot: "landed again"}
+		return &StateError{What: "run " + r.ID, Cannot: "landed again",
+			Status: strings.TrimSuffix("landed as "+r.Landed.Commit.Short(), " as ")}
 	}
 	if eventType == EventRunAborted.Name && r.Status == RunCompleted && r.Landed == nil {
 		return nil // nobody wants its result
@@ -220,7 +221,10 @@ func (r *Run) completed(_ Event, done CompletedPayload) {
 }
 
 func (r *Run) landed(e Event, landed Landed) {
-	landed.At = e.Timestamp
+	landed.At, landed.By = e.Timestamp, PersonName(e.Actor)
+	if landed.Commit == landed.Onto { // by an older program: there was nothing to take
+		landed.Commit = ""
+	}
 	r.Landed = &landed
 }
 

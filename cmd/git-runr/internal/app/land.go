@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -84,7 +85,7 @@ func land(s *session, store *store.Store, conf *config.Config, run record.Run) e
 	}
 	more, err := store.Repo.Ref(s.ctx, run.Plan.BranchRef())
 	return s.print(doc, func(w io.Writer) {
-		writeLanded(w, doc)
+		writeLanded(w, run, doc)
 		if err == nil && more != "" {
 			safetext.Fprintf(w, "%s stays: it has commits that are not the run's and did not land.\n", run.Plan.Branch)
 		}
@@ -109,10 +110,9 @@ func (s *session) newestDied(records *store.Store, died record.Run) error {
 	return refused.WithHint("git runr resume " + died.ID)
 }
 
-func writeLanded(w io.Writer, doc landedJSON) {
-	if len(doc.Files) == 0 && doc.Undo == "" {
-		safetext.Fprintf(w, "Nothing was changed: %s has nothing to take from the run, which counts as landed as %s.\n",
-			cmp.Or(doc.Branch, "HEAD"), doc.Commit.Short())
+func writeLanded(w io.Writer, run record.Run, doc landedJSON) {
+	if doc.Commit == "" {
+		safetext.Fprintf(w, "N%s.\n", strings.TrimPrefix(run.WhereLanded(), "n"))
 		return
 	}
 	safetext.Fprintf(w, "Landed %s on %s: %s", doc.Commit.Short(), cmp.Or(doc.Branch, "a detached HEAD"),

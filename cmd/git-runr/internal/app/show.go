@@ -146,8 +146,15 @@ func (s *session) showRun(store *store.Store, run record.Run) error {
 	}
 	doc := runJSON{run, diagnose.Criteria(run)}
 	doc.Status = workspace.Status(store, run.Summary())
+	here := true
+	if run.Landed != nil && run.Landed.Commit != "" {
+		if here, err = store.Repo.HasCommit(s.ctx, run.Landed.Commit); err != nil {
+			return err
+		}
+	}
 	return s.printPaged(doc, func(w io.Writer) {
 		render.Run(w, doc.Run, treeDir(store, run.ID))
+		screen.When(w, !here, "which is not in this clone; once it is pushed: git fetch\n")
 		if n := len(run.Rounds); n > 0 {
 			render.Words(w, run.Rounds[n-1].Report.Summary, run.Rounds[n-1].Report.Prose())
 		}

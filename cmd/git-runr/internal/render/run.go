@@ -126,7 +126,7 @@ func Run(w io.Writer, run record.Run, tree string) {
 	}
 	screen.When(w, run.Spending.String() != "", "\nthe agents took %s\n", run.Spending.String())
 	if run.Landed != nil {
-		safetext.Fprintf(w, "\nlanded as %s on %s\n", run.Landed.Commit.Short(), cmp.Or(run.Landed.Branch, "a detached HEAD"))
+		safetext.Fprintf(w, "\n%s\n", run.WhereLanded())
 	}
 }
 
