@@ -378,7 +378,7 @@ func (s *scene) leaked(ctx context.Context, f reply.Finding, result *Verified) e
 	}
 	still := slices.DeleteFunc(having, func(id gitstore.ID) bool { return slices.Contains(gone, id) })
 	if len(still) == 0 {
-		result.settle(record.AnswerGone, record.Itself, "no branch of the clone that verified it has a commit with it any more")
+		result.settle(record.AnswerGone, record.Itself, "no branch of the clone that verified it has it any more")
 		return nil
 	}
 	pushed, err := repo.OnRemote(ctx, still[0])

@@ -230,7 +230,8 @@ func TestAnswersOfTwo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	wants(t, p.chat().call("review_get", args{"id": id}), "answered: deferred, later; by Bob", "answered: refuted, no; by Ann")
+	wants(t, p.chat().call("review_get", args{"id": id}), "answered: deferred, later; by Bob",
+		"answered: refuted, no; by Ann")
 }
 
 // TestCheckNotRun: a check that did not run is not said to have failed.
