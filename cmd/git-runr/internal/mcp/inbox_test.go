@@ -44,7 +44,8 @@ func TestInboxPrivate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	review, err := private.RequestReview(t.Context(), record.ReviewRequest{Subject: subject, Reviewer: record.Human}, "cli")
+	review, err := private.RequestReview(t.Context(),
+		record.ReviewRequest{Subject: subject, Reviewer: record.Human}, "cli")
 	if err != nil {
 		t.Fatal(err)
 	}
