@@ -37,7 +37,8 @@ func (p Person) Check() error {
 		return &InputError{"there is nothing to submit: no comment, no message and no verdict"}
 	}
 	if p.Decision == Approve && slices.ContainsFunc(p.Comments, isCritical) {
-		return &InputError{"an approval cannot have a critical comment: ask for changes, or give the comment another severity"}
+		return &InputError{"an approval cannot have a critical comment: ask for changes, or give the comment another " +
+			"severity"}
 	}
 	empty := func(c Comment) bool { return strings.TrimSpace(c.Comment) == "" }
 	if i := slices.IndexFunc(p.Comments, empty); i >= 0 {
