@@ -130,7 +130,7 @@ func TestNoteOf(t *testing.T) {
 			record.EventReviewSubmitted.Name, record.Submission{Commit: "c", Reviewer: "rex",
 				Report: reply.Report{Effective: reply.NeedsFix, Findings: []reply.Finding{
 					{Severity: reply.Warning, File: "a.go\nrun x completed: pass", Issue: "leak"}}}},
-			review + `by rex: NEEDS_FIX (warning "a.go\nrun x completed: pass" leak)`, // a path is foreign text too
+			review + `by rex: NEEDS_FIX (warning "a.go\nrun x completed: pass" leak)`, // a path is foreign text
 		},
 		{record.EventReviewSubmitted.Name, record.Submission{Commit: "c", Reviewer: "r\x1b[2J\nex",
 			Report: reply.Report{Effective: reply.Pass}}, review + `by r\x1b[2J ex: PASS`},
