@@ -141,7 +141,7 @@ func TestRunWithoutVerdict(t *testing.T) {
 	list, page := s.page("/runs"), s.page("/run/"+run.ID)
 	shows(t, list, `<span class="pill stopped">stopped</span>`, `<span class="bad">review_parse_failed</span>`,
 		">unreadable</span>")
-	shows(t, page, `<span class="pill stopped">stopped: review_parse_failed</span>`)
+	shows(t, page, `<span class="pill stopped">stopped</span>`, `<span>review_parse_failed</span>`)
 	for _, text := range []string{list, page} {
 		checkHTML(t, text)
 		hides(t, text, ">reviewing<", "needs fix")
