@@ -210,9 +210,7 @@ func (t *timeline) completed(entry *ReportEntry, _ record.Event, done record.Com
 
 func (t *timeline) landed(entry *ReportEntry, e record.Event, landed record.Landed) {
 	landed.At = e.Timestamp
-	run := t.in.Run
-	run.Landed = &landed
-	entry.Kind, entry.Landed, entry.Title = entryLanded, &landed, run.WhereLanded()
+	entry.Kind, entry.Landed, entry.Title = entryLanded, &landed, landed.Words()
 	if landed.Squash {
 		entry.Title += ", as one commit"
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -105,10 +104,7 @@ func (r *Repo) NotIn(ctx context.Context, commits []ID, tips ...ID) ([]ID, error
 // Pruned returns the commits that are not here and, as every history here is complete, in the history of no ref. It
 // returns none if the clone is shallow or damaged.
 func (r *Repo) Pruned(ctx context.Context, commits []ID) []ID {
-	missing := slices.DeleteFunc(slices.Clone(commits), func(id ID) bool {
-		_, err := r.ReadCommit(ctx, id)
-		return !errors.Is(err, ErrNotFound)
-	})
+	missing := slices.DeleteFunc(slices.Clone(commits), func(id ID) bool { return r.objects.Has(ctx, id) })
 	if len(missing) == 0 || r.objects.Shallow() {
 		return nil
 	}

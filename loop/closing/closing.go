@@ -294,7 +294,7 @@ func CloseFixed(ctx context.Context, s *store.Store, run record.Run) error {
 		!record.NothingInTheWay(run.Result) || run.Plan.Part && whyDone(review) == "" || review.Summary().Unconfirmed > 0 {
 		return err
 	}
-	_, err = end(ctx, s, review, record.Hold{Actor: record.Itself}, fixedBy(run)+", "+run.WhereLanded())
+	_, err = end(ctx, s, review, record.Hold{Actor: record.Itself}, fixedBy(run)+", "+run.Landed.Words())
 	return err
 }
 

@@ -301,7 +301,7 @@ func landedBy(ctx context.Context, s *store.Store, op gitstore.Recorded) (record
 // afterLanding ends everything that waits for a run that has landed.
 func afterLanding(ctx context.Context, s *store.Store, run record.Run) error {
 	if err := closing.SettleAsked(ctx, s, run,
-		fmt.Sprintf("run %s: %s", run.ID, run.WhereLanded())); err != nil {
+		fmt.Sprintf("run %s: %s", run.ID, run.Landed.Words())); err != nil {
 		return err
 	}
 	if err := closing.CloseFixed(ctx, s, run); err != nil {

@@ -41,18 +41,17 @@ func (l Landed) TitleOf() string {
 	return fmt.Sprintf("%s onto %s", cmp.Or(l.Commit.Short(), "nothing"), cmp.Or(l.Branch, "a detached HEAD"))
 }
 
-// WhereLanded says as which commit, where and by whom the run landed.
-func (r Run) WhereLanded() string {
-	l, onto := r.Landed, cmp.Or(r.Landed.Branch, "a detached HEAD")
-	switch {
-	case l.Commit == "" && len(r.Files()) == 0:
-		return "nothing to land: the run changed nothing"
-	case l.Commit == "":
-		return "nothing to land: " + onto + " has nothing to take from the run"
-	case l.By == "":
-		return fmt.Sprintf("landed as %s on %s", l.Commit.Short(), onto)
+// Words says as which commit, where and by whom a run landed.
+func (l Landed) Words() string {
+	onto := cmp.Or(l.Branch, "a detached HEAD")
+	if l.Commit == "" {
+		return onto + " has nothing to take from the run"
 	}
-	return fmt.Sprintf("landed as %s on %s by %s", l.Commit.Short(), onto, l.By)
+	words := fmt.Sprintf("landed as %s on %s", l.Commit.Short(), onto)
+	if l.By != "" {
+		words += " by " + l.By
+	}
+	return words
 }
 
 // reviewedAs returns the commit as which the landed commit to was reviewed, or "" if that is to itself.

@@ -75,8 +75,11 @@ func (r Run) Allow(eventType string) error {
 		return &StateError{What: "run " + r.ID, Status: "not landed", Cannot: "taken back"}
 	}
 	if eventType == EventRunLanded.Name && r.Landed != nil {
-		return &StateError{What: "run " + r.ID, Cannot: "landed again",
-			Status: strings.TrimSuffix("landed as "+r.Landed.Commit.Short(), " as ")}
+		status := "landed"
+		if r.Landed.Commit != "" {
+			status += " as " + r.Landed.Commit.Short()
+		}
+		return &StateError{What: "run " + r.ID, Status: status, Cannot: "landed again"}
 	}
 	if eventType == EventRunAborted.Name && r.Status == RunCompleted && r.Landed == nil {
 		return nil // nobody wants its result
@@ -222,7 +225,7 @@ func (r *Run) completed(_ Event, done CompletedPayload) {
 
 func (r *Run) landed(e Event, landed Landed) {
 	landed.At, landed.By = e.Timestamp, PersonName(e.Actor)
-	if landed.Commit == landed.Onto { // by an older program: there was nothing to take
+	if landed.Commit == landed.Onto { // an older program recorded the tip although there was nothing to take
 		landed.Commit = ""
 	}
 	r.Landed = &landed

@@ -17,7 +17,6 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/lineage"
-	"github.com/git-runr/git-runr/loop/share"
 	"github.com/git-runr/git-runr/loop/store"
 )
 
@@ -97,11 +96,7 @@ func audit(s *session, store *store.Store) error {
 	for i := range doc.Commits {
 		doc.Commits[i].Subject = s.redact(doc.Commits[i].Subject)
 	}
-	remote := ""
-	if conf, err := s.configuration(store); err == nil {
-		remote = conf.Sync.Remote
-	}
-	if doc.Unsynced, err = share.Unfetched(s.ctx, store, remote); err != nil {
+	if doc.Unsynced, err = s.unfetched(s.ctx, store); err != nil {
 		return err
 	}
 	below := s.missed(doc, bar)

@@ -58,7 +58,7 @@ type inboxJSON struct {
 
 // writeNotHere prints under an empty list why reviews may not be in this clone, if that is so.
 func (s *session) writeNotHere(w io.Writer, store *store.Store) {
-	why := s.steps(store).NotHere(s.ctx)
+	why := s.notHere(s.ctx, store)
 	screen.When(w, why != "", "%s\n  git runr sync\n", why)
 }
 

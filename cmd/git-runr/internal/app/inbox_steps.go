@@ -397,10 +397,9 @@ func (s *session) agreed(found []record.ReviewSummary, step inboxStep) error {
 
 // steps returns a Taker whose claims are decided on the shared remote, or in this clone without one.
 func (s *session) steps(store *store.Store) steps.Taker {
-	rule, configured := s.closing(store)
 	return steps.Taker{
-		Store: store, Secrets: s.secrets, Closing: rule,
-		NotHere: func(ctx context.Context) string { return s.notHere(ctx, store, configured) },
+		Store: store, Secrets: s.secrets, Closing: s.closing(store),
+		NotHere: func(ctx context.Context) string { return s.notHere(ctx, store) },
 		Claim: func(ctx context.Context, id string, by record.Hold) (review record.Review, provisional string, err error) {
 			asked, err := store.Review(ctx, id)
 			if err != nil {
@@ -442,14 +441,13 @@ func (c *console) tidy(ctx context.Context, store *store.Store) {
 	}
 }
 
-// closing returns the rule for reviews that close by themselves, and the configured remote: none if the configuration
-// cannot be read.
-func (s *session) closing(store *store.Store) (rule closing.Rule, remote string) {
+// closing returns the rule for reviews that close by themselves: none if the configuration cannot be read.
+func (s *session) closing(store *store.Store) closing.Rule {
 	conf, err := s.configuration(store)
 	if err != nil {
-		return closing.Never, ""
+		return closing.Never
 	}
-	return conf.Inbox.Closing, conf.Sync.Remote
+	return conf.Inbox.Closing
 }
 
 // claim claims a review and warns if the claim is not visible to other clones.

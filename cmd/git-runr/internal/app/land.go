@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -85,7 +84,7 @@ func land(s *session, store *store.Store, conf *config.Config, run record.Run) e
 	}
 	more, err := store.Repo.Ref(s.ctx, run.Plan.BranchRef())
 	return s.print(doc, func(w io.Writer) {
-		writeLanded(w, run, doc)
+		writeLanded(w, doc)
 		if err == nil && more != "" {
 			safetext.Fprintf(w, "%s stays: it has commits that are not the run's and did not land.\n", run.Plan.Branch)
 		}
@@ -110,9 +109,9 @@ func (s *session) newestDied(records *store.Store, died record.Run) error {
 	return refused.WithHint("git runr resume " + died.ID)
 }
 
-func writeLanded(w io.Writer, run record.Run, doc landedJSON) {
+func writeLanded(w io.Writer, doc landedJSON) {
 	if doc.Commit == "" {
-		safetext.Fprintf(w, "N%s.\n", strings.TrimPrefix(run.WhereLanded(), "n"))
+		safetext.Fprintf(w, "Nothing to land: %s.\n", doc.Words())
 		return
 	}
 	safetext.Fprintf(w, "Landed %s on %s: %s", doc.Commit.Short(), cmp.Or(doc.Branch, "a detached HEAD"),

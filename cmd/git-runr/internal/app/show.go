@@ -154,7 +154,7 @@ func (s *session) showRun(store *store.Store, run record.Run) error {
 	}
 	return s.printPaged(doc, func(w io.Writer) {
 		render.Run(w, doc.Run, treeDir(store, run.ID))
-		screen.When(w, !here, "which is not in this clone; once it is pushed: git fetch\n")
+		screen.When(w, !here, "That commit is not in this clone; once it is pushed: git fetch\n")
 		if n := len(run.Rounds); n > 0 {
 			render.Words(w, run.Rounds[n-1].Report.Summary, run.Rounds[n-1].Report.Prose())
 		}

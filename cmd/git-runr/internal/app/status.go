@@ -72,9 +72,19 @@ func (s *session) overviewGiven(store *store.Store) overview.Given {
 	return given
 }
 
-// notHere returns share.NotHere of the elected remote.
-func (s *session) notHere(ctx context.Context, store *store.Store, configured string) string {
-	remote, err := share.Unfetched(ctx, store, configured)
+// unfetched returns share.Unfetched of the configured remote. If the configuration cannot be read, it takes that of
+// git's.
+func (s *session) unfetched(ctx context.Context, store *store.Store) (string, error) {
+	configured := ""
+	if conf, err := s.configuration(store); err == nil {
+		configured = conf.Sync.Remote
+	}
+	return share.Unfetched(ctx, store, configured)
+}
+
+// notHere returns share.NotHere of the remote that unfetched returns.
+func (s *session) notHere(ctx context.Context, store *store.Store) string {
+	remote, err := s.unfetched(ctx, store)
 	if err != nil {
 		s.say("whether this clone has synced cannot be read: %v", err)
 	}

@@ -282,12 +282,12 @@ func remote(ctx context.Context, store *store.Store, conf *config.Config, offlin
 
 func locks(repo *gitstore.Repo) (all []Result) {
 	for _, lock := range repo.LeftLocks() {
-		remove := safetext.ShellLine("rm", lock.Path)
+		who, remove := "git", safetext.ShellLine("rm", lock.Path)
 		if lock.Ours {
-			remove = "git runr status"
+			who, remove = "git-runr", "git runr status"
 		}
-		all = append(all, fail("lock", fmt.Sprintf("%s is %s old%s; if no git is running:", lock.Path, lock.Age, lock.Holder),
-			remove))
+		all = append(all, fail("lock", fmt.Sprintf("%s is %s old%s; if no %s is running:", lock.Path, lock.Age, lock.Holder,
+			who), remove))
 	}
 	if len(all) == 0 {
 		all = append(all, ok("locks", "none is older than 10 seconds"))

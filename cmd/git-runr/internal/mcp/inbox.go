@@ -53,8 +53,10 @@ func (s *Server) list(ctx context.Context, c call, in listArgs) (outcome, error)
 		more = fmt.Sprintf("(%d more: review_list %s)\n", left, jsonOf(in))
 	}
 	text := "No submitted reviews found."
-	if why := c.NotHere(ctx); total == 0 && why != "" {
-		text += "\n" + line(why, maxString) + " The user can type: git runr sync"
+	if total == 0 {
+		if why := c.NotHere(ctx); why != "" {
+			text += "\n" + line(why, maxString) + " The user can type: git runr sync"
+		}
 	}
 	if len(rows) > 0 {
 		text = "## Review Inbox\n" + strings.Join(rows, "\n") + "\n" + more +

@@ -550,7 +550,10 @@ func writeSubmission(b *strings.Builder, sub record.Submission) {
 	}
 	for _, check := range sub.Checks {
 		if !check.OK() {
-			did := map[bool]string{true: " did not pass"}[check.NotRun == ""]
+			did := ""
+			if check.NotRun == "" {
+				did = " did not pass"
+			}
 			fmt.Fprintf(b, "check %s%s: %s: %s\n", line(check.Name, 200), did, line(check.Command, 500),
 				line(check.Why(), 500))
 			log := check.LogCommand(sub.Event)

@@ -89,20 +89,38 @@ func Runs(w io.Writer, runs []record.RunSummary, style ListStyle) {
 
 // RunState returns the state of a run in a word or two.
 func RunState(r record.RunSummary) screen.Text {
-	meaning := screen.MeaningOf(r.Status)
+	state, why := RunWords(r)
+	text := state
 	switch {
-	case r.Accepted != nil && r.Landed:
-		return screen.Warning.Of(fmt.Sprintf("landed (accepted %s)", r.Accepted))
-	case r.Accepted != nil:
-		return screen.Warning.Of(fmt.Sprintf("%s (accepted %s)", r.Status, r.Accepted))
-	case r.Landed:
-		return screen.Good.Of("landed")
-	case r.Reason != "" && (r.Status == record.RunReviewing || r.Status == record.RunStopped):
-		return meaning.Of("stopped: " + r.Reason)
-	case r.Reason != "":
-		return meaning.Of(fmt.Sprintf("%s (%s)", r.Status, r.Reason))
+	case why != "" && state == stopped:
+		text += ": " + why
+	case why != "":
+		text += " (" + why + ")"
 	}
-	return meaning.Of(string(r.Status))
+	switch {
+	case r.Accepted != nil:
+		return screen.Warning.Of(text)
+	case r.Landed:
+		return screen.Good.Of(text)
+	}
+	return screen.MeaningOf(r.Status).Of(text)
+}
+
+const stopped = string(record.RunStopped)
+
+// RunWords returns the state of a run in one word, and why it is in that state or who accepted it, or "".
+func RunWords(r record.RunSummary) (state, why string) {
+	state, why = string(r.Status), r.Reason
+	if why != "" && r.Status == record.RunReviewing { // what it waits for stopped it
+		state = stopped
+	}
+	if r.Landed {
+		state, why = "landed", ""
+	}
+	if r.Accepted != nil {
+		why = "accepted " + r.Accepted.String()
+	}
+	return state, why
 }
 
 // Run prints a run for people, with its status now. tree is its own working tree, in which commands for it run; "" if
@@ -126,7 +144,7 @@ func Run(w io.Writer, run record.Run, tree string) {
 	}
 	screen.When(w, run.Spending.String() != "", "\nthe agents took %s\n", run.Spending.String())
 	if run.Landed != nil {
-		safetext.Fprintf(w, "\n%s\n", run.WhereLanded())
+		safetext.Fprintf(w, "\n%s\n", run.Landed.Words())
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/diagnose"
@@ -161,13 +160,12 @@ type runsView struct {
 	Prev, Next string
 }
 
-// runState is the state of a run in the words of the terminal: Text is Word and then Rest.
-type runState struct{ Text, Word, Rest string }
+// runState is the state of a run in the words of the terminal.
+type runState struct{ Word, Why string }
 
 func stateOf(run record.RunSummary) runState {
-	text := render.RunState(run).Text
-	word, rest, _ := strings.Cut(text, " ")
-	return runState{text, strings.TrimSuffix(word, ":"), strings.Trim(rest, "()")}
+	word, why := render.RunWords(run)
+	return runState{word, why}
 }
 
 type runLine struct {
