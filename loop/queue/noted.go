@@ -6,20 +6,12 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/closing"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/record"
 )
-
-// nextNoted returns the oldest commit that a hook noted for the built-in reviewer and that is not in done, or "".
-func (w *Worker) nextNoted(done map[string]bool) (string, error) {
-	all, err := intake.AllNoted(w.Store)
-	next, _ := each.First(all, func(n intake.Noted) bool { return !done[string(n.Request.Subject.Commit)] })
-	return string(next.Request.Subject.Commit), err
-}
 
 // takeNoted examines a noted commit with rules and then with checks. If they find nothing, it records one event; else
 // it requests the review and records the check results as its answer.

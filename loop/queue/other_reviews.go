@@ -51,7 +51,12 @@ func (w *Worker) addOtherReviews(ctx context.Context, review record.Review, chan
 		Review: here}, open)
 	if subject.Commit != "" {
 		fixes := func(r record.ReviewSummary) bool { return slices.Contains(r.FixedBy, subject.Commit) }
-		fixed := func(r record.Review) []reply.Finding { return fixedIn(r, subject.Commit) }
+		fixed := func(r record.Review) []reply.Finding {
+			return slices.DeleteFunc(r.Findings(), func(f reply.Finding) bool {
+				answer, _ := r.AnswerTo(f.ID)
+				return answer.Kind != record.AnswerFixed || answer.Commit != subject.Commit
+			})
+		}
 		p.Fixes = w.gather(ctx, store.Filter{Limit: knownReviews, Some: true,
 			Mention: map[string]bool{string(subject.Commit): true}, Review: fixes}, fixed)
 	}
@@ -71,14 +76,6 @@ func (w *Worker) gather(ctx context.Context, filter store.Filter,
 		}
 	}
 	return shortened(all)
-}
-
-// fixedIn returns the findings that were answered as fixed by commit.
-func fixedIn(r record.Review, commit gitstore.ID) []reply.Finding {
-	return slices.DeleteFunc(r.Findings(), func(f reply.Finding) bool {
-		answer, _ := r.AnswerTo(f.ID)
-		return answer.Kind != record.AnswerFixed || answer.Commit != commit
-	})
 }
 
 // shortened limits the number and length of findings from other reviews.

@@ -17,8 +17,14 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// next returns the oldest review that waits for an agent of this worker and is not in done.
+// next returns the oldest commit that a hook noted for the built-in reviewer, else the oldest review that waits for an
+// agent of this worker; not those in done.
 func (w *Worker) next(ctx context.Context, done map[string]bool) (string, error) {
+	all, err := intake.AllNoted(w.Store)
+	noted, found := each.First(all, func(n intake.Noted) bool { return !done[string(n.Request.Subject.Commit)] })
+	if err != nil || found {
+		return string(noted.Request.Subject.Commit), err
+	}
 	waiting, err := w.waiting(ctx, func(r record.ReviewSummary) bool { return !done[r.ID] && len(w.dueAgents(r)) > 0 })
 	if err != nil || len(waiting) == 0 {
 		return "", err

@@ -89,10 +89,7 @@ func (s *scheduler) pick(ctx context.Context) (place func(), next string, err er
 	if place, err = s.slots.take(); place == nil {
 		return nil, "", err
 	}
-	if next, err = s.nextNoted(s.seen); next == "" && err == nil {
-		next, err = s.next(ctx, s.seen)
-	}
-	if next == "" {
+	if next, err = s.next(ctx, s.seen); next == "" {
 		place()
 	} else if err == nil { // its commit may now consist of reviewed ones: then taking the review closes it
 		err = s.follow(ctx)
