@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/anchor"
@@ -52,31 +51,28 @@ func Places(ctx context.Context, s *store.Store, comments []record.Comment, at g
 	if err != nil {
 		return nil, fmt.Errorf("place comments: %w", err)
 	}
-	order := make([]int, len(comments))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		a, b := comments[i], comments[j]
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Blob, b.Blob))
-	})
-	p := placer{repo: s.Repo, at: tree, found: map[renamesKey]map[string]string{}}
+	p := newPlacer(s, tree)
 	placed := make([]Placed, len(comments))
-	for _, i := range order {
-		if placed[i], err = p.place(ctx, comments[i]); err != nil {
-			return nil, fmt.Errorf("place comment %s: %w", comments[i].ID, err)
+	for i, c := range comments {
+		if placed[i], err = p.place(ctx, c); err != nil {
+			return nil, fmt.Errorf("place comment %s: %w", c.ID, err)
 		}
 	}
 	return placed, nil
 }
 
-// placer places comments in one tree. It caches what the next comment probably needs.
+// placer places comments in one tree. It keeps what it has read and compared for the next comment.
 type placer struct {
 	repo     *gitstore.Repo
 	at       gitstore.ID
 	found    map[renamesKey]map[string]string // renames
-	compared comparedFiles
-	texts    map[gitstore.ID]version // the texts read last
+	compared map[versions]*anchor.Relocation
+	texts    map[gitstore.ID]version
+}
+
+func newPlacer(s *store.Store, at gitstore.ID) *placer {
+	return &placer{s.Repo, at, map[renamesKey]map[string]string{}, map[versions]*anchor.Relocation{},
+		map[gitstore.ID]version{}}
 }
 
 type renamesKey struct {
@@ -84,11 +80,8 @@ type renamesKey struct {
 	rewritten bool
 }
 
-// comparedFiles caches the last comparison of a file with the version of a comment.
-type comparedFiles struct {
-	old, new   gitstore.ID
-	relocation *anchor.Relocation
-}
+// versions are two versions of a file, as their blobs.
+type versions struct{ old, new gitstore.ID }
 
 // version is the content of a file.
 type version struct {
@@ -172,10 +165,11 @@ func (p *placer) relocate(c record.Comment, old, now version, end int) (newStart
 	case old.id == now.id:
 		return c.StartLine, end, ""
 	}
-	if p.compared.relocation == nil || p.compared.old != old.id || p.compared.new != now.id {
-		p.compared = comparedFiles{old.id, now.id, anchor.NewRelocation(old.text, now.text)}
+	both := versions{old.id, now.id}
+	if p.compared[both] == nil {
+		p.compared[both] = anchor.NewRelocation(old.text, now.text)
 	}
-	return p.compared.relocation.Find(c.StartLine, end, quoted)
+	return p.compared[both].Find(c.StartLine, end, quoted)
 }
 
 // old returns the version on which the comment was made; it is empty if that is missing.
@@ -213,9 +207,6 @@ func (p *placer) version(ctx context.Context, treeish gitstore.ID, file string) 
 	return p.read(ctx, entry.ID)
 }
 
-// textsKept is the number of texts that a placer caches.
-const textsKept = 4
-
 // read reads a blob. If the blob is too large, the version has no lines.
 func (p *placer) read(ctx context.Context, id gitstore.ID) (version, error) {
 	if known, ok := p.texts[id]; ok {
@@ -228,20 +219,14 @@ func (p *placer) read(ctx context.Context, id gitstore.ID) (version, error) {
 		v.why, err = whyLarge, nil
 	case err != nil:
 		return version{}, err
-	case isBinary(text):
+	case bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0: // git's rule
 		v.why = whyBinary
 	default:
 		v.rows = anchor.SplitLines(string(text))
 	}
-	if p.texts == nil || len(p.texts) >= textsKept {
-		p.texts = map[gitstore.ID]version{}
-	}
 	p.texts[id] = v
 	return v, err
 }
-
-// isBinary reports whether text is binary, by git's rule.
-func isBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 }
 
 // renames returns the renames between the comment's commit and the tree, or none if git cannot detect them because the
 // commit is missing or the change too large.
@@ -271,7 +256,7 @@ func Anchor(ctx context.Context, s *store.Store, subject record.Subject, file st
 // anchoredText reads the file of c in the version of c. A file of the old version may be given by its new name, and
 // gets its old name. A comment on the whole of a deleted file moves to the old side.
 func anchoredText(ctx context.Context, s *store.Store, subject record.Subject, c *record.Comment) ([]byte, error) {
-	p := placer{repo: s.Repo, at: subject.Tree, found: map[renamesKey]map[string]string{}}
+	p := newPlacer(s, subject.Tree)
 	now, err := p.version(ctx, c.Commit, c.File)
 	if noSuchFile(err) && c.Side == record.SideNew && c.StartLine == 0 {
 		if old, oldErr := p.version(ctx, subject.Base, c.File); oldErr == nil {
