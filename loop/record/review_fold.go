@@ -39,7 +39,6 @@ func (r *Review) judge(e Event, j Judgement) {
 		}
 	}
 	r.Judgements = append(r.Judgements, j)
-	r.took(j.took(e))
 	r.keepFailures(slices.Clone(r.Failures))
 }
 
@@ -260,6 +259,9 @@ func (r *Review) Apply(e Event) error {
 		maps.Copy(logs, r.Logs)
 		r.Logs = logs
 	}
+	if spent, ok := payload.(spender); ok { // whether the event counts or not
+		r.took(spent.took(e))
+	}
 	if sub, ok := payload.(Submission); ok && r.reopensFor(sub) {
 		r.reopen(e, by) // the clone that closed it did not know of this verdict
 	}
@@ -270,7 +272,6 @@ func (r *Review) Apply(e Event) error {
 		r.Lost = append(r.Lost, Lost{
 			Event: e.ID, Type: e.Type, By: e.Actor, Actor: by.Actor, Writer: e.Writer, At: e.Timestamp, Why: refused.Error(),
 		})
-		r.took(SpentOn(e))
 		return nil
 	}
 	if err == nil {
@@ -360,7 +361,6 @@ func insertBefore[T any](all []T, one T, objects func(T) bool) []T {
 // fail records why a reviewer could not be run, keeping the newest failure per reviewer and clone.
 func (r *Review) fail(e Event, failure Failure) {
 	failure.At, failure.Reviewer, failure.Writer = e.Timestamp, e.Source, e.Writer
-	r.took(failure.took(e))
 	earlier := slices.DeleteFunc(slices.Clone(r.Failures), func(f Failure) bool {
 		return f.Reviewer == e.Source && f.Writer == e.Writer
 	})
@@ -428,7 +428,6 @@ func (r *Review) submit(e Event, submission Submission) {
 	if submission.Decision == Approve {
 		submission.Recorder = e.Actor
 	}
-	r.took(submission.took(e))
 	submission.asComment()
 	reviews := r.Status == ReviewOpen || r.Claim != nil && hasPerson(r.StillAsked(), r.Claim.By) &&
 		SameActor(r.Claim.By, submission.Reviewer)
@@ -485,6 +484,5 @@ func (r Review) StatusAfter(e Event) string {
 
 func (r *Review) verified(e Event, v Verification) {
 	v.At, v.Event = e.Timestamp, e.ID
-	r.took(v.took(e))
 	r.Verifications = append(r.Verifications, v)
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -109,26 +110,14 @@ func (s *Store) ReviewAbout(ctx context.Context, typed, word string) (record.Rev
 }
 
 // roundAfter returns the newest review that follows another and was not cancelled, or "".
-func (s *Store) roundAfter(ctx context.Context, id string) (next string, err error) {
-	err = s.withIndex(ctx, func(idx *index) error {
-		entries, err := idx.stack.Newest(map[uint64]bool{kindReview.mark(markOfText("follows", id)): true})
-		var newest uint64
-		next = ""
-		for _, r := range rowsOf(entries) {
-			if !r.begun() || r.status == string(record.ReviewCancelled) || next != "" && r.seq <= newest {
-				continue
-			}
-			line, err := loadLine[record.ReviewSummary](&r)
-			if err != nil {
-				return err
-			}
-			if line.Follows == id {
-				next, newest = r.id, r.seq
-			}
-		}
-		return err
+func (s *Store) roundAfter(ctx context.Context, id string) (string, error) {
+	later, err := s.linesMarked(ctx, markOfText("follows", id), 0, func(line record.ReviewSummary) bool {
+		return line.Follows == id && line.Status != record.ReviewCancelled
 	})
-	return next, err
+	if err != nil || len(later) == 0 {
+		return "", err
+	}
+	return slices.MaxFunc(later, func(a, b record.ReviewSummary) int { return cmp.Compare(a.Clock, b.Clock) }).ID, nil
 }
 
 // Since is the difference between two rounds of a change, without changes that came only from the base.

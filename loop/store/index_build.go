@@ -135,12 +135,12 @@ func (s *Store) foldOn(ctx context.Context, idx *index, of entity, fresh []recor
 // newRow returns the row to write for a run or review in state st, with refs to events. was has the fields that do not
 // follow from these.
 func newRow(of entity, was row, st *state, events []record.Event) (folded, error) {
-	r, summary, err := st.row()
+	r := was
+	r.entity = of
+	summary, err := st.describe(&r)
 	if err != nil {
 		return folded{}, err
 	}
-	r.entity, r.seq, r.events, r.covered, r.kept, r.older, r.whole = of, was.seq, was.events, was.covered, was.kept,
-		was.older, was.whole
 	out := folded{row: &r, branch: st.review.Request.Subject.Branch,
 		Row: segment.Row{Parts: [segment.Parts][]byte{partSummary: summary, partRefs: encodeRefs(events)}}}
 	if was.keepsState(r.events) {

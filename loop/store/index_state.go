@@ -49,22 +49,19 @@ func decodeState(kind entityKind, data []byte) (state, error) {
 	return st, nil
 }
 
-// row returns the row's fields that follow from the state, and the encoded summary.
-func (st *state) row() (r row, summary []byte, err error) {
-	if st.kind == kindReview {
-		s := st.review.Summary()
-		r.status, r.sort, r.closed = string(st.review.Status), s.SortKey().UnixMilli(), max(0, s.ClosedAt.UnixMilli())
-		r.need, r.critical, r.waits, r.topic = s.Need(), s.Critical, slices.ContainsFunc(s.Waiting, record.IsAgent), s.Topic()
-		r.created, r.updated, r.spent = s.CreatedAt.UnixMilli(), s.UpdatedAt.UnixMilli(), s.Usage != spend.Usage{}
-		summary, err = json.Marshal(s)
-	} else {
+// describe fills in the row's fields that follow from the state, and returns the encoded summary.
+func (st *state) describe(r *row) ([]byte, error) {
+	if st.kind == kindRun {
 		s := st.run.Summary()
 		r.status, r.sort = string(s.Status), s.CreatedAt.UnixMilli()
 		r.created, r.updated, r.spent = s.CreatedAt.UnixMilli(), s.UpdatedAt.UnixMilli(), s.Usage != spend.Usage{}
-		summary, err = json.Marshal(s)
+		return json.Marshal(s)
 	}
-	r.kind = st.kind
-	return r, summary, err
+	s := st.review.Summary()
+	r.status, r.sort, r.closed = string(st.review.Status), s.SortKey().UnixMilli(), max(0, s.ClosedAt.UnixMilli())
+	r.need, r.critical, r.waits, r.topic = s.Need(), s.Critical, slices.ContainsFunc(s.Waiting, record.IsAgent), s.Topic()
+	r.created, r.updated, r.spent = s.CreatedAt.UnixMilli(), s.UpdatedAt.UnixMilli(), s.Usage != spend.Usage{}
+	return json.Marshal(s)
 }
 
 // When the state of a run or review is kept in the index: from stateFrom events on, if it is small, or else after

@@ -17,19 +17,14 @@ func closedOverMark() uint64 { return markOfText("closed", "over") }
 
 // Decided lists the reviews in which people refuse (record.RequestChanges) or approve (record.Approve), newest first,
 // at most most. It leaves out withdrawn requests.
-func (s *Store) Decided(ctx context.Context, decision record.Decision,
-	most int) (found []record.ReviewSummary, err error) {
-	err = s.withIndex(ctx, func(idx *index) (err error) {
-		found, err = idx.linesMarked(markOfDecision(decision), most, func(line record.ReviewSummary) bool {
-			by := line.Refusers
-			if decision == record.Approve {
-				by = line.Approvers
-			}
-			return len(by) > 0 && line.Status != record.ReviewCancelled
-		})
-		return err
+func (s *Store) Decided(ctx context.Context, decision record.Decision, most int) ([]record.ReviewSummary, error) {
+	return s.linesMarked(ctx, markOfDecision(decision), most, func(line record.ReviewSummary) bool {
+		by := line.Refusers
+		if decision == record.Approve {
+			by = line.Approvers
+		}
+		return len(by) > 0 && line.Status != record.ReviewCancelled
 	})
-	return found, err
 }
 
 // closedOverShown is the maximum number of reviews that ClosedOver names.
@@ -54,12 +49,21 @@ func (s *Store) ClosedOver(me string) []string {
 	})
 }
 
-// linesMarked lists the reviews with a mark that are wanted, newest first, at most most.
+// linesMarked lists the reviews with a mark that are wanted, newest first, at most most; 0 means all.
+func (s *Store) linesMarked(ctx context.Context, mark uint64, most int,
+	wanted func(record.ReviewSummary) bool) (found []record.ReviewSummary, err error) {
+	err = s.withIndex(ctx, func(idx *index) (err error) {
+		found, err = idx.linesMarked(mark, most, wanted)
+		return err
+	})
+	return found, err
+}
+
 func (idx *index) linesMarked(mark uint64, most int,
 	wanted func(record.ReviewSummary) bool) (found []record.ReviewSummary, err error) {
 	entries, err := idx.stack.Newest(map[uint64]bool{kindReview.mark(mark): true})
 	for _, r := range rowsOf(entries) {
-		if err != nil || len(found) == most {
+		if err != nil || most > 0 && len(found) == most {
 			return found, err
 		}
 		if !r.begun() {
