@@ -1,7 +1,6 @@
 package record
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore/each"
@@ -137,11 +136,8 @@ func stepIntervene(reason string) NextStep {
 
 // Reasons returns the registry, in the order in which help lists it.
 func Reasons() []Reason {
-	return slices.Concat(reviewReasons(), agentReasons(), otherReasons())
-}
-
-func reviewReasons() []Reason {
 	loopSteps := []NextStep{stepResume, stepIntervene(InterveneReviewLoop), StepAudit}
+	retry := []NextStep{stepResume, stepLog, stepAbort}
 	return []Reason{
 		{ReasonReviewLoop, "review loop",
 			"The reviewer's findings are still unmet and the retries are used up, or one finding " +
@@ -161,12 +157,6 @@ func reviewReasons() []Reason {
 		{ReasonNothing, "nothing to review",
 			"The reviewer would have been shown nothing of the change; that is never a pass.", FamilyReview, false, 5, false, "",
 			[]NextStep{stepShow, stepReport, stepAbort}},
-	}
-}
-
-func agentReasons() []Reason {
-	retry := []NextStep{stepResume, stepLog, stepAbort}
-	return []Reason{
 		{ReasonNoChange, "no change", "The implementer ended without changing a file.", FamilyAgent, true, 4, false,
 			InterveneNoProgress, []NextStep{stepIntervene(InterveneNoProgress), stepResume, stepAbort}},
 		{ReasonBlocked, "implementer blocked", "The implementer reported that it could not do the work.", FamilyAgent, true,
@@ -191,11 +181,6 @@ func agentReasons() []Reason {
 			"Refs, hooks or configuration of the repository changed while an agent, a check or a hook ran, which is not part " +
 				"of their work. If you changed them, go on; otherwise put them back first.", FamilyAgent, true, 4, false,
 			InterveneAgent, retry},
-	}
-}
-
-func otherReasons() []Reason {
-	return []Reason{
 		{ReasonChecksNotRun, "checks not run",
 			"A check could not start, which is not a pass: its program, a dependency or the network is missing. Provide that, " +
 				"or let setup under [worktree] in .runr.toml do so, and resume.", FamilySetup, true, 4, false,

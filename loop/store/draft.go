@@ -64,8 +64,13 @@ func (s *Store) TypedDir() string { return filepath.Join(s.Repo.StateDir(), "typ
 // Draft returns what actor has written for a review, or an empty draft. It leaves out what is already submitted, which
 // a killed process may not have removed.
 func (s *Store) Draft(review record.Review, actor string) (Draft, error) {
+	return s.readDraft(review, actor, s.draftPath(review.ID, actor))
+}
+
+// readDraft is Draft for a file; actor is whose it is if the file does not say that.
+func (s *Store) readDraft(review record.Review, actor, path string) (Draft, error) {
 	d := Draft{Actor: actor, Comments: []record.Comment{}, taken: comment.IDs(review.Comments())}
-	data, err := safefile.ReadFile(s.draftPath(review.ID, actor))
+	data, err := safefile.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return d, nil
 	}
@@ -73,11 +78,11 @@ func (s *Store) Draft(review record.Review, actor string) (Draft, error) {
 		return d, fmt.Errorf("read draft: %w", err)
 	}
 	if json.Unmarshal(data, &d) != nil {
-		return Draft{Actor: actor, Comments: []record.Comment{}, taken: d.taken}, s.setAside(s.draftPath(review.ID, actor))
+		return Draft{Actor: actor, Comments: []record.Comment{}, taken: d.taken}, s.setAside(path)
 	}
 	d.Comments = slices.DeleteFunc(d.Comments, func(c record.Comment) bool { return d.taken[c.ID] })
 	if slices.ContainsFunc(review.Submissions, func(s record.Submission) bool {
-		return record.SameActor(s.Reviewer, actor) && s.Report.Summary == d.Message
+		return record.SameActor(s.Reviewer, d.Actor) && s.Report.Summary == d.Message
 	}) {
 		d.Message = ""
 	}
@@ -103,18 +108,7 @@ func (s *Store) drafts(review record.Review) ([]Draft, error) {
 	}
 	var drafts []Draft
 	for _, path := range files {
-		var whose struct{ Actor string }
-		data, err := safefile.ReadFile(path)
-		if err != nil {
-			return drafts, fmt.Errorf("list drafts: %w", err)
-		}
-		if json.Unmarshal(data, &whose) != nil {
-			if err := s.setAside(path); err != nil {
-				return drafts, fmt.Errorf("list drafts: %w", err)
-			}
-			continue
-		}
-		d, err := s.Draft(review, whose.Actor)
+		d, err := s.readDraft(review, "", path)
 		if err != nil {
 			return drafts, err
 		}
