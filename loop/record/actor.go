@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/prose"
+	"github.com/git-runr/git-runr/loop/reply"
 )
 
 // maxActor is the maximum length of an actor's name, in bytes.
@@ -92,3 +93,139 @@ const Human = "human"
 
 // by returns the actor, and held reports whether another actor's claim prevents the event.
 func (p ActorPayload) by() (who ActorPayload, held bool) { return p, true }
+
+// Voice says how an event came to speak in the name of its actor. The fold fills it in.
+type Voice struct {
+	// Recorder is the identity that git gave the event, if it spoke in another person's name. Approvals always have it.
+	Recorder string `json:"recorded_by,omitempty"`
+	Writer   string `json:"writer,omitempty"` // of the log with the event; not for what an agent submits
+	// LogOf is the identity that was the first to speak about the review in that log, if that is not Recorder or the
+	// actor.
+	LogOf string `json:"log_of,omitempty"`
+}
+
+// voice returns how an event of the review speaks in actor's name.
+func (r Review) voice(e Event, actor string) Voice {
+	v := Voice{Writer: e.Writer}
+	if ByAnother(actor, e.Actor) {
+		v.Recorder = e.Actor
+	}
+	if first := r.Logs[e.Writer]; first != "" && ByAnother(first, e.Actor) {
+		v.LogOf = first
+	}
+	return v
+}
+
+// VoiceIn returns the voice of user's next event in actor's name, in the log of writer.
+func (r Review) VoiceIn(writer, actor, user string) Voice {
+	return r.voice(Event{Actor: user, Writer: writer}, actor)
+}
+
+// byAnother reports whether somebody else recorded it in actor's name.
+func (v Voice) byAnother(actor string) bool { return v.Recorder != "" && ByAnother(actor, v.Recorder) }
+
+// takesBack reports whether v may withdraw or confirm what was said earlier in the same actor's name. Nobody else does
+// that for a person who spoke in person, and nobody does it in the log of somebody else, unless the earlier event is
+// in that log too: people and agents may share a clone.
+func (v Voice) takesBack(earlier Voice, actor string) bool {
+	return (!v.byAnother(actor) || earlier.byAnother(actor)) &&
+		(v.LogOf == "" || earlier.Writer == "" || v.Writer == earlier.Writer)
+}
+
+// inOtherLog says why v, in the log of somebody else, does not take back what was said earlier.
+func (v Voice) inOtherLog(earlier Voice) string {
+	return fmt.Sprintf("the verdict is in the log of writer %.7s, and this one is the log of %s. Say it in that clone.",
+		earlier.Writer, v.LogOf)
+}
+
+// Of returns actor, a person without the session, and what is known of who recorded it:
+// "Bob <bob@x> (writer 7692df5)". Only the last part in parentheses comes from the log.
+func (v Voice) Of(actor string) string {
+	name := Plain(actor)
+	if end := strings.LastIndexByte(name, '>'); end >= 0 {
+		name = name[:end+1]
+	}
+	if said := v.Beside(actor); said != "" {
+		return fmt.Sprintf("%s (%s)", name, said)
+	}
+	return name
+}
+
+// Beside returns what is known of who recorded something in actor's name: "writer 7692df5".
+func (v Voice) Beside(actor string) string {
+	var said []string
+	if v.byAnother(actor) {
+		said = append(said, "recorded by "+v.Recorder)
+	}
+	if v.Writer != "" {
+		said = append(said, fmt.Sprintf("writer %.7s", v.Writer))
+	}
+	if v.LogOf != "" {
+		said = append(said, "the log of "+v.LogOf)
+	}
+	return strings.Join(said, ", ")
+}
+
+// Plain returns an actor without the brackets that make a part of the name look like an address.
+func Plain(actor string) string {
+	at := max(0, strings.LastIndexByte(actor, '<'))
+	return strings.NewReplacer("<", "", ">", "").Replace(actor[:at]) + actor[at:]
+}
+
+// Looked says who looked at a change. The built-in reviewer matches rules and reads no code, so a change in which it
+// found nothing is "checked", never reviewed or passed.
+type Looked string
+
+const (
+	LookedRules  Looked = "rules"
+	LookedAgent  Looked = "agent"
+	LookedPerson Looked = "person"
+)
+
+// Builtin names the reviewer that matches rules.
+const Builtin = "builtin"
+
+// lookedBy tells the kind of reviewer from its name and the format of its report.
+func lookedBy(reviewer, format string) Looked {
+	switch {
+	case format == reply.FormatHuman:
+		return LookedPerson
+	case reviewer == Builtin:
+		return LookedRules
+	}
+	return LookedAgent
+}
+
+// Of returns the verdict v as l may give it: a pass by rules is only "checked".
+func (l Looked) Of(v reply.Verdict) reply.Verdict {
+	if l == LookedRules && v.Passed() {
+		return reply.Checked
+	}
+	return v
+}
+
+// farther returns the one of l and than that says more.
+func (l Looked) farther(than Looked) Looked {
+	ranks := []Looked{"", LookedRules, LookedAgent, LookedPerson}
+	return ranks[max(0, slices.Index(ranks, l), slices.Index(ranks, than))]
+}
+
+// read sets l from a recorded report and adjusts the report's verdicts to it.
+func (l *Looked) read(reviewer string, r *reply.Report) {
+	*l = lookedBy(reviewer, r.Format)
+	r.Verdict, r.Effective = l.Of(r.Verdict), l.Of(r.Effective)
+	r.Approved = r.Approved && *l != LookedRules
+}
+
+// Says describes a result for people: said, as Report.Says gives it, and by whom. For a check by rules it says that
+// nobody has read the code.
+func Says(by, said string, findings int) string {
+	if said != string(reply.Checked) {
+		return fmt.Sprintf("by %s: %s", by, said)
+	}
+	found := "nothing found"
+	if findings > 0 {
+		found = fmt.Sprintf("%d noted", findings)
+	}
+	return fmt.Sprintf("checked by %s: %s; nobody has read the code", by, found)
+}

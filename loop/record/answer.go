@@ -87,3 +87,87 @@ type FindingAnswer struct {
 func (p FindingAnswer) by() (who ActorPayload, held bool) {
 	return ActorPayload{Actor: p.Actor, Force: p.Force, Claim: p.Claim}, true
 }
+
+// Reply is what somebody says in the thread of a finding or comment, or about a review as a whole. It closes nothing;
+// an Answer does.
+type Reply struct {
+	ID      gitstore.ID `json:"id,omitempty"`      // the event that records it; filled in by the fold
+	Finding string      `json:"finding,omitempty"` // the id of the finding or comment; "": the review as a whole
+	Text    string      `json:"text"`              // Markdown, at most MaxMessage bytes
+	Actor   string      `json:"actor"`
+	At      time.Time   `json:"at,omitzero"` // filled in by the fold
+	Voice
+}
+
+// EventReviewReplied is allowed in every status: a conversation goes on after a review is closed.
+var EventReviewReplied = reviewEventType("review_replied", "replied to", always, (*Review).reply, nil)
+
+func (p Reply) by() (who ActorPayload, held bool) { return ActorPayload{Actor: p.Actor}, false }
+
+func (r *Review) reply(e Event, p Reply) {
+	p.ID, p.Voice, p.At = e.ID, r.voice(e, p.Actor), e.Timestamp
+	r.Replies = append(r.Replies, p)
+}
+
+// Check returns an *InputError for a reply that is empty, too long, or has no actor.
+func (p Reply) Check() error {
+	switch {
+	case strings.TrimSpace(p.Text) == "":
+		return &InputError{"a reply needs a text: -m TEXT"}
+	case len(p.Text) > MaxMessage:
+		return &InputError{fmt.Sprintf("a reply has at most %d bytes; this one has %d", MaxMessage, len(p.Text))}
+	}
+	return CheckActor(p.Actor)
+}
+
+// RepliesTo returns the replies in the thread of a finding or comment, by any of its ids, oldest first; "" names the
+// review as a whole.
+func (r Review) RepliesTo(finding string) []Reply {
+	ids := []string{""}
+	if finding != "" {
+		ids = r.sameIDs(finding)
+	}
+	return slices.DeleteFunc(slices.Clone(r.Replies), func(p Reply) bool { return !slices.Contains(ids, p.Finding) })
+}
+
+// Given hands a review to other people, in place of those asked before.
+type Given struct {
+	People []string `json:"people"` // "Name <address>"
+	Each   bool     `json:"each,omitempty"`
+	Actor  string   `json:"actor"`
+	Force  bool     `json:"force,omitempty"` // even if somebody else has claimed it
+}
+
+// Handover is a Given that was folded, with the people asked before.
+type Handover struct {
+	Given
+	From []string  `json:"from,omitempty"` // none: anybody
+	At   time.Time `json:"at"`
+}
+
+// Words says who gave the review to whom: "given to Bob <bob@x> by Ann <ann@x>".
+func (h Handover) Words() string {
+	return "given to " + strings.Join(h.People, ", ") + " by " + Plain(h.Actor)
+}
+
+// FirstAsked returns the people whom the request asked, before the review was given to others; none: anybody.
+func (r Review) FirstAsked() []string {
+	if len(r.Handovers) > 0 {
+		return r.Handovers[0].From
+	}
+	return r.Request.People
+}
+
+// EventReviewGiven is allowed until somebody has answered. It ends the claim of whoever was going to review.
+var EventReviewGiven = reviewEventType("review_given", "given to somebody else", []ReviewStatus{ReviewOpen},
+	(*Review).give, nil)
+
+func (p Given) by() (who ActorPayload, held bool) {
+	return ActorPayload{Actor: p.Actor, Force: p.Force}, true
+}
+
+func (r *Review) give(e Event, p Given) {
+	r.dropClaim(e, p.Actor)
+	r.Handovers = append(r.Handovers, Handover{p, r.Request.People, e.Timestamp})
+	r.Request.People, r.Request.Each = p.People, p.Each
+}

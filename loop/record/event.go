@@ -15,6 +15,7 @@ import (
 	"github.com/git-runr/git-runr/loop/internal/strictjson"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // FormatVersion is the version of the event envelope that this program writes.
@@ -252,4 +253,83 @@ func (e *Event) retitle() {
 	for _, verdict := range []reply.Verdict{reply.Pass, reply.PassWithNotes} {
 		e.Title = strings.Replace(e.Title, " "+string(verdict)+" by "+Builtin, " "+string(reply.Checked)+" by "+Builtin, 1)
 	}
+}
+
+// eventNotes maps the names of event types to the functions that write their notes.
+var eventNotes = map[string]func(Event) (gitstore.ID, string){}
+
+// eventSpent maps the names of event types to functions that return the agent and the usage of its calls.
+var eventSpent = map[string]func(Event) (agent string, spent spend.Spent){}
+
+// spender is the payload of an event that records calls of an agent.
+type spender interface {
+	took(Event) (agent string, spent spend.Spent)
+}
+
+// SpentOn returns the agent that e records calls of, and their usage.
+func SpentOn(e Event) (agent string, spent spend.Spent) {
+	if of := eventSpent[e.Type]; of != nil {
+		return of(e)
+	}
+	return "", spend.Spent{}
+}
+
+// newEventType returns an event type whose note is written by note, or has none if note is nil. It panics at
+// program start for a type without a fold, whose events every clone would lose.
+func newEventType[P any](name string, unfolded bool, note func(Event, P) (gitstore.ID, string)) EventType[P] {
+	t := EventType[P]{name}
+	if unfolded {
+		panic("record: no fold for " + name)
+	}
+	var empty P
+	if _, spends := any(empty).(spender); spends {
+		eventSpent[name] = func(e Event) (string, spend.Spent) {
+			p, _ := t.Payload(e) // the zero payload if it cannot be decoded
+			return any(p).(spender).took(e)
+		}
+	}
+	if note != nil {
+		eventNotes[name] = func(e Event) (gitstore.ID, string) {
+			p, err := t.Payload(e)
+			if err != nil {
+				return "", ""
+			}
+			return note(e, p)
+		}
+	}
+	return t
+}
+
+// NoteOf returns the commit that gets a note about e and the note's text, one or more lines. The commit is "" if
+// the event has no note.
+func NoteOf(e Event) (gitstore.ID, string) {
+	if note := eventNotes[e.Type]; note != nil {
+		return note(e)
+	}
+	return "", ""
+}
+
+// SubmissionTitle summarizes a submission for the subject of its event.
+func SubmissionTitle(sub Submission) string {
+	sub.asComment() // as in the fold, so that the title counts what show counts
+	if sub.Outcome == OutcomeNothing {
+		return "nothing to review"
+	}
+	if sub.Decision != "" {
+		return fmt.Sprintf("%s by %s, %s", sub.Decision, sub.Reviewer, prose.Count(len(sub.Comments), "comment"))
+	}
+	sub.Report.Effective = lookedBy(sub.Reviewer, sub.Report.Format).Of(sub.Report.Effective)
+	return fmt.Sprintf("%s by %s, %s", sub.Report.Says(), sub.By(sub.Reviewer), sub.Report.Gist())
+}
+
+// SaysPass reports whether e completes a run and its title calls the result a pass. Older programs wrote that even if
+// only rules had looked, which the event itself does not show.
+func (e Event) SaysPass() bool {
+	return e.Type == EventRunCompleted.Name && strings.HasSuffix(e.Title, ": "+ResultPass)
+}
+
+// WithResult returns e with the actual result of its run in the title. SaysPass must be true of e.
+func (e Event) WithResult(result string) Event {
+	e.Title = strings.TrimSuffix(e.Title, ResultPass) + result
+	return e
 }

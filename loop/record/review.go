@@ -1,11 +1,14 @@
 package record
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/each"
+	"github.com/git-runr/git-runr/loop/change"
 	"github.com/git-runr/git-runr/loop/comment"
 	"github.com/git-runr/git-runr/loop/spend"
 	"github.com/git-runr/git-runr/loop/track"
@@ -156,4 +159,117 @@ const minClaimID = 7
 // Is reports whether id, or a prefix of the claim's id, identifies the claim.
 func (c *Claim) Is(id gitstore.ID) bool {
 	return c.ID == id || len(id) >= minClaimID && strings.HasPrefix(string(c.ID), string(id))
+}
+
+// The change under review: see package change.
+type (
+	Subject     = change.Subject
+	SubjectKind = change.Kind
+)
+
+const (
+	SubjectCommit   = change.Commit
+	SubjectRange    = change.Range
+	SubjectWorktree = change.Worktree
+	SubjectStaged   = change.Staged
+)
+
+// Comments of people on lines: see package comment.
+type (
+	Comment = comment.Comment
+	Side    = comment.Side
+)
+
+const (
+	SideNew = comment.New
+	SideOld = comment.Old
+)
+
+// Amending, rebasing, squashing or merging on a forge replaces the reviewed commit. A Move event records where the
+// code of a review went, together with the notes of the old commit, so that every clone writes the same notes on
+// the new one.
+
+// MoveState is what became of the code that a review saw.
+type MoveState string
+
+const (
+	MoveCarried MoveState = "carried" // another commit has the same change with the same content
+	MoveStale   MoveState = "stale"   // the replacement has other content and has to be reviewed again
+	MoveGone    MoveState = "gone"    // neither the code nor a replacement is on any branch
+)
+
+// Move records where the code of a review went.
+type Move struct {
+	From  gitstore.ID `json:"from"`            // the commit that was reviewed
+	To    gitstore.ID `json:"to,omitempty"`    // the commit that has the code now; "" if it is gone
+	Base  gitstore.ID `json:"base,omitempty"`  // the commit that To is compared with
+	State MoveState   `json:"state"`           //
+	How   string      `json:"how,omitempty"`   // what git reported: amend, rebase; "" if To was found by content or author
+	Again string      `json:"again,omitempty"` // for stale code: the review of To
+	// To's committer date, the same in every clone; if the code is gone, the event's time
+	When time.Time `json:"when"`
+	Said []Saying  `json:"said,omitempty"` // for carried code: the lines of From's note
+	// Unseen lists, for a carried range, the commits that its reviewer did not see.
+	Unseen []gitstore.ID `json:"unseen_commits,omitempty"`
+}
+
+// same reports whether two moves have the same target and state.
+func (m Move) same(o Move) bool { return m.To == o.To && m.State == o.State }
+
+func (m Move) by() (who ActorPayload, held bool) { return ActorPayload{}, false }
+
+func (m Move) Title() string {
+	if m.To == "" {
+		return fmt.Sprintf("%s is %s", m.From.Short(), m.State)
+	}
+	return fmt.Sprintf("%s to %s, %s", m.From.Short(), m.To.Short(), m.State)
+}
+
+// moved records where the code went, once.
+func (r *Review) moved(_ Event, m Move) {
+	if !r.hasMoved(m) {
+		r.Moves = append(slices.Clip(r.Moves), m)
+	}
+}
+
+// hasMoved reports whether m is recorded already. Code that is gone may come back and go again.
+func (r Review) hasMoved(m Move) bool {
+	if n := len(r.Moves); m.State == MoveGone || n > 0 && r.Moves[n-1].State == MoveGone {
+		return n > 0 && r.Moves[n-1].same(m)
+	}
+	return slices.ContainsFunc(r.Moves, m.same)
+}
+
+// At returns the commit that has the code of the review now: the newest it was carried to, else the reviewed one.
+func (r Review) At() gitstore.ID {
+	for _, m := range slices.Backward(r.Moves) {
+		if m.State == MoveCarried {
+			return m.To
+		}
+	}
+	return r.Request.Subject.Commit
+}
+
+// NoBranch begins the sentence that says where code is gone. Only the clone that requested a review looks for its code;
+// branches of other clones may have it.
+const NoBranch = "no branch of the clone that requested it"
+
+// Whereabouts describes where the code went, one line per move.
+func (r Review) Whereabouts() []string {
+	var lines []string
+	for _, m := range r.Moves {
+		switch {
+		case m.State == MoveGone:
+			lines = append(lines, "gone: "+NoBranch+" has "+m.From.Short()+" any more")
+		case m.To == m.From:
+			lines = append(lines, m.To.Short()+" is on a branch again")
+		case m.State == MoveCarried:
+			lines = append(lines, fmt.Sprintf("carried to %s, which makes the same change", m.To.Short()))
+		case m.Again != "":
+			lines = append(lines, fmt.Sprintf("stale: %s makes another change, asked again as %s", m.To.Short(), m.Again))
+		default:
+			lines = append(lines, fmt.Sprintf("stale: %s makes another change", m.To.Short()))
+		}
+	}
+	return lines
 }

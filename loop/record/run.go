@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/spend"
+	"github.com/git-runr/git-runr/loop/track"
 )
 
 // HeadMoved returns the total move of HEAD while the run's agents worked in the user's checkout, or nil if HEAD
@@ -327,4 +328,141 @@ func (r Run) Elsewhere() Run {
 		r.Attempts[n].Meanwhile = nil
 	}
 	return r
+}
+
+// Tracked converts rounds of the run for package track, which follows requests over rounds. Files that a revert or a
+// person changed count as changed between any two rounds.
+func (r Run) Tracked(rounds []Round) []track.Round {
+	people := slices.Concat(each.Of(r.Interventions, func(iv Intervention) []string { return iv.Files })...)
+	tracked, before := make([]track.Round, len(rounds)), 0
+	for i, round := range rounds {
+		files := slices.Clone(people)
+		for _, a := range r.Attempts {
+			if a.Reverted != nil || before < a.Number && a.Number <= round.Attempt {
+				files = append(files, a.Files...)
+			}
+		}
+		before = round.Attempt
+		tracked[i] = track.Round{Number: round.Number, By: round.Reviewer, Report: round.Report, Failed: round.Failure != nil,
+			Changed: files}
+	}
+	return tracked
+}
+
+// lastSaid returns the newest round with a usable answer, or nil.
+func (r *Run) lastSaid() *Round {
+	return last(each.Where(r.Rounds, Round.said))
+}
+
+// Open returns the findings and requests of the newest usable review, or else those of the plan.
+func (r Run) Open() ([]reply.Finding, []string) {
+	if round := r.lastSaid(); round != nil {
+		return round.Report.Findings, round.Report.Requests
+	}
+	return r.Plan.Findings, r.Plan.Requests
+}
+
+// Said returns the newest usable review in its reviewer's own words, or else the plan's.
+func (r Run) Said() []reply.Words {
+	if round := r.lastSaid(); round != nil {
+		return []reply.Words{round.Words()}
+	}
+	return r.Plan.Said
+}
+
+// Requests returns what was asked for over the rounds of the run: see track.
+func (r Run) Requests() []track.Request { return track.Requests(r.Tracked(r.Rounds)) }
+
+// Failure returns why the agent that the run waited for last gave no answer, or why its checks do not count, or nil.
+func (r Run) Failure() *Failure {
+	if a := r.LastAttempt(); a != nil && r.Last == EventAttemptCompleted.Name {
+		return a.Failure
+	}
+	if round := r.LastRound(); round != nil && r.Last == EventRoundCompleted.Name {
+		return round.Failure
+	}
+	if checks := r.LastChecks(); checks != nil && r.Last == EventChecksCompleted.Name {
+		return checks.Failure
+	}
+	return nil
+}
+
+// Failing returns the newest check results that count against the run's work.
+func (r Run) Failing() []CheckResult {
+	checks := r.LastChecks()
+	if a := r.LastAttempt(); checks == nil || a != nil && checks.Attempt != a.Number {
+		return nil
+	}
+	return checks.Failures()
+}
+
+// RunSummary is one line of a list of runs.
+type RunSummary struct {
+	ID        string         `json:"run_id"`
+	Status    RunStatus      `json:"status"`
+	Result    string         `json:"result,omitempty"`
+	Reason    string         `json:"stop_reason,omitempty"`
+	Entity    runplan.Entity `json:"entity"`
+	Branch    string         `json:"branch"`
+	Commit    gitstore.ID    `json:"commit,omitempty"`
+	Attempts  int            `json:"attempts"`
+	Rounds    int            `json:"rounds"`
+	Verdict   reply.Verdict  `json:"verdict,omitempty"`    // effective verdict of the newest round
+	Unread    bool           `json:"unreadable,omitempty"` // nobody could read what that round answered
+	Landed    bool           `json:"landed"`
+	LandedAs  *Landed        `json:"landed_as,omitempty"` // where it landed
+	Base      gitstore.ID    `json:"base,omitempty"`      // the commit that its work began from
+	Reviewer  string         `json:"reviewer,omitempty"`  // reviewer of the newest round
+	Looked    Looked         `json:"looked,omitempty"`    // as from Run.Looked
+	InPlace   bool           `json:"in_place,omitempty"`  // it worked in the checkout, so there is nothing to land
+	Accepted  *Accepted      `json:"accepted,omitempty"`  // nil unless somebody accepted what no reviewer passed
+	Usage     spend.Usage    `json:"usage,omitzero"`
+	Spending  spend.Spending `json:"usage_by_agent,omitempty"`
+	Writer    string         `json:"writer"`
+	CreatedAt time.Time      `json:"created_at"`
+	UpdatedAt time.Time      `json:"updated_at"`
+}
+
+// Accepted says who accepted a run that no reviewer passed, and how many findings were open.
+type Accepted struct {
+	By     string `json:"by"`
+	Policy bool   `json:"by_policy,omitempty"` // the run's workflow did, no person
+	Open   int    `json:"findings_open"`
+	Unread bool   `json:"review_unreadable,omitempty"` // the newest review could not be read, and no finding is open
+}
+
+// String goes on from "accepted": "by Ann, with 1 open finding".
+func (a Accepted) String() string {
+	if a.Unread {
+		return "by " + a.By + ", although its review could not be read"
+	}
+	return fmt.Sprintf("by %s, with %s", a.By, prose.Count(a.Open, "open finding"))
+}
+
+// Summary returns the run as one line of a list.
+func (r Run) Summary() RunSummary {
+	s := RunSummary{
+		ID: r.ID, Status: r.Status, Result: r.Result, Entity: r.Plan.Entity, Branch: r.Plan.Branch, Commit: r.Commit,
+		Attempts: len(r.Attempts), Rounds: len(r.Rounds), Landed: r.Landed != nil, InPlace: r.Plan.InPlace, Writer: r.Writer,
+		Usage: r.Usage, Spending: r.Spending, Base: r.Plan.Base, Looked: r.Looked(), CreatedAt: r.CreatedAt,
+		UpdatedAt: r.UpdatedAt,
+	}
+	if r.Result == ResultWithIssues {
+		findings, _ := r.Open()
+		last := r.LastRound()
+		unread := last != nil && last.Failure == nil && last.Report.Unreadable() && len(findings) == 0
+		s.Accepted = &Accepted{cmp.Or(r.AnsweredBy, "a person"), r.ByPolicy, len(findings), unread}
+	}
+	if r.Landed != nil {
+		landed := *r.Landed
+		landed.Carried = nil
+		s.LandedAs = &landed
+	}
+	if r.Stop != nil {
+		s.Reason = r.Stop.Reason
+	}
+	if round := r.LastRound(); round != nil {
+		s.Verdict, s.Reviewer, s.Unread = round.Report.Effective, round.Reviewer, round.Report.Unreadable()
+	}
+	return s
 }

@@ -2,11 +2,14 @@ package record
 
 import (
 	"cmp"
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/change"
 	"github.com/git-runr/git-runr/loop/comment"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/internal/markdown"
@@ -154,3 +157,173 @@ func (s Submission) by() (who ActorPayload, held bool) {
 }
 
 func (s Submission) took(Event) (string, spend.Spent) { return s.Reviewer, s.Spent }
+
+// Person is a person's submission: a decision, a message and comments.
+type Person struct {
+	Actor    string
+	Agent    bool // an agent submits this; a person who was asked still has to answer
+	Decision Decision
+	Message  string
+	Comments []Comment
+	Key      string // identifies the submission if it is sent again; "": it is sent once
+}
+
+// Empty reports whether there is no verdict, no comment and no message.
+func (p Person) Empty() bool {
+	return p.Decision != Approve && p.Decision != RequestChanges && len(p.Comments) == 0 &&
+		strings.TrimSpace(p.Message) == ""
+}
+
+// Check returns an *InputError for an empty or invalid submission.
+func (p Person) Check() error {
+	if p.Decision != Approve && p.Decision != RequestChanges && p.Decision != CommentOnly && p.Decision != "" {
+		return &InputError{fmt.Sprintf("unknown decision %q: use approve, request_changes or comment", p.Decision)}
+	}
+	if p.Agent && p.Decision == Approve {
+		return &InputError{"only people approve"}
+	}
+	if p.Empty() {
+		return &InputError{"there is nothing to submit: no comment, no message and no verdict"}
+	}
+	if p.Decision == Approve && slices.ContainsFunc(p.Comments, isCritical) {
+		return &InputError{"an approval cannot have a critical comment: ask for changes, or give the comment another " +
+			"severity"}
+	}
+	empty := func(c Comment) bool { return strings.TrimSpace(c.Comment) == "" }
+	if i := slices.IndexFunc(p.Comments, empty); i >= 0 {
+		return &InputError{fmt.Sprintf("comment %d is empty", i+1)}
+	}
+	return CheckNamed(p.Actor)
+}
+
+func isCritical(c Comment) bool { return c.Severity == reply.Critical }
+
+// Submission converts p to the form that submissions of all reviewers have.
+func (p Person) Submission(review Review) Submission {
+	sub := Submission{
+		Reviewer: p.Actor, Decision: p.Decision, Key: p.Key, Comments: slices.Clone(p.Comments),
+		Commit: review.At(), Tree: review.Request.Subject.Tree, Report: EmptyReport(),
+	}
+	taken := comment.IDs(review.Comments())
+	for i := range sub.Comments {
+		sub.Comments[i].FillIn(p.Actor, taken)
+	}
+	sub.Report.Format, sub.Report.Summary = reply.FormatHuman, p.Message
+	if p.Agent {
+		sub.Report.Format = reply.FormatRemarks
+	}
+	critical := !p.Agent && p.Decision != Approve && slices.ContainsFunc(sub.Comments, isCritical)
+	if critical {
+		sub.Decision = RequestChanges // whoever calls something critical has to agree that it is settled
+	}
+	switch sub.Decision {
+	case Approve:
+		sub.Outcome, sub.Report.Verdict, sub.Report.Approved = OutcomePassed, reply.Pass, true
+	case RequestChanges:
+		sub.Outcome, sub.Report.Verdict = OutcomeFailed, reply.NeedsFix
+	default:
+		sub.Decision, sub.Outcome, sub.Report.Verdict = CommentOnly, OutcomeCommented, reply.PassWithNotes
+	}
+	sub.Report.Effective = sub.Report.Verdict
+	if critical {
+		sub.Report.Effective = reply.CriticalFail
+	}
+	if p.Decision == Approve && len(p.Comments) > 0 {
+		sub.Report.Effective = reply.PassWithNotes
+	}
+	return sub
+}
+
+// checkedPayload is the payload of a whole review of one commit in which rules and checks found nothing. Almost
+// every commit has one, so it stores only what cannot be derived.
+type checkedPayload struct {
+	Title   string        `json:"title,omitempty"`
+	Base    gitstore.ID   `json:"base"`
+	Commit  gitstore.ID   `json:"commit"`
+	Branch  string        `json:"branch,omitempty"`
+	Author  string        `json:"author,omitempty"` // the commit's author; "": whoever recorded the event
+	Follows string        `json:"follows,omitempty"`
+	Change  string        `json:"change,omitempty"`
+	Files   int           `json:"files"`
+	Lines   int           `json:"lines"`
+	Census  *Census       `json:"census,omitempty"` // if something other than exactly these files and lines was shown
+	Checks  []CheckResult `json:"checks,omitempty"`
+	Skipped []string      `json:"not_checked,omitempty"`
+	Summary string        `json:"summary,omitempty"` // of the checks' results
+}
+
+// EventReviewChecked opens a review and resolves it.
+var EventReviewChecked = newEventType("review_checked", false, func(e Event, p checkedPayload) (gitstore.ID, string) {
+	return submissionNote(e, p.submission())
+})
+
+// FoundNothing reports whether a submission to request can be recorded as EventReviewChecked: only
+// rules looked, at a whole commit, and neither they nor the checks found anything to act on.
+func FoundNothing(request ReviewRequest, sub Submission) bool {
+	return request.ByRulesAlone() && sub.Reviewer == Builtin && sub.Outcome == OutcomePassed &&
+		LookedRules.Of(sub.Report.Effective) == reply.Checked && sub.Report.Effective != reply.PassWithNotes &&
+		len(sub.Report.Findings)+len(sub.Report.Requests) == 0 && !CheckRun{Results: sub.Checks}.Failed()
+}
+
+// ByRulesAlone reports whether a request asks only for rules to look at one whole commit.
+func (r ReviewRequest) ByRulesAlone() bool {
+	return r.Subject.Kind == SubjectCommit && r.Subject.Commit != "" && r.Subject.Tree == r.Subject.Commit &&
+		r.Reviewer == Builtin && len(r.Others) == 0 && r.Message == "" && r.Run == "" && r.Panel == Panel{} && !r.Part()
+}
+
+func NewChecked(request ReviewRequest, sub Submission) checkedPayload {
+	subject := request.Subject
+	p := checkedPayload{
+		Title: change.CutTitle(subject.Title), Base: subject.Base, Commit: subject.Commit, Branch: subject.Branch,
+		Author: subject.Author, Follows: request.Follows, Files: sub.Census.Files, Lines: sub.Census.Lines,
+		Checks: WithoutOutput(sub.Checks), Skipped: sub.SkippedBy,
+	}
+	if !reflect.DeepEqual(sub.Census, p.census()) {
+		p.Census = &sub.Census
+	}
+	if len(sub.Checks) > 0 {
+		p.Summary = sub.Report.Summary
+	}
+	return p
+}
+
+func (p checkedPayload) census() Census {
+	if p.Census != nil {
+		return *p.Census
+	}
+	return Census{Files: p.Files, Lines: p.Lines, SentFiles: p.Files, SentLines: p.Lines}
+}
+
+// request returns the request that e implies.
+func (p checkedPayload) request(e Event) ReviewRequest {
+	subject := Subject{
+		Kind: SubjectCommit, Spec: p.Commit.Short(), Title: change.CutTitle(p.Title), Base: p.Base, Commit: p.Commit,
+		Tree: p.Commit, Branch: p.Branch, Author: change.CutTitle(p.Author),
+	}
+	if p.Author == "" {
+		subject.Author = e.Actor
+	}
+	return ReviewRequest{Subject: subject, Reviewer: Builtin, Follows: p.Follows}
+}
+
+// submission returns the answer that the payload implies.
+func (p checkedPayload) submission() Submission {
+	report := EmptyReport()
+	report.Format, report.Verdict, report.Effective, report.Summary = "builtin", reply.Checked, reply.Checked, p.Summary
+	if p.Summary == "" {
+		report.Summary = "no problem in " + prose.Count(p.census().SentFiles, "file")
+	}
+	return Submission{
+		Reviewer: Builtin, Looked: LookedRules, Report: report, Outcome: OutcomePassed, Commit: p.Commit, Tree: p.Commit,
+		Change: p.Change, Census: p.census(), Checks: p.Checks, SkippedBy: p.Skipped,
+	}
+}
+
+// FoundNothingNote is the resolution note of a review that only rules looked at.
+const FoundNothingNote = "rules found nothing"
+
+// AnsweredNote begins the resolution note of a review whose findings all have an answer.
+const AnsweredNote = "every finding is answered"
+
+// PassedNote begins the resolution note of a review that passed without notes.
+const PassedNote = "passed without notes"
