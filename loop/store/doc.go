@@ -4,8 +4,8 @@
 // The logs are the truth. The index (index*.go; index_current.go updates it from the logs) is a cache of folded state.
 // The notes (notes.go) show the logs on commits. Both are rebuilt when they are missing or damaged.
 //
-// Store (store.go) reads logs (logs.go), folded states (states.go, named.go), lists (list.go, glance.go, usage.go) and
-// events (events*.go). It appends: append.go runs decisions on the newest state under the log's lock, review_events.go
-// appends events of reviews, run_events.go those of runs. redact.go removes secrets from what is appended. draft.go
-// keeps what a person has written and not submitted, in a file and not as an event.
+// Store (store.go) reads logs (logs.go), folded states (states.go), lists (list.go) and events (events.go). It appends:
+// append.go runs decisions on the newest state under the log's lock, removes secrets and appends events of runs,
+// review_events.go those of reviews. draft.go keeps what is in files of this clone and not in events, such as what a
+// person has written and not submitted.
 package store

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/safefile"
 	"github.com/git-runr/git-runr/loop/comment"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -306,4 +307,62 @@ func (s *Store) dropDraft(review record.Review, actor string) error {
 		return fmt.Errorf("drop draft: %w", err)
 	}
 	return nil
+}
+
+// lookPath returns the file that holds when a review was last looked at in this clone. It is never shared.
+func (s *Store) lookPath(review string) string {
+	return filepath.Join(s.Repo.StateDir(), "looks", review+".json")
+}
+
+// Look records that a review was looked at now in this clone. An earlier look at the same state is kept: events that
+// another clone recorded after that look and that arrive later are new.
+func (s *Store) Look(review record.Review) error {
+	if at, err := s.Looked(review.ID); err == nil && at.After(review.UpdatedAt) {
+		return nil
+	}
+	data, err := json.Marshal(s.Now())
+	if err != nil {
+		return err
+	}
+	return safefile.WriteFile(s.lookPath(review.ID), data, 0o644)
+}
+
+// Looked returns when a review was last looked at in this clone, or the zero Time.
+func (s *Store) Looked(review string) (at time.Time, err error) {
+	data, err := safefile.ReadFile(s.lookPath(review))
+	if errors.Is(err, fs.ErrNotExist) {
+		return at, nil
+	}
+	_ = json.Unmarshal(data, &at) // it leaves the zero Time if the file is damaged
+	return at, err
+}
+
+// checkedHerePath returns the file that lists commits in which rules and checks found nothing, if sync.checked keeps
+// that in the clone: one id a line, oldest first. A lost line costs only another check.
+func (s *Store) checkedHerePath() string { return filepath.Join(s.Repo.StateDir(), "checked") }
+
+// KeepChecked records in this clone only that rules and checks found nothing in a commit.
+func (s *Store) KeepChecked(commit gitstore.ID) error {
+	file, err := os.OpenFile(s.checkedHerePath(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return fmt.Errorf("keep that commit %s was checked: %w", commit.Short(), err)
+	}
+	_, err = file.WriteString(string(commit) + "\n")
+	if err = errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("keep that commit %s was checked: %w", commit.Short(), err)
+	}
+	return nil
+}
+
+// CheckedHere returns the commits recorded by KeepChecked.
+func (s *Store) CheckedHere() (map[gitstore.ID]bool, error) {
+	data, err := safefile.ReadFile(s.checkedHerePath())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read what was checked here: %w", err)
+	}
+	checked := map[gitstore.ID]bool{}
+	for line := range strings.Lines(string(data)) {
+		checked[gitstore.ID(strings.TrimSuffix(line, "\n"))] = true
+	}
+	return checked, nil
 }

@@ -4,10 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
+	"github.com/git-runr/git-runr/loop/spend"
 )
 
 // Filter selects and limits the lines of a list.
@@ -260,4 +264,172 @@ func (s *Store) OwnReviews(ctx context.Context, ids map[string]bool) (among []st
 		return nil
 	})
 	return among, err
+}
+
+// Glance counts what waits for somebody, according to the cache.
+type Glance struct {
+	Critical int `json:"critical"` // open critical findings
+	Waiting  int `json:"waiting"`  // waiting reviews
+}
+
+// Glance counts what waits. It reads no log and writes nothing, and an outdated, damaged or missing cache is not an
+// error: shell prompts call it all the time.
+func (s *Store) Glance() Glance {
+	idx := s.cached()
+	defer idx.close()
+	var g Glance
+	_ = idx.scan([]byte{shelfWaiting}, func(r *row) error {
+		g.Critical += r.critical
+		g.Waiting++
+		return nil
+	})
+	return g
+}
+
+// criticalMost is how many of the newest reviews with critical findings Critical reads, since a commit waits for it.
+const criticalMost = 20
+
+// Critical returns the newest reviews of commits on a branch ("" for a detached HEAD) with open critical findings,
+// according to the cache, like Glance.
+func (s *Store) Critical(branch string) []record.ReviewSummary {
+	idx := s.lastRead()
+	defer idx.close()
+	var found []record.ReviewSummary
+	looked := 0
+	_ = idx.scan([]byte{shelfWaiting}, func(r *row) error {
+		if r.need != record.NeedCritical {
+			return nil
+		}
+		if looked++; looked > criticalMost {
+			return errEnough
+		}
+		if line, err := loadLine[record.ReviewSummary](r); err == nil && line.Branch == branch {
+			found = append(found, line)
+		}
+		return nil
+	})
+	return found
+}
+
+// markOfDecision returns the mark of the reviews in which the verdict of a person is decision.
+func markOfDecision(decision record.Decision) uint64 { return markOfText("decision", string(decision)) }
+
+// closedOverMark returns the mark of the reviews that somebody resolved by hand although people refuse the change.
+func closedOverMark() uint64 { return markOfText("closed", "over") }
+
+// Decided lists the reviews in which people refuse (record.RequestChanges) or approve (record.Approve), newest first,
+// at most most. It leaves out withdrawn requests.
+func (s *Store) Decided(ctx context.Context, decision record.Decision, most int) ([]record.ReviewSummary, error) {
+	return s.linesMarked(ctx, markOfDecision(decision), most, func(line record.ReviewSummary) bool {
+		by := line.Refusers
+		if decision == record.Approve {
+			by = line.Approvers
+		}
+		return len(by) > 0 && line.Status != record.ReviewCancelled
+	})
+}
+
+// closedOverShown is the maximum number of reviews that ClosedOver names.
+const closedOverShown = 5
+
+// ClosedOver returns a line for each review that somebody else resolved lately although me asked for changes there and
+// has not agreed with the answers, according to the cache, like Glance.
+func (s *Store) ClosedOver(me string) []string {
+	idx := s.lastRead()
+	defer idx.close()
+	mine := func(by record.Speaker) bool { return record.SameActor(by.By, me) }
+	found, err := idx.linesMarked(closedOverMark(), closedOverShown, func(line record.ReviewSummary) bool {
+		return line.ClosedOver() && !record.SameActor(line.ResolvedBy, me) && slices.ContainsFunc(line.Refusers, mine) &&
+			s.Now().Sub(line.ClosedAt) < closedRemembered
+	})
+	if err != nil { // the cache is damaged; the next command makes it anew
+		return nil
+	}
+	return each.Of(found, func(line record.ReviewSummary) string {
+		return fmt.Sprintf("%s resolved review %s, in which you asked for changes and have not agreed with the answers: "+
+			"git runr show %s", line.ResolvedBy, line.ID, line.ID)
+	})
+}
+
+// linesMarked lists the reviews with a mark that are wanted, newest first, at most most; 0 means all.
+func (s *Store) linesMarked(ctx context.Context, mark uint64, most int,
+	wanted func(record.ReviewSummary) bool) (found []record.ReviewSummary, err error) {
+	err = s.withIndex(ctx, func(idx *index) (err error) {
+		found, err = idx.linesMarked(mark, most, wanted)
+		return err
+	})
+	return found, err
+}
+
+func (idx *index) linesMarked(mark uint64, most int,
+	wanted func(record.ReviewSummary) bool) (found []record.ReviewSummary, err error) {
+	entries, err := idx.stack.Newest(map[uint64]bool{kindReview.mark(mark): true})
+	for _, r := range rowsOf(entries) {
+		if err != nil || most > 0 && len(found) == most {
+			return found, err
+		}
+		if !r.begun() {
+			continue
+		}
+		var line record.ReviewSummary
+		if line, err = loadLine[record.ReviewSummary](&r); wanted(line) { // marks may collide
+			found = append(found, line)
+		}
+	}
+	return found, err
+}
+
+// spenders returns the runs and reviews that match f and for which agents were called.
+func (s *Store) spenders(ctx context.Context, f Filter) ([]record.RunSummary, []record.ReviewSummary, error) {
+	f.Spent = true
+	runs, _, err := s.Runs(ctx, f)
+	if err != nil {
+		return nil, nil, fmt.Errorf("sum up calls: %w", err)
+	}
+	reviews, _, err := s.Reviews(ctx, f)
+	if err != nil {
+		return nil, nil, fmt.Errorf("sum up calls: %w", err)
+	}
+	return runs, reviews, nil
+}
+
+// Spent returns the usage of all calls for runs and reviews so far, in all clones, by agent. It reads no event.
+func (s *Store) Spent(ctx context.Context) (spending spend.Spending, err error) {
+	runs, reviews, err := s.spenders(ctx, Filter{})
+	for _, r := range runs {
+		spending.Join(r.Spending)
+	}
+	for _, r := range reviews {
+		spending.Join(r.Spending)
+	}
+	return spending, err
+}
+
+// SpentSince returns the usage of calls that ended in this clone at since or later, by agent.
+func (s *Store) SpentSince(ctx context.Context, since time.Time) (spending spend.Spending, err error) {
+	runs, reviews, err := s.spenders(ctx, Filter{UpdatedSince: since.Truncate(time.Millisecond)})
+	if err != nil {
+		return nil, err
+	}
+	seen := map[gitstore.ID]bool{}
+	add := func(events []record.Event, err error) error {
+		for _, e := range events {
+			if !seen[e.ID] && s.Repo.Owns(e.Writer) && !e.Timestamp.Before(since) {
+				seen[e.ID] = true // a review's events are also those of the runs that fix it
+				spending.Add(record.SpentOn(e))
+			}
+		}
+		return err
+	}
+	for _, r := range runs {
+		if err := add(s.entityEvents(ctx, kindRun, r.ID)); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range reviews {
+		if err := add(s.entityEvents(ctx, kindReview, r.ID)); err != nil {
+			return nil, err
+		}
+	}
+	return spending, nil
 }

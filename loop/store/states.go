@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 )
 
@@ -122,4 +125,195 @@ func (s *Store) ReviewEvents(ctx context.Context, id string) ([]record.Event, er
 		return events, err
 	}
 	return s.WithoutRedacted(ctx, events)
+}
+
+// named returns the state of the run or review that typed names. If it names none, it may be a commit.
+func (s *Store) named(ctx context.Context, kind entityKind, typed string) (state, error) {
+	st, err := s.entityState(ctx, kind, typed)
+	missing := new(record.NotFoundError)
+	if !errors.As(err, &missing) || len(missing.Among) > 0 || typed == record.Latest {
+		return st, err
+	}
+	of, commitErr := s.ofCommit(ctx, typed)
+	if commitErr != nil {
+		return st, commitErr
+	}
+	of = slices.DeleteFunc(of, func(m record.Meant) bool { return m.What != missing.What })
+	if len(of) == 0 {
+		return st, err
+	}
+	return s.entityState(ctx, kind, s.inForce(typed, of))
+}
+
+// inForce chooses the run or review that a commit means, and tells the user about the others.
+func (s *Store) inForce(typed string, of []record.Meant) string {
+	chosen := newestInForce(of).ID
+	others := each.Of(of, func(m record.Meant) string { return m.ID })
+	others = slices.DeleteFunc(others, func(id string) bool { return id == chosen })
+	if len(others) > 0 {
+		s.tell("%s means %s, the newest; also of it: %s", typed, chosen, strings.Join(others[:min(len(others), 3)], ", "))
+	}
+	return chosen
+}
+
+// newestInForce returns the newest review that waits for somebody, else the newest entry that was not cancelled, else
+// the newest. of must not be empty; the newest comes first.
+func newestInForce(of []record.Meant) record.Meant {
+	for _, fits := range []func(record.Meant) bool{
+		func(m record.Meant) bool { return m.What == "review" && record.WaitingStatus(m.Status) },
+		func(m record.Meant) bool { return m.Status != string(record.ReviewCancelled) },
+	} {
+		if m, found := each.First(of, fits); found {
+			return m
+		}
+	}
+	return of[0]
+}
+
+// resolve returns the full id that typed names in the index. If typed could be letters of a suffix and is also a commit
+// or a branch, such as main, the commit is meant and resolve returns a *NotFoundError.
+func (s *Store) resolve(ctx context.Context, idx *index, kind entityKind, typed string) (string, error) {
+	id, err := idx.resolve(kind, typed, s.Now())
+	missing := new(record.NotFoundError)
+	fits := err == nil || errors.As(err, &missing) && len(missing.Among) > 0
+	if fits && len(typed) < record.SuffixLength && strings.Trim(typed, record.IDAlphabet) == "" {
+		if _, other := s.Repo.Resolve(ctx, typed); other == nil {
+			err = notFound(kind, typed)
+		}
+	}
+	return id, err
+}
+
+// ofCommit returns the reviews of a commit, and the runs with it as result or as landed commit, newest first. It
+// returns none if typed is not a commit or looks like an id.
+func (s *Store) ofCommit(ctx context.Context, typed string) (of []record.Meant, err error) {
+	if typed == "" || looksLikeID(typed) {
+		return nil, nil
+	}
+	commit, err := s.CommitNamed(ctx, typed)
+	if err != nil {
+		return nil, nil // not an error: the caller reports an unknown name
+	}
+	err = s.withIndex(ctx, func(idx *index) error {
+		entries, err := idx.marked(map[string]bool{string(commit): true}, nil, kindReview, kindRun)
+		if err != nil {
+			return err
+		}
+		of, err = meant(slices.DeleteFunc(rowsOf(entries), func(r row) bool { return !r.begun() || !isOf(&r, commit) }),
+			s.Now())
+		return err
+	})
+	return of, err
+}
+
+// CommitNamed returns the commit that typed names. It need not be in this clone if typed is its id, or at least
+// fewestDigits of it, and a run or a review is of it.
+func (s *Store) CommitNamed(ctx context.Context, typed string) (gitstore.ID, error) {
+	commit, unknown := s.Repo.Resolve(ctx, typed)
+	if unknown == nil || len(typed) < fewestDigits || strings.Trim(typed, "0123456789abcdef") != "" {
+		return commit, unknown
+	}
+	err := s.withIndex(ctx, func(idx *index) error {
+		commit = ""
+		return idx.scan([]byte{shelfRun, shelfWaiting, shelfClosed}, func(r *row) error {
+			summary, err := r.entry.Part(partSummary)
+			hexIDs(summary, func(digits []byte) {
+				id := gitstore.ID(digits)
+				if !strings.HasPrefix(string(id), typed) || id == commit || !isOf(r, id) {
+					return
+				}
+				if commit != "" {
+					err = unknown // it may be either of them
+				}
+				commit = id
+			})
+			return err
+		})
+	})
+	if err != nil || commit == "" {
+		return "", cmp.Or(err, unknown)
+	}
+	return commit, nil
+}
+
+// fewestDigits is the minimum number of digits of a commit's id that find it although the commit is not here. Git shows
+// no fewer.
+const fewestDigits = 7
+
+// looksLikeID reports whether typed begins like an id, so that it cannot be anything else.
+func looksLikeID(typed string) bool {
+	stamp, _, found := strings.Cut(typed, "-")
+	return found && len(stamp) == len(record.IDTime) && strings.Trim(stamp, "0123456789") == ""
+}
+
+// isOf reports whether commit is a review's commit, or a run's result or landed commit.
+func isOf(r *row, commit gitstore.ID) bool {
+	if r.kind == kindReview {
+		line, err := loadLine[record.ReviewSummary](r)
+		return err == nil && (line.Commit == commit || line.At() == commit)
+	}
+	line, err := loadLine[record.RunSummary](r)
+	return err == nil && (line.Commit == commit || line.LandedAs != nil && line.LandedAs.Commit == commit)
+}
+
+// ShortIDs returns the unique suffixes of ids that have one.
+func (s *Store) ShortIDs(ids []string) (short map[string]string) {
+	_ = s.withIndex(context.Background(), func(idx *index) (err error) { // if it fails, only the short form is lost
+		short, err = idx.short(ids)
+		return err
+	})
+	return short
+}
+
+func (idx *index) short(ids []string) (map[string]string, error) {
+	short := map[string]string{}
+	for _, id := range ids {
+		_, suffix, _ := strings.Cut(id, "-")
+		runs, runErr := idx.fitting(kindRun, suffix)
+		reviews, err := idx.fitting(kindReview, suffix)
+		if err := errors.Join(runErr, err); err != nil {
+			return nil, err
+		}
+		if found := append(runs, reviews...); len(found) == 1 && found[0].id == id {
+			short[id] = suffix
+		}
+	}
+	return short, nil
+}
+
+// RunOrReview returns the run or the review that typed names; the other is nil. "latest" names a run if there is any.
+func (s *Store) RunOrReview(ctx context.Context, typed string) (*record.Run, *record.Review, error) {
+	run, err := s.RunByID(ctx, typed)
+	if err == nil {
+		return &run, nil, nil
+	}
+	if !record.Unknown(err) {
+		return nil, nil, err
+	}
+	review, err := s.ReviewByID(ctx, typed)
+	if !record.Unknown(err) {
+		return nil, &review, err
+	}
+	missing := new(record.NotFoundError)
+	errors.As(err, &missing)
+	of, err := s.ofCommit(ctx, typed)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(of) == 0 {
+		return nil, nil, &record.NotFoundError{What: "run or review", ID: typed, Where: missing.Where}
+	}
+	return s.RunOrReview(ctx, s.inForce(typed, of))
+}
+
+// RunsOf returns the ids of the runs that address a review.
+func (s *Store) RunsOf(ctx context.Context, review string) (map[string]bool, error) {
+	events, err := s.ReviewEvents(ctx, review)
+	ids := map[string]bool{}
+	for _, e := range events {
+		if e.Run != "" {
+			ids[e.Run] = true
+		}
+	}
+	return ids, err
 }
