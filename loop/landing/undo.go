@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
@@ -171,4 +172,144 @@ func nothingToUndo(ctx context.Context, s *store.Store, run string) error {
 		}
 	}
 	return gitstore.NotFoundf("there is nothing to undo for run %s", run)
+}
+
+// Settle finishes operations that killed processes began in the working tree in which the repository was opened, and
+// returns them. Usually there are none.
+func Settle(ctx context.Context, s *store.Store) ([]gitstore.Reverted, error) {
+	tree, err := workspace.Checkout(s)
+	if err != nil {
+		return nil, err
+	}
+	return SettleTree(ctx, s, tree)
+}
+
+// SettleTree is Settle for one working tree, which may be nil.
+func SettleTree(ctx context.Context, s *store.Store, tree *gitstore.Worktree) ([]gitstore.Reverted, error) {
+	if tree == nil {
+		return nil, nil
+	}
+	finished, err := tree.FinishReverts(ctx)
+	for _, done := range finished {
+		if err == nil && done.Operation.Name != "" {
+			err = recordLanding(ctx, s, done.Operation)
+		}
+	}
+	return finished, err
+}
+
+// Unfinished returns the operations that killed processes began in the working tree in which the repository was opened,
+// and that are not finished.
+func Unfinished(ctx context.Context, s *store.Store) ([]gitstore.Operation, error) {
+	tree, err := workspace.Checkout(s)
+	if tree == nil || err != nil {
+		return nil, err
+	}
+	return tree.Unfinished(ctx)
+}
+
+// FinishedText describes in one line how the operation of a killed process was finished.
+func FinishedText(done gitstore.Reverted) string {
+	op, left := done.Operation, ""
+	if len(done.Conflicts) > 0 {
+		left = "; left alone, changed since: " + strings.Join(done.Conflicts, ", ")
+		if op.Before != "" {
+			left += "; to get back what was there before: git runr undo --to " + op.Before.Short() + " --into DIR"
+		}
+	}
+	switch {
+	case done.Left:
+		return fmt.Sprintf(
+			"%s was interrupted, and HEAD has moved since: nothing was changed; to get back what was there before: git runr "+
+				"undo --to %s --into DIR", op, op.Before.Short())
+	case op.Name != "":
+		return fmt.Sprintf("%s was interrupted, and is finished now (to undo it: %s)%s", op,
+			strings.TrimSpace("git runr undo "+op.Run), left)
+	case op.Kind == gitstore.OpLand && op.Back:
+		op.Back = false
+		return fmt.Sprintf("%s was interrupted, and is undone now%s", op, left)
+	}
+	return fmt.Sprintf("%s was interrupted; nothing was left to do%s", op, left)
+}
+
+// Snapshots returns the snapshots that this clone keeps, newest first. If run is not "", it returns only those taken
+// for that run.
+func Snapshots(ctx context.Context, s *store.Store, run string) ([]gitstore.SnapshotInfo, error) {
+	all, err := s.Repo.Snapshots(ctx)
+	if err != nil || run == "" {
+		return all, err
+	}
+	found, err := s.Run(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(snap gitstore.SnapshotInfo) bool {
+		given := found.Plan.Context != nil && snap.ID == found.Plan.Context.Snapshot
+		return !given && !strings.HasPrefix(snap.Name, found.ID+"/") && !strings.Contains(snap.Why, found.ID)
+	}), nil
+}
+
+// FindSnapshot finds a snapshot by its id or ref, as gitstore does, or by RUN/NAME: the snapshot of the run with that
+// name, or, if NAME is the number of an attempt, the state that the attempt left.
+func FindSnapshot(ctx context.Context, s *store.Store, name string) (gitstore.Snapshot, error) {
+	snap, err := s.Repo.FindSnapshot(ctx, name)
+	typed, rest, ok := strings.Cut(name, "/")
+	if !errors.Is(err, gitstore.ErrNotFound) || !ok {
+		return snap, err
+	}
+	run, runErr := s.Run(ctx, typed)
+	if runErr != nil {
+		return snap, err
+	}
+	list, listErr := Snapshots(ctx, s, run.ID)
+	if listErr != nil {
+		return snap, listErr
+	}
+	for _, info := range list {
+		below, of := strings.CutPrefix(info.Name, run.ID+"/")
+		if of && (below == rest || strings.HasPrefix(below, rest+"-") && !strings.HasPrefix(below, rest+"-before")) {
+			return s.Repo.ReadSnapshot(ctx, info.ID)
+		}
+	}
+	return snap, gitstore.NotFoundf("run %s has no snapshot %q", run.ID, rest)
+}
+
+// Restored is the result of a restore. Finished is as in Undone.
+type Restored struct {
+	gitstore.Reverted
+	From     gitstore.Snapshot
+	Finished []gitstore.Reverted
+}
+
+// Restore restores files of the named snapshot in the working tree in which the repository was opened. See
+// gitstore.Worktree.Restore.
+func Restore(ctx context.Context, s *store.Store, name string, paths []string, staged bool) (done Restored, err error) {
+	tree, err := s.Repo.Checkout()
+	if err != nil {
+		return done, err
+	}
+	free, err := workspace.HoldCheckout(s, tree)
+	if err != nil {
+		return done, err
+	}
+	defer free()
+	if done.From, err = FindSnapshot(ctx, s, name); err != nil {
+		return done, err
+	}
+	if done.Finished, err = SettleTree(ctx, s, tree); err != nil {
+		return done, err
+	}
+	op := gitstore.Operation{Kind: gitstore.OpRestore, What: "of snapshot " + done.From.ID.Short()}
+	done.Reverted, err = tree.Restore(ctx, gitstore.RestoreSpec{From: done.From, Paths: paths, Staged: staged, Op: op})
+	return done, err
+}
+
+// RestoreTo writes files of a snapshot below a directory. See gitstore.Repo.RestoreTo.
+func RestoreTo(ctx context.Context, s *store.Store, dir, name string, paths []string,
+	staged bool) (done Restored, err error) {
+	if done.From, err = FindSnapshot(ctx, s, name); err != nil {
+		return done, err
+	}
+	done.Reverted, err = s.Repo.RestoreTo(ctx, dir, gitstore.RestoreSpec{From: done.From, Paths: paths, Staged: staged})
+	return done, err
 }

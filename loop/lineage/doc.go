@@ -20,6 +20,6 @@
 // refused lines are gone or the fix is in effect.
 //
 // The files, lowest layer first: spool (rewrites reported by git, until Follow reads them),
-// edits (which lines a change adds and removes), refused_patch and settled (copies of refused
-// commits, and fixes), coverage, match (which commit replaced which), follow.
+// edits (which lines a change adds and removes), settled (copies of refused commits, and
+// fixes), coverage, match (which commit replaced which), follow, round (the next round).
 package lineage
