@@ -285,9 +285,11 @@ func (f *follower) move(ctx context.Context, r record.ReviewSummary, from gitsto
 	m := record.Move{From: from, To: p.to.ID, Base: now.Base, State: record.MoveStale, How: p.how, When: p.to.When}
 	if same {
 		m.State = record.MoveCarried
-		if m.Said, err = f.store.SaidOf(ctx, review.ID); err != nil {
+		events, err := f.store.ReviewEvents(ctx, review.ID)
+		if err != nil {
 			return err
 		}
+		m.Said = record.NewestSayings(events) // the notes of the old commit
 		m.Unseen = f.unseenNow(ctx, review, m)
 		f.done.Carried++
 	} else {

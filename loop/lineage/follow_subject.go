@@ -50,11 +50,15 @@ func (f *follower) spare(ctx context.Context, review record.Review, to gitstore.
 			continue
 		}
 		if !waits {
-			known, err := f.knows(ctx, r)
+			asked, err := f.store.Review(ctx, r.ID)
 			if err != nil {
 				return err
 			}
-			if !known {
+			known, err := Known(ctx, f.store, asked)
+			if err != nil {
+				return err
+			}
+			if known == "" {
 				continue
 			}
 		}
@@ -67,16 +71,6 @@ func (f *follower) spare(ctx context.Context, review record.Review, to gitstore.
 		}
 	}
 	return nil
-}
-
-// knows reports whether a review that counts covers what was asked automatically.
-func (f *follower) knows(ctx context.Context, asked record.ReviewSummary) (bool, error) {
-	review, err := f.store.Review(ctx, asked.ID)
-	if err != nil {
-		return false, err
-	}
-	known, err := Known(ctx, f.store, review)
-	return known != "", err
 }
 
 // withdraw cancels an automatic request unless somebody has begun to review.

@@ -118,16 +118,8 @@ func (f *follower) sameChanges(ctx context.Context, commits []gitstore.LoggedCom
 	if err != nil {
 		return nil, err
 	}
-	known := map[string][]gitstore.ID{}
-	for _, r := range f.reviews {
-		if r.Change != "" && r.Change != gitstore.NoChange && !r.Part() {
-			known[r.Change] = append(known[r.Change], r.At())
-		}
-	}
-	if err := f.addOpenChanges(ctx, known); err != nil {
-		return nil, err
-	}
-	if err := f.addPlaces(ctx, known); err != nil {
+	known, err := f.knownChanges(ctx)
+	if err != nil {
 		return nil, err
 	}
 	var pairs []pair
@@ -140,45 +132,48 @@ func (f *follower) sameChanges(ctx context.Context, commits []gitstore.LoggedCom
 	return pairs, nil
 }
 
-// addPlaces adds the changes of the commits that reviews were carried to: a squash does more than each of its reviews
-// saw.
-func (f *follower) addPlaces(ctx context.Context, known map[string][]gitstore.ID) error {
-	var spans []gitstore.Span
+// knownChanges returns the commits with the code of reviews by the change that they make. These include commits that
+// no branch holds and whose review is not done, and those that reviews were carried to: a squash does more than each
+// of its reviews saw.
+func (f *follower) knownChanges(ctx context.Context) (map[string][]gitstore.ID, error) {
+	known := map[string][]gitstore.ID{}
+	add := func(change string, at gitstore.ID) {
+		if change != "" && change != gitstore.NoChange {
+			known[change] = each.Once(known[change], at)
+		}
+	}
+	var undone []gitstore.ID
+	var places []gitstore.Span
 	for _, r := range f.reviews {
+		if r.Part() {
+			continue
+		}
+		add(r.Change, r.At())
+		if r.Change == "" && r.Kind == record.SubjectCommit && f.orphans[r.At()] {
+			undone = append(undone, r.At())
+		}
 		for _, m := range r.Moves {
-			if m.State == record.MoveCarried && m.Base != "" && !r.Part() {
-				spans = append(spans, gitstore.Span{From: m.Base, To: m.To})
+			if m.State == record.MoveCarried && m.Base != "" {
+				places = append(places, gitstore.Span{From: m.Base, To: m.To})
 			}
 		}
 	}
-	changes, err := f.store.Repo.ChangeIDs(ctx, spans)
-	for i, change := range changes {
-		if change != "" && change != gitstore.NoChange && !slices.Contains(known[change], spans[i].To) {
-			known[change] = append(known[change], spans[i].To)
-		}
-	}
-	return err
-}
-
-// addOpenChanges adds the changes of commits whose review is requested and not done.
-func (f *follower) addOpenChanges(ctx context.Context, known map[string][]gitstore.ID) error {
-	var at []gitstore.ID
-	for _, r := range f.reviews {
-		if r.Change == "" && r.Kind == record.SubjectCommit && !r.Part() && f.orphans[r.At()] {
-			at = append(at, r.At())
-		}
-	}
-	commits, err := f.store.Repo.LogOnly(ctx, at)
-	if err != nil || len(commits) == 0 {
-		return err
+	commits, err := f.store.Repo.LogOnly(ctx, undone)
+	if err != nil {
+		return nil, err
 	}
 	changes, err := changesOf(ctx, f.store, commits)
-	for i := range changes {
-		if changes[i] != "" && changes[i] != gitstore.NoChange {
-			known[changes[i]] = append(known[changes[i]], commits[i].ID)
-		}
+	if err != nil {
+		return nil, err
 	}
-	return err
+	for i, change := range changes {
+		add(change, commits[i].ID)
+	}
+	changes, err = f.store.Repo.ChangeIDs(ctx, places)
+	for i, change := range changes {
+		add(change, places[i].To)
+	}
+	return known, err
 }
 
 // patchIDs returns the patch ids of commits, or nil if they cannot be computed, as in a partial clone.
@@ -304,7 +299,10 @@ func (f *follower) likenesses(ctx context.Context,
 		func(a, b gitstore.LoggedCommit) bool {
 			return a.Author == b.Author && ofOne[b.Author] == 1 && len(b.Parents) == 1
 		},
-		func(a, b gitstore.LoggedCommit) bool { return a.Subject == b.Subject && shareFile(a, b) },
+		func(a, b gitstore.LoggedCommit) bool {
+			inBoth := func(name string) bool { return slices.Contains(b.Files, name) }
+			return a.Subject == b.Subject && slices.ContainsFunc(a.Files, inBoth)
+		},
 	}, nil
 }
 
@@ -355,9 +353,4 @@ func (f *follower) leaves(ctx context.Context, c gitstore.LoggedCommit) ([]gitst
 		}
 	}
 	return left, err
-}
-
-// shareFile reports whether two commits changed a file of the same name.
-func shareFile(a, b gitstore.LoggedCommit) bool {
-	return slices.ContainsFunc(a.Files, func(name string) bool { return slices.Contains(b.Files, name) })
 }

@@ -211,7 +211,11 @@ func placesOf(r record.Review) []gitstore.Span {
 // on no branch goes on in a HEAD that is on none.
 func tipsOf(ctx context.Context, s *store.Store, branch string) (tips []gitstore.ID, err error) {
 	if branch == "" {
-		return detached(ctx, s)
+		if here, err := s.Branch(ctx); err != nil || here != "" {
+			return nil, err
+		}
+		head, err := s.Repo.Head(ctx)
+		return []gitstore.ID{head}, err
 	}
 	refs, err := s.Repo.Refs(ctx, "refs/heads/", "refs/remotes/")
 	if err != nil {
@@ -227,15 +231,6 @@ func tipsOf(ctx context.Context, s *store.Store, branch string) (tips []gitstore
 		tips = slices.Insert(tips, 0, tip)
 	}
 	return tips, nil
-}
-
-// detached returns HEAD if it is on no branch.
-func detached(ctx context.Context, s *store.Store) ([]gitstore.ID, error) {
-	if branch, err := s.Branch(ctx); err != nil || branch != "" {
-		return nil, err
-	}
-	head, err := s.Repo.Head(ctx)
-	return []gitstore.ID{head}, err
 }
 
 // newerOf returns the change up to tip if it goes on from newest or replaces it, else newest.

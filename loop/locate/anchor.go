@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -27,8 +28,9 @@ import (
 const maxSelected = 32 << 10
 
 // AnchorComment binds a comment on a file to the subject of a review: the commit, the file's blob and the text of its
-// lines. A text that the comment already quotes must match these lines. It returns a *record.NotFoundError if the file
-// is not in that version, and a *record.InputError if the lines are not in the file.
+// lines. Without a start it is on the whole file, without a file on the whole change, and without an end on one line. A
+// text that the comment already quotes must match these lines. It returns a *record.NotFoundError if the file is not in
+// that version, and a *record.InputError if the lines are not in the file.
 func AnchorComment(ctx context.Context, s *store.Store, subject record.Subject,
 	c record.Comment) (record.Comment, error) {
 	if c.File == "" {
@@ -36,7 +38,7 @@ func AnchorComment(ctx context.Context, s *store.Store, subject record.Subject,
 		c.Commit = subject.Tree
 		return c, nil
 	}
-	c.Commit = subject.Tree
+	c.File, c.Commit = path.Clean(c.File), subject.Tree
 	var err error
 	if subject.Base, err = s.ComparedWith(ctx, subject); err != nil {
 		return c, fmt.Errorf("place comment: %w", err)
@@ -133,8 +135,8 @@ var withLines = lazyre.Compile(`(?s)^(.+):([0-9]+)(?:-([0-9]+))?$`)
 // anchorNamed binds a comment to its file, relative to the current directory or else to the top of the tree.
 func anchorNamed(ctx context.Context, s *store.Store, subject record.Subject,
 	c record.Comment) (placed record.Comment, err error) {
-	for _, path := range []string{s.Repo.FromTop(c.File), filepath.ToSlash(filepath.Clean(c.File))} {
-		c.File = path
+	for _, file := range []string{s.Repo.FromTop(c.File), filepath.ToSlash(filepath.Clean(c.File))} {
+		c.File = file
 		if placed, err = AnchorComment(ctx, s, subject, c); !errors.As(err, new(*record.NotFoundError)) {
 			break
 		}

@@ -69,7 +69,8 @@ func (c anchorCase) comment(ctx context.Context, s *store.Store, subject record.
 	if side == "" {
 		anchored.Tree = subject.Base
 	}
-	comment, err := Anchor(ctx, s, anchored, file, record.Side(side), start, end)
+	comment, err := AnchorComment(ctx, s, anchored, record.Comment{File: file, Side: record.Side(side), StartLine: start,
+		EndLine: end})
 	gone := gitstore.ID(strings.Repeat("1", len(subject.Base)))
 	for _, what := range strings.Fields(c.File("options")) {
 		switch what {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/anchor"
@@ -241,16 +240,6 @@ func (p *placer) renames(ctx context.Context, from gitstore.ID, rewritten bool) 
 	}
 	p.found[key] = renames
 	return renames, err
-}
-
-// Anchor starts a comment on lines start to end of a file in one version of subject. It is AnchorComment for separate
-// arguments: start 0 is the whole file, file "" the whole change, end 0 one line.
-func Anchor(ctx context.Context, s *store.Store, subject record.Subject, file string, side record.Side,
-	start, end int) (record.Comment, error) {
-	if file != "" {
-		file = path.Clean(file)
-	}
-	return AnchorComment(ctx, s, subject, record.Comment{File: file, Side: side, StartLine: start, EndLine: end})
 }
 
 // anchoredText reads the file of c in the version of c. A file of the old version may be given by its new name, and

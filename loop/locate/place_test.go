@@ -57,7 +57,8 @@ func anchorAt(t *testing.T, s *store.Store, file string, side record.Side, start
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Anchor(context.Background(), s, subject, file, side, start, end)
+	c, err := AnchorComment(context.Background(), s, subject, record.Comment{File: file, Side: side, StartLine: start,
+		EndLine: end})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,8 @@ func TestAnchorRefuses(t *testing.T) {
 		"a line of a binary file": {"logo.png", record.SideNew, 1, 1, false},
 		"a third side":            {"a.go", "left", 1, 1, false},
 	} {
-		c, err := Anchor(context.Background(), s, subject, test.file, test.side, test.start, test.end)
+		c, err := AnchorComment(context.Background(), s, subject, record.Comment{File: test.file, Side: test.side,
+			StartLine: test.start, EndLine: test.end})
 		var input *record.InputError
 		if errors.Is(err, gitstore.ErrNotFound) != test.notFound || errors.As(err, &input) == test.notFound {
 			t.Errorf("%s: %+v, %v", name, c, err)

@@ -136,7 +136,7 @@ func (w *Worker) Queue(ctx context.Context) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	leases, err := w.leases(ctx)
+	leases, err := share.Leases(ctx, w.Store, w.Remote)
 	if err != nil {
 		return nil, err
 	}
@@ -168,14 +168,6 @@ func (t *Entry) working(at atWork) {
 	if t.Line == "" && len(at.Said) > 0 {
 		t.Line = at.Said[0]
 	}
-}
-
-// leases returns the leases of other clones that this one knows of.
-func (w *Worker) leases(ctx context.Context) (map[string]*share.LeasedError, error) {
-	if w.Remote == "" {
-		return nil, nil
-	}
-	return share.Leases(ctx, w.Store, w.Remote)
 }
 
 func (w *Worker) entry(ctx context.Context, r record.ReviewSummary, name string, at map[string]atWork,

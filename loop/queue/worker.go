@@ -73,7 +73,7 @@ func (w *Worker) Work(ctx context.Context) (Worked, error) {
 	}
 	s := &scheduler{Worker: w, slots: newSlots(w), seen: map[string]bool{}, later: map[string]bool{},
 		ended: make(chan ended)}
-	leases, err := w.leases(ctx)
+	leases, err := share.Leases(ctx, w.Store, w.Remote)
 	if err != nil {
 		return Worked{}, err
 	}

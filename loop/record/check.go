@@ -132,11 +132,6 @@ func (c CheckResult) LogCommand(event gitstore.ID) string {
 // NotInstalled is the Reason of a check that was not started because its program is not on PATH.
 const NotInstalled = "not_installed"
 
-// notRun counts the checks that could not be run.
-func notRun(results []CheckResult) int {
-	return each.Count(results, func(c CheckResult) bool { return c.NotRun != "" })
-}
-
 // AttachChecks returns the event with the output of checks attached; its payload has only the end of it.
 func (d NewEvent) AttachChecks(results []CheckResult) NewEvent {
 	for _, c := range results {
@@ -194,7 +189,8 @@ func (c Census) NotRun() string {
 // CountChecks records how many checks there are and how many gave no result: results that say "not run", and
 // others that were not tried.
 func (c *Census) CountChecks(results []CheckResult, others int) {
-	c.Checks, c.ChecksLeft = len(results)+others, notRun(results)+others
+	unrun := each.Count(results, func(r CheckResult) bool { return r.NotRun != "" })
+	c.Checks, c.ChecksLeft = len(results)+others, unrun+others
 }
 
 // LeftOut is a file that the reviewer did not see, or saw only in part.

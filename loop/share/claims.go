@@ -346,8 +346,11 @@ func FetchLeases(ctx context.Context, s *store.Store, remote string) error {
 	return s.Repo.FetchShared(ctx, remote, leaseRefs)
 }
 
-// Leases returns the valid leases of other clones as of the last fetch, by review.
+// Leases returns the valid leases of other clones as of the last fetch, by review. There are none without a remote.
 func Leases(ctx context.Context, s *store.Store, remote string) (map[string]*LeasedError, error) {
+	if remote == "" {
+		return nil, nil
+	}
 	prefix := "refs/runr-remotes/" + remote + "/leases/"
 	refs, err := s.Repo.Refs(ctx, prefix)
 	leases := map[string]*LeasedError{}

@@ -354,12 +354,6 @@ func (s *Store) MoveReview(ctx context.Context, id string, m record.Move) (recor
 	return s.reviewEvent(ctx, id, record.EventReviewMoved.New("follow", m.Title(), m))
 }
 
-// SaidOf returns the newest lines of a review's notes, to carry to another commit.
-func (s *Store) SaidOf(ctx context.Context, review string) ([]record.Saying, error) {
-	events, err := s.ReviewEvents(ctx, review)
-	return record.NewestSayings(events), err
-}
-
 // VerifyReview records the result of a verification. raw is the agent's unparsed answer.
 func (s *Store) VerifyReview(ctx context.Context, id string, v record.Verification, raw string) (record.Review, error) {
 	return s.reviewEvent(ctx, id, record.EventReviewVerified.New("cli", fmt.Sprintf("by %s", v), v).Attach("review.md",

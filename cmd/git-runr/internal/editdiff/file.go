@@ -106,7 +106,8 @@ func (f File) Drop() { os.Remove(f.Path) }
 func (w Written) Bind(ctx context.Context, store *store.Store, subject record.Subject) ([]record.Comment, error) {
 	var bound []record.Comment
 	for _, said := range w.Comments {
-		comment, err := locate.Anchor(ctx, store, subject, said.Path, said.Side, said.Start, said.End)
+		comment, err := locate.AnchorComment(ctx, store, subject, record.Comment{File: said.Path, Side: said.Side,
+			StartLine: said.Start, EndLine: said.End})
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", said.Line, err)
 		}

@@ -137,8 +137,8 @@ func (p *pages) preview(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		c, err := locate.Anchor(r.Context(), p.Store, review.Request.Subject, in.File, record.Side(in.Side), in.StartLine,
-			in.EndLine)
+		c, err := locate.AnchorComment(r.Context(), p.Store, review.Request.Subject, record.Comment{File: in.File,
+			Side: record.Side(in.Side), StartLine: in.StartLine, EndLine: in.EndLine})
 		if err != nil {
 			return err
 		}
