@@ -46,8 +46,11 @@ func Close(ctx context.Context, s *store.Store, review record.Review, how Rule) 
 	if carried, err := s.Carried(ctx, review); err != nil || len(carried) > 0 {
 		return review, err
 	}
-	quiet := len(review.Findings()) == 0 // the verdict says it
-	return end(ctx, s, review, record.Hold{Actor: record.Itself, Force: answeredByHolder(review), Quiet: quiet}, why)
+	by := record.Hold{Actor: record.Itself, Quiet: len(review.Findings()) == 0} // then the verdict says it
+	if n := len(review.Answers); review.Claim != nil && n > 0 {
+		by.Force = record.SameActor(review.Answers[n-1].Actor, review.Claim.By)
+	}
+	return end(ctx, s, review, by, why)
 }
 
 // Supersede ends a review, whoever holds it, because later, a later round of its conversation, continues with its
@@ -77,12 +80,6 @@ func end(ctx context.Context, s *store.Store, review record.Review, by record.Ho
 	return ended, err
 }
 
-// answeredByHolder reports whether the newest answer of a claimed review is its holder's.
-func answeredByHolder(review record.Review) bool {
-	n := len(review.Answers)
-	return review.Claim != nil && n > 0 && record.SameActor(review.Answers[n-1].Actor, review.Claim.By)
-}
-
 // whyDone returns why a review needs nobody any more, or "" if it does. If a verdict did not pass, every finding needs
 // an answer. A person must look if the verdict asks for more than its findings, if not everything was seen, or if
 // somebody has not answered yet.
@@ -101,7 +98,11 @@ func whyDone(review record.Review) string {
 	}
 	switch {
 	case len(review.Findings()) > 0:
-		return record.AnsweredNote + ": " + answersText(review) + heldBack(review) + without
+		deferred := ""
+		if review.Outcome() == record.OutcomeFailed && review.Summary().Open > 0 { // see lineage.Coverage
+			deferred = "; what is deferred still holds the change back"
+		}
+		return record.AnsweredNote + ": " + answersText(review) + deferred + without
 	case review.Outcome() == record.OutcomeNothing:
 		return "there was nothing to review" + without
 	case review.Looked() == record.LookedRules:
@@ -140,14 +141,6 @@ func answersText(review record.Review) string {
 		return fmt.Sprintf("%d %s", counts[word], prose.OneLine(word))
 	})
 	return strings.Join(parts, ", ")
-}
-
-// heldBack says that deferred findings of a review that did not pass still refuse the change: see lineage.Coverage.
-func heldBack(review record.Review) string {
-	if review.Outcome() == record.OutcomeFailed && review.Summary().Open > 0 {
-		return "; what is deferred still holds the change back"
-	}
-	return ""
 }
 
 // supersede closes the older reviews of the same change, and the review that this one follows: one change has one entry

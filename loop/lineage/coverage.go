@@ -219,17 +219,12 @@ func CoverageBy(ctx context.Context, s *store.Store, commits []gitstore.LoggedCo
 	if err != nil {
 		return nil, err
 	}
-	if err := addCheckedHere(s, commits, by); err != nil {
-		return nil, err
-	}
-	if err := addSameChanges(ctx, s, commits, by); err != nil {
-		return nil, err
-	}
-	if err := addRefusedPatches(ctx, s, commits, by); err != nil {
-		return nil, err
-	}
-	if err := refuseUnsettled(ctx, s, commits, by); err != nil {
-		return nil, err
+	for _, step := range []func(context.Context, *store.Store, []gitstore.LoggedCommit, map[gitstore.ID][]cover) error{
+		addCheckedHere, addSameChanges, addRefusedPatches, refuseUnsettled,
+	} {
+		if err := step(ctx, s, commits, by); err != nil {
+			return nil, err
+		}
 	}
 	approvals, err := readApprovals(ctx, s, commits, by, bar)
 	if err != nil {
@@ -250,7 +245,8 @@ func CoverageBy(ctx context.Context, s *store.Store, commits []gitstore.LoggedCo
 }
 
 // addCheckedHere adds to by the commits that only this clone knows to be checked, if nobody said anything about them.
-func addCheckedHere(s *store.Store, commits []gitstore.LoggedCommit, by map[gitstore.ID][]cover) error {
+func addCheckedHere(_ context.Context, s *store.Store, commits []gitstore.LoggedCommit,
+	by map[gitstore.ID][]cover) error {
 	here, err := s.CheckedHere()
 	if err != nil {
 		return err

@@ -38,9 +38,9 @@
 // which it may happen, its fold, and its note on a commit.
 //
 // The files, from the bottom: events (event.go) and their payloads (actor, answer, attempt, check, judgement,
-// intervention, round, stop, submission); the folded states (run.go; review.go, panel.go and review_*.go) and the
-// summaries that lists show; the folds (run_fold.go, review_fold.go); whether an event may be recorded (admit.go); the
-// lines of notes, and what a landing or a move carries of them (note_text.go).
+// intervention, round, submission; stops: reason); the folded states (run.go; review.go, panel.go and review_*.go) and
+// the summaries that lists show; the folds (run_fold.go, review_fold.go); whether an event may be recorded (admit.go);
+// the lines of notes, and what a landing or a move carries of them (note_text.go).
 //
 // Other packages hold what does not depend on events: the segments of the index (loop/internal/segment), sorting
 // more events than fit into memory (loop/internal/spill), git notes derived from logs (loop/internal/notes), the

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/each"
@@ -85,7 +86,7 @@ func (s *Store) dropNotes(ctx context.Context, reviews map[string]bool, said *no
 			was, is := record.NotesOf(e), record.NotesOf(w.Event(e))
 			if !slices.Equal(was, is) {
 				said.Drop(was)
-				said.Keep(is)
+				said.Add(time.Time{}, is) // they are not new
 			}
 		}
 	}

@@ -229,9 +229,6 @@ func (a *Said) Drop(lines []Line) {
 	}
 }
 
-// Keep adds lines that are not new.
-func (a *Said) Keep(lines []Line) { a.Add(time.Time{}, lines) }
-
 func (a *Said) put(commit gitstore.ID, lines ...string) {
 	if a.lines == nil {
 		a.lines = map[gitstore.ID][]string{}
