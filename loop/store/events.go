@@ -11,7 +11,6 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/each"
-	"github.com/git-runr/git-runr/loop/internal/spill"
 	"github.com/git-runr/git-runr/loop/record"
 )
 
@@ -31,63 +30,18 @@ func (s *Store) Events(ctx context.Context) ([]record.Event, []error, error) {
 	return events, scratch.unreadable(), nil
 }
 
-// EachEvent visits all events of all logs in order, without redacted texts, and returns what could not be read. It
-// holds only a part of them in memory at a time.
+// EachEvent visits all events of all logs in order, without redacted texts, and returns what could not be read.
 func (s *Store) EachEvent(ctx context.Context, show func(record.Event) error) (unreadable []error, err error) {
-	ws, err := s.withdrawals(ctx, nil)
-	if err != nil {
-		return nil, err
+	events, unreadable, err := s.Events(ctx)
+	if err == nil {
+		events, err = s.WithoutRedacted(ctx, events)
 	}
-	visit := func(e record.Event) error {
-		for _, w := range ws {
-			e = w.Event(e)
-		}
-		return show(e)
-	}
-	tips, err := s.tips(ctx)
-	if err != nil {
-		return nil, err
-	}
-	// highest clock so far; if it grew, only the last part becomes larger
-	highest := max(readManifest(s.indexPath()).Clock, 1<<20)
-	scratch, width := scratchIndex(), min(highest, record.LateClock)/spill.Count+1
-	var parts groups        // each holds the events of a range of clocks
-	var late []record.Event // events with clocks beyond all parts
-	defer func() { parts.Close() }()
-	err = s.eachNew(ctx, scratch, tips, func() func(record.Event) {
-		parts.Close()
-		parts, late = groups{}, nil
-		return func(e record.Event) {
-			if e.Clock > record.LateClock {
-				late = append(late, scratch.placed(e))
-				return
-			}
-			scratch.Clock = max(scratch.Clock, e.Clock)
-			parts.put(int(min(e.Clock/width, spill.Count-1)), entity{}, e)
-		}
-	})
-	if err != nil {
-		return scratch.unreadable(), err
-	}
-	for number := range spill.Count {
-		if err := parts.visit(number, func(_ entity, events []record.Event) error {
-			record.Sort(events)
-			return eachOf(events, visit)
-		}); err != nil {
-			return scratch.unreadable(), err
-		}
-	}
-	err = eachOf(scratch.believe(late), visit)
-	return scratch.unreadable(), err
-}
-
-func eachOf(events []record.Event, visit func(record.Event) error) error {
 	for _, e := range events {
-		if err := visit(e); err != nil {
-			return err
+		if err == nil {
+			err = show(e)
 		}
 	}
-	return nil
+	return unreadable, err
 }
 
 // CountEvents returns the number of events, and what cannot be read, from the index.
@@ -233,7 +187,6 @@ func (s *Store) EventsOf(ctx context.Context, f Filter) (events []record.Event, 
 		var rows []row
 		for _, kind := range []entityKind{kindRun, kindReview} {
 			err := f.visit(idx, kind, func(r *row) error {
-				r.name()
 				rows, ids[r.id] = append(rows, *r), true
 				return nil
 			})

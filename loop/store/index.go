@@ -255,11 +255,11 @@ func encodeRefs(events []record.Event) []byte {
 	return b
 }
 
-// scan visits the rows on shelves, newest first, without their ids. The row is valid only until visit returns.
+// scan visits the rows on shelves, newest first. The row is valid only until visit returns.
 func (idx *index) scan(shelves []byte, visit func(*row) error) error {
 	var r row
 	return idx.stack.Scan(shelves, func(entry segment.Entry) error {
-		r.read(entry)
+		r = rowOf(entry)
 		return visit(&r)
 	})
 }

@@ -250,20 +250,13 @@ func (g *groups) add(e record.Event) {
 	}
 	for _, of := range []entity{{kindReview, e.Review}, {kindRun, e.Run}} {
 		if of.id != "" {
-			g.put(partOf(of), of, e)
+			h := fnv.New32a()
+			_, _ = io.WriteString(h, of.id)
+			g.Add(int(h.Sum32()%spill.Count), func(b []byte) []byte {
+				return appendEvent(appendText(append(b, byte(of.kind)), of.id), e)
+			})
 		}
 	}
-}
-
-// put adds an event to a part.
-func (g *groups) put(number int, of entity, e record.Event) {
-	g.Add(number, func(b []byte) []byte { return appendEvent(appendText(append(b, byte(of.kind)), of.id), e) })
-}
-
-func partOf(of entity) int {
-	h := fnv.New32a()
-	_, _ = io.WriteString(h, of.id)
-	return int(h.Sum32() % spill.Count)
 }
 
 // visit visits each run and review of a part. Parts may be visited concurrently.

@@ -146,7 +146,6 @@ func (idx *index) latest(kind entityKind) (string, error) {
 	err := idx.scan(shelvesOf(kind), func(r *row) error {
 		if latest.id == "" || r.seq > latest.seq {
 			latest = *r
-			latest.name()
 		}
 		return nil
 	})

@@ -143,33 +143,20 @@ func (r *row) head() (h [segment.HeadSize]byte) {
 	return h
 }
 
-// rowOf decodes an entry of a segment.
-func rowOf(entry segment.Entry) (r row) {
-	r.read(entry)
-	r.name()
-	return r
-}
-
 // rowsOf decodes entries.
 func rowsOf(entries []segment.Entry) []row {
 	return each.Of(entries, rowOf)
 }
 
-// name fills in the id. A scan leaves it out because most rows are only counted.
-func (r *row) name() {
-	key := r.entry.Key()
-	r.id = string(key[1:])
-}
-
-// read decodes all but the id.
-func (r *row) read(entry segment.Entry) {
-	h := entry.Head()
+// rowOf decodes an entry of a segment.
+func rowOf(entry segment.Entry) row {
+	h, key := entry.Head(), entry.Key()
 	number := func(at int) int { return int(binary.BigEndian.Uint32(h[at:])) }
 	time := func(at int) int64 { return int64(binary.BigEndian.Uint64(h[at:])) }
 	flag := func(bit byte) bool { return h[flagsAt]&bit != 0 }
 	status, _, _ := bytes.Cut(h[statusAt:][:statusSize], []byte{0})
-	*r = row{
-		entity: entity{kind: entityKind(entry.Kind())}, status: string(status),
+	return row{
+		entity: entity{entityKind(entry.Kind()), string(key[1:])}, status: string(status),
 		sort: int64(binary.BigEndian.Uint64(h[1:]) ^ 1<<63), seq: binary.BigEndian.Uint64(h[9:]), closed: time(30),
 		created: time(54), updated: time(62), spent: flag(flagSpent), need: record.Need(h[38]), waits: flag(flagWaits),
 		older: flag(flagOlder), whole: flag(flagWhole),

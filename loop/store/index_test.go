@@ -309,7 +309,6 @@ func compareIndexes(t *testing.T, s *Store, what string, got, want *index) {
 		}
 	}
 	err := want.scan([]byte{shelfNone, shelfRun, shelfClosed, shelfWaiting}, func(r *row) error {
-		r.name()
 		events, err := s.readRow(t.Context(), want, r.entity)
 		if err != nil {
 			return err

@@ -172,15 +172,13 @@ func (f Filter) inOrder(idx *index, kind entityKind, visit func(*row) error) err
 		})
 	}
 	entries, err := idx.marked(f.Mention, nil, kind)
-	var r row
-	for _, entry := range entries {
+	for _, r := range rowsOf(entries) {
 		if err != nil {
 			return err
 		}
-		if r.read(entry); !r.begun() || !fits(&r) {
+		if !r.begun() || !fits(&r) {
 			continue
 		}
-		r.name()
 		var named bool
 		if named, err = r.mentions(f.Mention); named {
 			err = visit(&r)
