@@ -22,7 +22,6 @@ type edit struct {
 // lineSet is the lines of a file without the white space around them, and without those that have no letter or digit.
 type lineSet map[string]bool
 
-// and returns the lines that are in both.
 func (l lineSet) and(lines lineSet) lineSet {
 	both := lineSet{}
 	for line := range lines {
@@ -33,7 +32,6 @@ func (l lineSet) and(lines lineSet) lineSet {
 	return both
 }
 
-// without returns the lines of l that are not in lines.
 func (l lineSet) without(lines lineSet) lineSet {
 	rest := lineSet{}
 	for line := range l {
@@ -44,10 +42,8 @@ func (l lineSet) without(lines lineSet) lineSet {
 	return rest
 }
 
-// count returns how many of lines are in l.
 func (l lineSet) count(lines lineSet) int { return len(l.and(lines)) }
 
-// has reports whether all of lines are in l.
 func (l lineSet) has(lines lineSet) bool { return l.count(lines) == len(lines) }
 
 // contains reports whether a change makes all edits of another, and maybe more, wherever the lines are in their files.
@@ -119,7 +115,6 @@ func (r *reader) commit(id gitstore.ID) (c gitstore.LoggedCommit, here bool, err
 	return gitstore.LoggedCommit{ID: id, Parents: read.Parents}, err == nil, r.unlessAbsent(err)
 }
 
-// ofCommit returns the edits of a commit.
 func (r *reader) ofCommit(c gitstore.LoggedCommit) ([]edit, error) {
 	base, err := parentOf(r.ctx, r.store, c)
 	if err != nil {
@@ -128,7 +123,6 @@ func (r *reader) ofCommit(c gitstore.LoggedCommit) ([]edit, error) {
 	return r.of(gitstore.Span{From: base, To: c.ID})
 }
 
-// of returns the edits of a change.
 func (r *reader) of(span gitstore.Span) ([]edit, error) {
 	if known, ok := r.edits[span]; ok {
 		return known, nil
@@ -216,7 +210,6 @@ func differentLines(old, now string) (onlyOld, onlyNow lineSet) {
 	return onlyOld.without(both), onlyNow.without(both)
 }
 
-// linesOf returns lines as a set.
 func linesOf(lines []string) lineSet {
 	set := lineSet{}
 	word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

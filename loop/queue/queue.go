@@ -162,7 +162,6 @@ func (w *Worker) Queue(ctx context.Context) ([]Entry, error) {
 	return queue, err
 }
 
-// working records that a reviewer is running.
 func (t *Entry) working(at atWork) {
 	t.State, t.Since, t.Line = StateRunning, at.Since, at.Line
 	if t.Line == "" && len(at.Said) > 0 {

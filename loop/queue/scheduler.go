@@ -32,7 +32,6 @@ type scheduler struct {
 	refusals []error  // git's refusals of single reviews
 }
 
-// ended is the result of one review.
 type ended struct {
 	review string
 	done   outcome

@@ -285,7 +285,6 @@ func (w *Worker) gather(ctx context.Context, filter store.Filter,
 	return shortened(all)
 }
 
-// shortened limits the number and length of findings from other reviews.
 func shortened(findings []reply.Finding) []reply.Finding {
 	findings = slices.Clone(findings[:min(len(findings), knownFindings)])
 	for i := range findings {

@@ -119,7 +119,6 @@ func (b *statusFile) begin(name string, p checking.Progress) checking.Progress {
 	return statusProgress{p, b, name}
 }
 
-// end records that a reviewer has ended.
 func (b *statusFile) end(name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

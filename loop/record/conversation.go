@@ -96,7 +96,6 @@ func (r Review) Carrying(threads []Thread) Review {
 	return r
 }
 
-// refuse returns those who reported the finding and refuse the change.
 func (r Review) refuse(j Joined) (by []Speaker) {
 	for _, s := range r.Standing() {
 		if s.Outcome == OutcomeFailed && slices.Contains(j.SaidBy, s.Reviewer) {

@@ -81,7 +81,6 @@ func (e Evidence) State() string {
 	return "its output"
 }
 
-// words returns what prompts say about the evidence.
 func (e Evidence) words() string {
 	head := fmt.Sprintf(
 		"they left what check %q printed (%s, written %s; git-runr did not run it and does not know how it ended): %s",

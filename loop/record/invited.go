@@ -50,7 +50,6 @@ func (r Review) approving() (all []string) {
 	return all
 }
 
-// authors returns the author and the co-authors of the change.
 func (r Review) authors() []string {
 	wrote := []string{r.Request.Subject.Author}
 	for _, m := range r.Request.Subject.Messages {

@@ -142,7 +142,6 @@ func completedNote(e Event, p CompletedPayload) (gitstore.ID, string) {
 	return p.Commit, text + unmetNote(p.Open, p.Requests)
 }
 
-// interventionNote writes the note on the run's commit.
 func interventionNote(e Event, p InterventionPayload) (gitstore.ID, string) {
 	text := fmt.Sprintf("run %s intervention (%s): %s", e.Run, prose.OneLine(p.Reason), prose.OneLine(p.Note))
 	for _, c := range p.Commands {

@@ -87,7 +87,6 @@ func (r *Review) join() {
 	}
 }
 
-// said returns the finding at a place in the submissions.
 func (r Review) said(at track.At) reply.Finding {
 	return r.Submissions[at.List].Report.Findings[at.Index]
 }
@@ -198,7 +197,6 @@ func (r Review) SaidFirst(submission int) []Joined {
 	})
 }
 
-// joinGroup joins the findings of several agents that are the same.
 func (r Review) joinGroup(group []track.At) Joined {
 	j := Joined{Finding: r.said(group[0]), place: group[0]}
 	for _, at := range group {

@@ -154,7 +154,6 @@ func textHash(review, text string) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// hidden returns the hashes of the redacted texts.
 func (r Review) hidden() map[string]bool {
 	return each.Set(slices.Concat(each.Of(r.Redactions, func(p Redaction) []string { return p.Texts })...))
 }
@@ -175,7 +174,6 @@ func (r Review) texts(commands bool) (texts []string, err error) {
 	return texts, err
 }
 
-// redacted returns the review without the redacted texts.
 func (r Review) redacted() (Review, error) {
 	hidden := r.hidden()
 	data, err := r.Keep()
@@ -287,7 +285,6 @@ func (r Review) redactionOf(commands bool, wanted func(string) bool) (p Redactio
 	return p, texts, err
 }
 
-// thread returns the texts about a finding or comment.
 func (r Review) thread(ids []string) (texts []string) {
 	data, _ := r.Keep()
 	value, _ := DecodeTexts(data)

@@ -213,7 +213,6 @@ type Move struct {
 	Unseen []gitstore.ID `json:"unseen_commits,omitempty"`
 }
 
-// same reports whether two moves have the same target and state.
 func (m Move) same(o Move) bool { return m.To == o.To && m.State == o.State }
 
 func (m Move) by() (who ActorPayload, held bool) { return ActorPayload{}, false }

@@ -153,7 +153,6 @@ func (r Review) closedAsPassed() bool { return r.Status == ReviewResolved && r.c
 // later.
 func (r Review) ClosedTooEarly() bool { return r.closedAsPassed() && r.Outcome() == OutcomeFailed }
 
-// closing returns who resolved the review, and why.
 func (r Review) closing() ActorPayload { return ActorPayload{Actor: r.ResolvedBy, Note: r.Note} }
 
 // reopensFor reports whether the verdict of another reviewer contradicts why git-runr closed the review: it passed, and
@@ -225,7 +224,6 @@ func (r Review) lost(by ActorPayload) bool {
 	})
 }
 
-// end records a claim that has ended.
 func (r *Review) end(by, writer string, at time.Time, lost bool) {
 	r.Ended = append(slices.Clip(r.Ended), EndedClaim{by, writer, at, lost})
 }

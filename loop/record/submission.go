@@ -294,7 +294,6 @@ func (p checkedPayload) census() Census {
 	return Census{Files: p.Files, Lines: p.Lines, SentFiles: p.Files, SentLines: p.Lines}
 }
 
-// request returns the request that e implies.
 func (p checkedPayload) request(e Event) ReviewRequest {
 	subject := Subject{
 		Kind: SubjectCommit, Spec: p.Commit.Short(), Title: change.CutTitle(p.Title), Base: p.Base, Commit: p.Commit,
@@ -306,7 +305,6 @@ func (p checkedPayload) request(e Event) ReviewRequest {
 	return ReviewRequest{Subject: subject, Reviewer: Builtin, Follows: p.Follows}
 }
 
-// submission returns the answer that the payload implies.
 func (p checkedPayload) submission() Submission {
 	report := EmptyReport()
 	report.Format, report.Verdict, report.Effective, report.Summary = "builtin", reply.Checked, reply.Checked, p.Summary

@@ -112,13 +112,11 @@ func (s *Store) audienceName(writer string) string {
 	return s.Repo.Audience(writer).String()
 }
 
-// seen fills in the review's audience.
 func (s *Store) seen(r record.Review) record.Review {
 	r.Audience = s.audienceName(r.Writer)
 	return r
 }
 
-// seenRun fills in the run's audience.
 func (s *Store) seenRun(r record.Run) record.Run {
 	r.Audience = s.audienceName(r.Writer)
 	return r
@@ -177,7 +175,6 @@ func (s *Store) AppendAgain(ctx context.Context, to gitstore.Audience, entry git
 	return s.appendCopy(ctx, to, old, entry, attachments, func(*record.Event) error { return nil })
 }
 
-// attachments reads all attachments of an event.
 func (s *Store) attachments(ctx context.Context, event gitstore.ID) (map[string][]byte, error) {
 	attachments := map[string][]byte{}
 	roles, err := s.Repo.Attachments(ctx, event)

@@ -106,7 +106,6 @@ func (s *Store) EventsAbout(ctx context.Context,
 	return about, unreadable, err
 }
 
-// idTexts returns ids as a set.
 func idTexts(ids []gitstore.ID) map[string]bool {
 	return each.SetOf(ids, func(id gitstore.ID) string { return string(id) })
 }

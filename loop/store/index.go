@@ -101,7 +101,6 @@ func (idx *index) close() {
 	}
 }
 
-// damage adds a damaged record, once.
 func (idx *index) damage(d *gitstore.DamagedError) {
 	if !slices.Contains(damagedIDs(idx.Damaged), d.ID) {
 		idx.Damaged = append(idx.Damaged, damagedRecord{d.Writer, d.ID, cmp.Or(d.Of, d.ID), d.Error()})
@@ -181,7 +180,6 @@ func openIndex(path string) *index {
 	return newIndex(path, manifest{Tips: gitstore.Tips{}, read: readManifest(path).read})
 }
 
-// find returns the row of e, or nil.
 func (idx *index) find(e entity) (*row, error) {
 	rows, err := idx.versions(e, 1)
 	if err != nil || len(rows) == 0 {

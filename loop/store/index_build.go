@@ -56,39 +56,35 @@ func (b *build) fold(ctx context.Context, w *segment.Writer) error {
 	var (
 		mu      sync.Mutex
 		workers sync.WaitGroup
-		parts   = make(chan int)
 	)
 	n := 1
 	if b.idx.stack.Depth() == 0 {
 		n = runtime.GOMAXPROCS(0)
 	}
-	for range n {
+	places := make(chan struct{}, n)
+	for part := range spill.Count {
+		places <- struct{}{}
 		workers.Go(func() {
-			for part := range parts {
-				err := b.groups.visit(part, func(of entity, events []record.Event) error {
-					if ctx.Err() != nil {
-						return context.Cause(ctx)
-					}
-					r, err := b.store.foldOn(ctx, b.idx, of, events)
-					if err != nil {
-						return err
-					}
-					mu.Lock()
-					defer mu.Unlock()
-					b.idx.begins(r.row)
-					b.idx.asks(r.branch, r.row.seq)
-					return w.Add(r.Row)
-				})
-				if err != nil {
-					cancel(err)
+			defer func() { <-places }()
+			err := b.groups.visit(part, func(of entity, events []record.Event) error {
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
 				}
+				r, err := b.store.foldOn(ctx, b.idx, of, events)
+				if err != nil {
+					return err
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				b.idx.begins(r.row)
+				b.idx.asks(r.branch, r.row.seq)
+				return w.Add(r.Row)
+			})
+			if err != nil {
+				cancel(err)
 			}
 		})
 	}
-	for part := range spill.Count {
-		parts <- part
-	}
-	close(parts)
 	workers.Wait()
 	return context.Cause(ctx)
 }

@@ -143,7 +143,6 @@ func (r *row) head() (h [segment.HeadSize]byte) {
 	return h
 }
 
-// rowsOf decodes entries.
 func rowsOf(entries []segment.Entry) []row {
 	return each.Of(entries, rowOf)
 }
