@@ -39,7 +39,7 @@
 //
 // The files, from the bottom: events (event.go) and their payloads (actor, answer, attempt, check, judgement,
 // intervention, round, submission; stops: reason); the folded states (run.go; review.go, panel.go and review_*.go) and
-// the summaries that lists show; the folds (run_fold.go, review_fold.go); whether an event may be recorded (admit.go);
+// the summaries that lists show; the folds (run_fold.go, review_fold.go), and whether an event may be recorded;
 // the lines of notes, and what a landing or a move carries of them (note_text.go).
 //
 // Other packages hold what does not depend on events: the segments of the index (loop/internal/segment), sorting
