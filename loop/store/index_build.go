@@ -104,9 +104,7 @@ func (s *Store) foldOn(ctx context.Context, idx *index, of entity, fresh []recor
 		return folded{}, err
 	}
 	if old == nil {
-		st := state{kind: of.kind}
-		st.apply(fresh)
-		return newRow(of, row{seq: fresh[0].Clock, events: len(fresh), whole: true}, &st, fresh)
+		return newRow(of, row{seq: fresh[0].Clock, events: len(fresh), whole: true}, state{kind: of.kind}, fresh)
 	}
 	last, err := idx.refs(of, 1)
 	if err != nil {
@@ -117,9 +115,8 @@ func (s *Store) foldOn(ctx context.Context, idx *index, of entity, fresh []recor
 		if err != nil {
 			return folded{}, err
 		}
-		st.apply(fresh)
 		return newRow(of, row{seq: old.seq, events: old.events + len(fresh), covered: old.covered, kept: old.kept,
-			older: true}, &st, fresh)
+			older: true}, st, fresh)
 	}
 	before, err := s.readRow(ctx, idx, of)
 	if err != nil {
@@ -127,14 +124,13 @@ func (s *Store) foldOn(ctx context.Context, idx *index, of entity, fresh []recor
 	}
 	all := append(before, fresh...)
 	record.Sort(all)
-	st := state{kind: of.kind}
-	st.apply(all)
-	return newRow(of, row{seq: all[0].Clock, events: len(all), older: true, whole: true}, &st, all)
+	return newRow(of, row{seq: all[0].Clock, events: len(all), older: true, whole: true}, state{kind: of.kind}, all)
 }
 
-// newRow returns the row to write for a run or review in state st, with refs to events. was has the fields that do not
-// follow from these.
-func newRow(of entity, was row, st *state, events []record.Event) (folded, error) {
+// newRow returns the row to write for a run or review after events, which come after state st, with refs to them. was
+// has the fields that do not follow from these.
+func newRow(of entity, was row, st state, events []record.Event) (folded, error) {
+	st.apply(events)
 	r := was
 	r.entity = of
 	summary, err := st.describe(&r)
@@ -154,7 +150,7 @@ func newRow(of entity, was row, st *state, events []record.Event) (folded, error
 	if out.Key, ok = of.key(); !ok {
 		return out, fmt.Errorf("index %q: not an id", of.id)
 	}
-	out.Head, out.Marks = r.head(), marksOf(&r, summary, events, st)
+	out.Head, out.Marks = r.head(), marksOf(&r, summary, events, &st)
 	return out, nil
 }
 
