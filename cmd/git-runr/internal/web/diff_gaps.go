@@ -63,11 +63,10 @@ func gapsOf(hunks []unidiff.Hunk, whole []byte) []gapView {
 }
 
 // gapLines serves a part of a gap, which a script inserts into the page.
-func (p *pages) gapLines(w http.ResponseWriter, r *http.Request, c comparison, list *fileList, o viewOptions,
-	common page) error {
-	f, known := list.find(r.FormValue("path"))
-	if !known || f.Status == "D" {
-		return &record.NotFoundError{What: "file", ID: r.FormValue("path")}
+func (p *pages) gapLines(w http.ResponseWriter, r *http.Request, one oneFile) error {
+	f, c, o := one.file, one.comparison, one.options
+	if f.Status == "D" {
+		return &record.NotFoundError{What: "file", ID: f.Path}
 	}
 	var at [3]int
 	for i, name := range []string{"old", "new", "count"} {
@@ -96,5 +95,5 @@ func (p *pages) gapLines(w http.ResponseWriter, r *http.Request, c comparison, l
 	if v.Blamed {
 		_ = p.blamed(r.Context(), c, f, v.Hunks) // the lines above say why not
 	}
-	return p.show(w, http.StatusOK, "rows", diffView{common, v})
+	return p.show(w, http.StatusOK, "rows", diffView{one.page, v})
 }

@@ -142,10 +142,10 @@ func webpSize(data []byte) (width, height int) {
 }
 
 // raw serves one side of an image, and nothing else.
-func (p *pages) raw(w http.ResponseWriter, r *http.Request, c comparison) error {
-	name, tree := r.FormValue("path"), c.to
+func (p *pages) raw(w http.ResponseWriter, r *http.Request, one oneFile) error {
+	name, tree := one.file.Path, one.to
 	if r.FormValue("side") == string(record.SideOld) {
-		tree = c.from
+		name, tree = one.file.From(), one.from
 	}
 	sizes, err := p.repo.FileSizes(r.Context(), tree, []string{name})
 	if err != nil {

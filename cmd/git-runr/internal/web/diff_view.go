@@ -244,8 +244,8 @@ func (f changedFile) isOf(patch patch) bool {
 	return len(patch) == 1 && (patch[0].Old == "" || patch[0].Old == f.From())
 }
 
-// oneFile returns the diff of one file, whatever its size, from row o.skip on.
-func (p *pages) oneFile(ctx context.Context, c comparison, f changedFile, o viewOptions) (fileView, error) {
+// fileDiff returns the diff of one file, whatever its size, from row o.skip on.
+func (p *pages) fileDiff(ctx context.Context, c comparison, f changedFile, o viewOptions) (fileView, error) {
 	v := p.newFileView(c, f, o)
 	sizes, err := p.sizes(ctx, c, []changedFile{f}, []int{0})
 	if err != nil {

@@ -370,17 +370,38 @@ func (p *pages) open(r *http.Request, review record.Review) (o opened, err error
 	return o, err
 }
 
-// fileShower shows a file of a comparison that the request names.
-type fileShower func(http.ResponseWriter, *http.Request, comparison, *fileList, viewOptions, page) error
+// oneFile is the file of a comparison that a request names.
+type oneFile struct {
+	page
+	comparison
+	file    changedFile
+	options viewOptions
+}
 
-// ofFiles returns a handler that calls show with the change under the review that is named in the request.
-func (p *pages) ofFiles(show fileShower) func(http.ResponseWriter, *http.Request) error {
+// find sets the file that the request names.
+func (o *oneFile) find(r *http.Request, list *fileList) error {
+	var known bool
+	if o.file, known = list.find(r.FormValue("path")); !known {
+		return &record.NotFoundError{What: "file", ID: r.FormValue("path")}
+	}
+	return nil
+}
+
+// fileShower shows a file.
+type fileShower func(http.ResponseWriter, *http.Request, oneFile) error
+
+// ofFile returns a handler that calls show with a file of the change under the review; the request names both.
+func (p *pages) ofFile(show fileShower) func(http.ResponseWriter, *http.Request) error {
 	return p.ofReview(func(w http.ResponseWriter, r *http.Request, review record.Review) error {
 		o, err := p.open(r, review)
 		if err != nil {
 			return err
 		}
-		return show(w, r, o.change, o.files, o.options(o.files, o.remarks), o.page)
+		f := oneFile{page: o.page, comparison: o.change, options: o.options(o.files, o.remarks)}
+		if err := f.find(r, o.files); err != nil {
+			return err
+		}
+		return show(w, r, f)
 	})
 }
 
@@ -390,19 +411,14 @@ type diffView struct {
 	File fileView
 }
 
-// showDiff shows the diff of the file named in the request: as a part of the page for scripts, else as a page of its
-// own.
-func (p *pages) showDiff(w http.ResponseWriter, r *http.Request, c comparison, list *fileList, o viewOptions,
-	common page) error {
-	f, known := list.find(r.FormValue("path"))
-	if !known {
-		return &record.NotFoundError{What: "file", ID: r.FormValue("path")}
-	}
+// showDiff shows the diff of a file: as a part of the page for scripts, else as a page of its own.
+func (p *pages) showDiff(w http.ResponseWriter, r *http.Request, f oneFile) error {
+	o := f.options
 	o.rendered, o.blame = r.FormValue("rendered"), r.FormValue("blame")
 	o.skip, _ = strconv.Atoi(r.FormValue("skip")) // 0 unless it is a number
 	o.context, _ = strconv.Atoi(r.FormValue("context"))
 	o.skip, o.context = max(0, o.skip), min(max(0, o.context), allContext)
-	file, err := p.oneFile(r.Context(), c, f, o)
+	file, err := p.fileDiff(r.Context(), f.comparison, f.file, o)
 	if err != nil {
 		return err
 	}
@@ -410,16 +426,7 @@ func (p *pages) showDiff(w http.ResponseWriter, r *http.Request, c comparison, l
 	if r.FormValue("fragment") != "" {
 		name = "file"
 	}
-	return p.show(w, http.StatusOK, name, diffView{common, file})
-}
-
-// reviewRaw serves an image of the change.
-func (p *pages) reviewRaw(w http.ResponseWriter, r *http.Request, review record.Review) error {
-	c, err := p.reviewComparison(r.Context(), review)
-	if err != nil {
-		return err
-	}
-	return p.raw(w, r, c)
+	return p.show(w, http.StatusOK, name, diffView{f.page, file})
 }
 
 // treeNode is a line in the tree of files: a file, or a directory with its items. A directory that contains only
@@ -485,14 +492,10 @@ type wholeView struct {
 	Lines   int
 }
 
-// showWhole shows the file and side named in the request.
-func (p *pages) showWhole(w http.ResponseWriter, r *http.Request, c comparison, list *fileList, o viewOptions,
-	common page) error {
-	f, known := list.find(r.FormValue("path"))
-	if !known {
-		return &record.NotFoundError{What: "file", ID: r.FormValue("path")}
-	}
-	v := wholeView{page: common, Name: f.Path, Side: record.SideNew, Back: c.url("") + "#" + f.Key()}
+// showWhole shows a file on the side that the request names.
+func (p *pages) showWhole(w http.ResponseWriter, r *http.Request, one oneFile) error {
+	f, c, o := one.file, one.comparison, one.options
+	v := wholeView{page: one.page, Name: f.Path, Side: record.SideNew, Back: c.url("") + "#" + f.Key()}
 	tree, other := c.to, record.SideOld
 	if r.FormValue("side") == string(record.SideOld) {
 		v.Side, v.Name, tree, other = record.SideOld, f.From(), c.from, record.SideNew

@@ -354,25 +354,21 @@ func (p *pages) compared(ctx context.Context, r *http.Request) (record.Run, comp
 	return run, c, list, err
 }
 
-// ofRun returns a handler that calls show with the comparison of two steps of the run that is named in the request.
+// ofRun returns a handler that calls show with a file of the comparison of two steps of a run; the request names all.
 func (p *pages) ofRun(show fileShower) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		run, c, list, err := p.compared(r.Context(), r)
 		if err != nil {
 			return err
 		}
-		common := p.page(r, r.FormValue("path"), "runs")
-		common.look.remarks = runRemarks(run, c, list)
-		return show(w, r, c, list, common.look, common)
+		f := oneFile{page: p.page(r, r.FormValue("path"), "runs"), comparison: c}
+		f.options = f.look
+		f.options.remarks = runRemarks(run, c, list)
+		if err := f.find(r, list); err != nil {
+			return err
+		}
+		return show(w, r, f)
 	}
-}
-
-func (p *pages) runRaw(w http.ResponseWriter, r *http.Request) error {
-	_, c, _, err := p.compared(r.Context(), r)
-	if err != nil {
-		return err
-	}
-	return p.raw(w, r, c)
 }
 
 // leftShown is the maximum number of bytes of an attachment that is shown.
