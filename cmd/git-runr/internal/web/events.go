@@ -12,12 +12,15 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 )
 
 const (
-	beatEvery = 15 * time.Second
-	sendTime  = 10 * time.Second // a slower listener is dropped
+	maxListeners = 32
+	pollEvery    = 500 * time.Millisecond
+	beatEvery    = 15 * time.Second
+	sendTime     = 10 * time.Second // a slower listener is dropped
 )
 
 // Names of live updates. Existing clients listen for the first two.
@@ -38,12 +41,12 @@ type updateJSON struct {
 // events sends a listener the changes that any process writes, until the listener disconnects. The id of an update
 // names the state, so a client that reconnects gets what it missed.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	defer s.tips.listeners.Add(-1)
-	if s.tips.listeners.Add(1) > maxListeners {
+	defer s.listeners.Add(-1)
+	if s.listeners.Add(1) > maxListeners {
 		s.fail(w, r, &requestError{status: http.StatusServiceUnavailable, message: "too many listeners"})
 		return
 	}
-	tips, err := s.tips.read(r.Context(), s.repo)
+	tips, err := s.repo.Tips(r.Context())
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -69,47 +72,35 @@ func (s *Server) follow(ctx context.Context, l *listener, tips gitstore.Tips) {
 		case <-beat.C:
 			l.send(": still here\n\n")
 		case <-poll.C:
-			now, err := s.tips.read(ctx, s.repo)
+			events, now, err := s.Store.EventsSince(ctx, tips)
 			if err != nil || maps.Equal(now, tips) {
 				continue // what cannot be read now is read in a moment
 			}
-			l.update(stateID(now), s.updates(ctx, tips, now))
+			l.update(stateID(now), updates(events))
 			tips = now
 		}
 	}
 }
 
-// updates returns the updates for entries added since old.
-func (s *Server) updates(ctx context.Context, old, now gitstore.Tips) []updateJSON {
+// updates returns the updates for events. Without any, a log has disappeared.
+func updates(events []record.Event) []updateJSON {
+	if len(events) == 0 {
+		return anything()
+	}
 	ids := map[string][]string{}
 	note := func(name, id string) {
-		if id != "" && !slices.Contains(ids[name], id) {
-			ids[name] = append(ids[name], id)
+		if id != "" {
+			ids[name] = each.Once(ids[name], id)
 		}
 	}
-	for writer, tip := range now {
-		if old[writer] == tip {
-			continue
+	for _, event := range events {
+		note(submissionsChanged, event.Review)
+		note(runChanged, event.Run)
+		switch event.Type {
+		case record.EventReviewRequested.Name, record.EventReviewSubmitted.Name, record.EventReviewChecked.Name,
+			record.EventReviewCancelled.Name, record.EventReviewReopened.Name:
+			note(sessionsChanged, event.Review)
 		}
-		err := s.repo.Walk(ctx, writer, tip, old[writer], func(entry gitstore.Entry) error {
-			event, err := record.DecodeEvent(entry)
-			if err != nil {
-				return nil // not about a review or run
-			}
-			note(submissionsChanged, event.Review)
-			note(runChanged, event.Run)
-			if slices.Contains([]string{record.EventReviewRequested.Name, record.EventReviewSubmitted.Name,
-				record.EventReviewChecked.Name, record.EventReviewCancelled.Name, record.EventReviewReopened.Name}, event.Type) {
-				note(sessionsChanged, event.Review)
-			}
-			return nil
-		})
-		if err != nil {
-			return anything()
-		}
-	}
-	if len(ids) == 0 { // a log disappeared
-		return anything()
 	}
 	var updates []updateJSON
 	for _, name := range slices.Sorted(maps.Keys(ids)) {

@@ -3,7 +3,6 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"sync"
@@ -20,9 +19,9 @@ type Server struct {
 	repo *gitstore.Repo
 	mux  *http.ServeMux
 	activity
-	tips  tipsCache
-	lists listCache
-	codes screens.Codes
+	listeners atomic.Int64 // for live updates
+	lists     listCache
+	codes     screens.Codes
 }
 
 // activity tracks when the server was last used.
@@ -59,30 +58,4 @@ func (s *Server) log(format string, args ...any) {
 	if s.Log != nil {
 		s.Log(fmt.Sprintf(format, args...))
 	}
-}
-
-const (
-	maxListeners = 32
-	pollEvery    = 500 * time.Millisecond
-)
-
-// tipsCache lets concurrent listeners share one read of the refs.
-type tipsCache struct {
-	mu        sync.Mutex
-	at        time.Time
-	tips      gitstore.Tips
-	listeners atomic.Int64
-}
-
-func (c *tipsCache) read(ctx context.Context, repo *gitstore.Repo) (gitstore.Tips, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if time.Since(c.at) < pollEvery/2 {
-		return c.tips, nil
-	}
-	tips, err := repo.Tips(ctx)
-	if err == nil {
-		c.at, c.tips = time.Now(), tips
-	}
-	return tips, err
 }
