@@ -167,9 +167,10 @@ func inForms(name string) string {
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string([]rune(name)))
 }
 
-// listCache keeps the lists of recent comparisons: trees do not change.
+// listCache keeps the lists of recent comparisons: trees do not change. It is locked while a list is made, so that
+// requests for the same one share it.
 type listCache struct {
-	mu   sync.Mutex
+	sync.Mutex
 	kept []keptList // the newest last
 }
 
@@ -180,24 +181,6 @@ type keptList struct {
 
 // listsKept is how many lists are kept; a list of 50,000 files needs about 20 MB.
 const listsKept = 4
-
-func (c *listCache) get(key string) *fileList {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, kept := range c.kept {
-		if kept.key == key {
-			return kept.list
-		}
-	}
-	return nil
-}
-
-func (c *listCache) put(key string, list *fileList) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.kept = append(c.kept, keptList{key, list})
-	c.kept = c.kept[max(0, len(c.kept)-listsKept):]
-}
 
 func newFileList(stats []gitstore.FileStat, changes []gitstore.Change) *fileList {
 	list := &fileList{byPath: map[string]int{}}

@@ -489,8 +489,12 @@ func scanHunks(lang *syntax.Language, side record.Side, hunks []part, tokens map
 // list returns the files that differ, in git's order.
 func (s *Server) list(ctx context.Context, c comparison) (*fileList, error) {
 	key := strings.Join(append([]string{string(c.from), string(c.to)}, c.paths...), "\x00")
-	if list := s.lists.get(key); list != nil {
-		return list, nil
+	s.lists.Lock()
+	defer s.lists.Unlock()
+	for _, known := range s.lists.kept {
+		if known.key == key {
+			return known.list, nil
+		}
 	}
 	stats, err := s.repo.DiffStat(ctx, gitstore.DiffSpec{From: c.from, To: c.to, Paths: c.paths})
 	if err != nil {
@@ -501,7 +505,8 @@ func (s *Server) list(ctx context.Context, c comparison) (*fileList, error) {
 		return nil, err
 	}
 	list := newFileList(stats, changes)
-	s.lists.put(key, list)
+	s.lists.kept = append(s.lists.kept, keptList{key, list})
+	s.lists.kept = s.lists.kept[max(0, len(s.lists.kept)-listsKept):]
 	return list, nil
 }
 
