@@ -123,7 +123,7 @@ func (ownNodes) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(ast.KindHeading, renderHeading)
 	reg.Register(ast.KindLink, renderLink)
 	reg.Register(ast.KindAutoLink, renderAutoLink)
-	reg.Register(ast.KindImage, renderImage)
+	reg.Register(ast.KindImage, renderLink)
 	reg.Register(ast.KindFencedCodeBlock, renderFenced)
 	for _, kind := range []ast.NodeKind{east.KindTable, east.KindTableHeader, east.KindTableRow, east.KindTableCell} {
 		reg.Register(kind, renderTable)
@@ -162,8 +162,15 @@ func linkStart(dest string) string {
 	return `<a href="` + escaped + `" title="` + escaped + `" rel="nofollow noopener noreferrer" target="_blank">`
 }
 
+// renderLink renders a link, and an image as a link, so that nothing is loaded from elsewhere.
 func renderLink(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-	raw := string(node.(*ast.Link).Destination)
+	raw, label := "", ""
+	switch n := node.(type) {
+	case *ast.Link:
+		raw = string(n.Destination)
+	case *ast.Image:
+		raw, label = string(n.Destination), "image: "
+	}
 	dest, ok := safeURL(raw)
 	written := ""
 	_, own := node.AttributeString(attrOwn)
@@ -171,10 +178,12 @@ func renderLink(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.W
 	case own && entering:
 		written = `<a href="` + template.HTMLEscapeString(raw) + `">`
 	case ok && entering:
-		written = linkStart(dest)
+		written = linkStart(dest) + label
+	case entering:
+		written = label
 	case ok, own:
 		written = "</a>"
-	case !entering:
+	default:
 		written = ` <span class="nolink">(` + template.HTMLEscapeString(raw) + `)</span>`
 	}
 	_, err := w.WriteString(written)
@@ -195,26 +204,6 @@ func renderAutoLink(w util.BufWriter, source []byte, node ast.Node, entering boo
 		label = linkStart(dest) + label + "</a>"
 	}
 	_, err := w.WriteString(label)
-	return ast.WalkContinue, err
-}
-
-// renderImage renders an image as a link, so that nothing is loaded from elsewhere.
-func renderImage(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-	n := node.(*ast.Image)
-	raw := string(n.Destination)
-	dest, ok := safeURL(raw)
-	written := ""
-	switch {
-	case entering && ok:
-		written = linkStart(dest) + "image: "
-	case entering:
-		written = "image: "
-	case ok:
-		written = "</a>"
-	default:
-		written = ` <span class="nolink">(` + template.HTMLEscapeString(raw) + `)</span>`
-	}
-	_, err := w.WriteString(written)
 	return ast.WalkContinue, err
 }
 
