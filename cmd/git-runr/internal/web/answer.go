@@ -12,8 +12,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
@@ -33,26 +33,27 @@ func badRequest(format string, args ...any) error {
 	return &requestError{status: http.StatusBadRequest, message: fmt.Sprintf(format, args...)}
 }
 
-// errorStatuses maps errors of other packages to HTTP statuses. The first match counts.
+// errorStatuses are the HTTP statuses of errors to which clients pay more attention than exit.Classify does. The first
+// match counts.
 var errorStatuses = []struct {
 	is     error
 	status int
 }{
-	{gitstore.ErrNotFound, http.StatusNotFound},
-	{gitstore.ErrNoIdentity, http.StatusBadRequest},
-	{gitstore.ErrUnborn, http.StatusBadRequest},
 	{gitstore.ErrBare, http.StatusBadRequest},
 	{store.ErrDraftFull, http.StatusRequestEntityTooLarge},
 	{gitstore.ErrTooLarge, http.StatusRequestEntityTooLarge},
-	{gitstore.ErrBusy, http.StatusServiceUnavailable},
-	{gitstore.ErrLostRace, http.StatusServiceUnavailable},
-	{gitstore.ErrTampered, http.StatusConflict},
 	{gitstore.ErrNewerFormat, http.StatusServiceUnavailable},
 	{fs.ErrPermission, http.StatusServiceUnavailable},
 	{syscall.EROFS, http.StatusServiceUnavailable},
 	{syscall.ENOSPC, http.StatusInsufficientStorage},
-	{context.DeadlineExceeded, http.StatusServiceUnavailable},
 	{context.Canceled, http.StatusServiceUnavailable},
+}
+
+// statuses are the HTTP statuses of all other errors.
+var statuses = map[exit.Status]int{
+	exit.Usage: http.StatusBadRequest, exit.Nothing: http.StatusBadRequest, exit.NotFound: http.StatusNotFound,
+	exit.State: http.StatusConflict, exit.Claimed: http.StatusConflict, exit.Conflict: http.StatusConflict,
+	exit.Stopped: http.StatusConflict, exit.Untrusted: http.StatusForbidden, exit.Busy: http.StatusServiceUnavailable,
 }
 
 // errorStatus returns the HTTP status for err; 500 means a bug of ours.
@@ -60,13 +61,9 @@ func errorStatus(err error) int {
 	var request *requestError
 	var state *record.StateError
 	switch {
-	case errors.As(err, new(*record.InputError)), errors.As(err, new(*intake.NothingError)):
-		return http.StatusBadRequest
 	case errors.As(err, &request):
 		return request.status
-	case errors.As(err, &state) && state.Holder != "":
-		return http.StatusConflict
-	case errors.As(err, &state):
+	case errors.As(err, new(*intake.NothingError)), errors.As(err, &state) && state.Holder == "":
 		return http.StatusBadRequest
 	case errors.As(err, new(*http.MaxBytesError)):
 		return http.StatusRequestEntityTooLarge
@@ -76,7 +73,7 @@ func errorStatus(err error) int {
 			return e.status
 		}
 	}
-	return http.StatusInternalServerError
+	return cmp.Or(statuses[exit.Classify(err).Status], http.StatusInternalServerError)
 }
 
 // statusWriter remembers the status of the response.
@@ -112,7 +109,7 @@ type errorJSON struct {
 	ClaimedBy string `json:"claimedBy,omitempty"` // the holder of a claim that prevents the request
 }
 
-// fail answers err as JSON to a program, or as a page to a person.
+// fail answers err to a program.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status := errorStatus(err)
 	if status == http.StatusInternalServerError {
@@ -122,26 +119,14 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}
-	var state *record.StateError
-	if errors.As(err, &state) && state.Holder != "" && isAPI(r) {
-		writeJSON(w, status, errorJSON{Error: err.Error(), ClaimedBy: state.Holder})
-		return
+	answer := errorJSON{Error: err.Error()}
+	if state := new(record.StateError); errors.As(err, &state) {
+		answer.ClaimedBy = state.Holder
 	}
-	var altered *gitstore.AlteredError
-	if errors.As(err, &altered) && !isAPI(r) {
-		why := err.Error() + ". To see what changed, put it back or accept it, type:"
-		refusePage(w, status, "Changed while an agent worked", why, checking.GuardLines(err)...)
-		return
-	}
-	message, commands := err.Error(), []string(nil)
 	if object := new(gitstore.MissingError); errors.As(err, &object) && object.Try != "" {
-		message, commands = message+": "+object.Try, []string{object.Try}
+		answer.Error += ": " + object.Try
 	}
-	if isAPI(r) {
-		refuse(w, r, status, message)
-		return
-	}
-	refusePage(w, status, http.StatusText(status), err.Error(), commands...)
+	writeJSON(w, status, answer)
 }
 
 func writeJSON(w http.ResponseWriter, status int, body any) {

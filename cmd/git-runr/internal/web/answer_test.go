@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -11,8 +12,9 @@ import (
 // A page that fails because git's configuration was altered shows the commands to type.
 func TestFailAltered(t *testing.T) {
 	err := &gitstore.AlteredError{What: []string{".git/config (core.fsmonitor)"}, While: "check x ran"}
-	answer := httptest.NewRecorder()
-	(&Server{}).fail(answer, httptest.NewRequest("GET", "/review/1", nil), err)
+	answer, p := httptest.NewRecorder(), &pages{newSite(t).Server}
+	p.handle(func(http.ResponseWriter, *http.Request) error { return err })(answer,
+		httptest.NewRequest("GET", "/review/1", nil))
 	for _, want := range []string{".git/config (core.fsmonitor) changed while check x ran", "<code>git runr guard</code>",
 		"<code>git runr guard restore</code>"} {
 		if !strings.Contains(answer.Body.String(), want) {

@@ -21,6 +21,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -77,28 +78,14 @@ func (p *pages) handle(do func(http.ResponseWriter, *http.Request) error) http.H
 	}
 }
 
-// whatToType returns the commands that help with an error.
+// whatToType returns the commands that help with an error, without the hints that are sentences.
 func whatToType(err error) []string {
-	var missing *record.NotFoundError
-	var state *record.StateError
-	var request *requestError
-	switch {
-	case errors.As(err, &request):
+	if request := new(requestError); errors.As(err, &request) {
 		return request.hint
-	case errors.As(err, &missing) && missing.What == "run":
-		return []string{"git runr status", "git runr sync"}
-	case errors.As(err, &missing) && missing.What == "review":
-		return []string{"git runr inbox list --status all", "git runr sync"}
-	case errors.As(err, &state) && state.Holder != "":
-		return []string{"git runr inbox list --status claimed"}
-	case errors.As(err, &state) && state.Next() != "":
-		return []string{state.Next()}
-	case errors.Is(err, gitstore.ErrNoIdentity):
-		return []string{"git config user.name 'Your Name'", "git config user.email you@example.com"}
-	case errors.Is(err, gitstore.ErrBusy), errors.Is(err, gitstore.ErrLostRace):
-		return []string{"git runr status"}
 	}
-	return nil
+	return slices.DeleteFunc(commandsOf(exit.Classify(err).Hint), func(line string) bool {
+		return !strings.HasPrefix(line, "git") || strings.ContainsAny(line, ",;")
+	})
 }
 
 // pageStatus returns the HTTP status of an error, as errorStatus does, except for operations that a review's state does
@@ -226,7 +213,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"words":   func(s any) string { return safetext.Line(strings.ReplaceAll(fmt.Sprint(s), "_", " ")) },
 		"lower":   strings.ToLower,
 		"percent": percent, "add": func(a, b int) int { return a + b }, "join": func(a, b string) string { return a + b },
-		"icon": icon, "outcome": outcomeClass, "typed": func(line string) []string { return strings.SplitN(line, "   ", 2) },
+		"outcome": outcomeClass, "typed": func(line string) []string { return strings.SplitN(line, "   ", 2) },
 		"fileKey": fileKey, "newKey": rand.Text, "entryClass": entryClass,
 		"inPage":   func(v paged, f fileView) diffView { return diffView{v.common(), f} },
 		"gapOf":    func(g *gapView, rest string, f fileView) gapIn { return gapIn{*g, rest, f.Columns(), f.All, f.gapsURL} },

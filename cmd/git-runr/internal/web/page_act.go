@@ -196,29 +196,27 @@ func refusal(out string, status int) error {
 	if !refused || status == int(exit.OK) {
 		return nil
 	}
-	lines := strings.Split(strings.TrimSpace(problem), "\n")
-	refusal := &requestError{status: http.StatusConflict, message: lines[0]}
-	what := ""
-	for _, line := range lines[1:] {
-		said := strings.TrimSpace(line)
-		if strings.HasSuffix(said, ":") { // it introduces the next line
-			what = "   " + strings.TrimSuffix(said, ":")
-			continue
-		}
-		refusal.hint = append(refusal.hint, said+what)
-		what = ""
-	}
-	switch exit.Status(status) {
-	case exit.Usage:
-		refusal.status = http.StatusBadRequest
-	case exit.Untrusted:
-		refusal.status = http.StatusForbidden
-	case exit.NotFound:
-		refusal.status = http.StatusNotFound
-	case exit.Busy:
-		refusal.status = http.StatusServiceUnavailable
-	case exit.Bug:
+	if exit.Status(status) == exit.Bug {
 		return errors.New(problem)
 	}
-	return refusal
+	message, hint, _ := strings.Cut(strings.TrimSpace(problem), "\n")
+	return &requestError{status: cmp.Or(statuses[exit.Status(status)], http.StatusConflict), message: message,
+		hint: commandsOf(strings.Split(hint, "\n"))}
+}
+
+// commandsOf returns the commands in the hints of an error, each with three blanks and its purpose behind it if the line
+// before says what it does.
+func commandsOf(hints []string) (commands []string) {
+	what := ""
+	for _, line := range hints {
+		said := strings.TrimSpace(line)
+		switch purpose, introduces := strings.CutSuffix(said, ":"); {
+		case introduces:
+			what = "   " + purpose
+		case said != "":
+			commands = append(commands, said+what)
+			what = ""
+		}
+	}
+	return commands
 }

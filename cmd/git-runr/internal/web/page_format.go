@@ -66,25 +66,6 @@ func personName(actor string) string {
 	return safetext.Line(cmp.Or(record.PersonName(actor), actor))
 }
 
-// icons are drawn on a grid of 16 by 16, in the colour of the text.
-var icons = map[string]string{
-	"copy":    `<rect x="5.5" y="5.5" width="8" height="8" rx="1.5"/><path d="M10.5 5.5v-2a1 1 0 0 0-1-1h-6a1 1 0 0 0-1 1v6a1 1 0 0 0 1 1h2"/>`,
-	"theme":   `<circle cx="8" cy="8" r="5.5"/><path d="M8 2.5v11a5.5 5.5 0 0 0 0-11z" fill="currentColor"/>`,
-	"keys":    `<rect x="1.5" y="4" width="13" height="8" rx="1.5"/><path d="M4 6.7h.01M6.7 6.7h.01M9.3 6.7h.01M12 6.7h.01M5 9.5h6"/>`,
-	"file":    `<path d="M3.5 2.5h5l4 4v7h-9zM8.5 2.5v4h4"/>`,
-	"comment": `<path d="M2.5 3.5h11v7.5h-6l-3 2.5v-2.5h-2z"/>`,
-	"expand":  `<path d="M8 1.8v4.4M5.8 4L8 1.8 10.2 4M8 14.2V9.8M5.8 12L8 14.2l2.2-2.2M2.5 8h11"/>`,
-	"look":    `<path d="M1.5 8S4 3.5 8 3.5 14.5 8 14.5 8 12 12.5 8 12.5 1.5 8 1.5 8z"/><circle cx="8" cy="8" r="2"/>`,
-	"who":     `<circle cx="8" cy="5.2" r="2.7"/><path d="M2.8 13.5c.5-3 2.5-4.3 5.2-4.3s4.7 1.3 5.2 4.3"/>`,
-	"chevron": `<path d="M4 6l4 4 4-4"/>`,
-}
-
-// icon returns one of icons as an element that screen readers skip.
-func icon(name string) template.HTML {
-	return template.HTML(
-		`<svg class="icon" viewBox="0 0 16 16" width="16" height="16" fill="none" stroke="currentColor" stroke-width="1.3" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">` + icons[name] + `</svg>`)
-}
-
 // makeSafe makes every value that a template shows to people go through safetext: text between elements, except in a
 // textarea, and attributes that are read out. Other attributes are for the program and keep their bytes. No template
 // can forget the call.
