@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html"
 	"io/fs"
 	"net/http"
 	"strings"
@@ -146,34 +145,25 @@ func refuse(w http.ResponseWriter, r *http.Request, status int, message string) 
 	refusePage(w, status, http.StatusText(status), message)
 }
 
-// refusePage writes an error page that needs nothing of the repository.
+// refusePage writes an error page.
 func refusePage(w http.ResponseWriter, status int, title, message string, commands ...string) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(message))
-	for _, command := range commands {
-		fmt.Fprintf(&b, "<p><span class=\"cmd\"><code>%s</code></span></p>\n", html.EscapeString(command))
-	}
-	if status == http.StatusUnauthorized {
-		// The browser sends no strict cookie after a link on another site. After a link on this page it does.
-		b.WriteString("<p>Did you follow a link? <a href=\"\">Try again</a></p>\n")
-	}
-	writePage(w, status, title, "", b.String())
+	// The browser sends no strict cookie after a link on another site. After a link on this page it does.
+	writePlain(w, status, plainView{Title: title, Message: message, Commands: commands,
+		Retry: status == http.StatusUnauthorized})
 }
 
-// writePage writes a page in the style of the others that contains nothing of the repository.
-func writePage(w http.ResponseWriter, status int, title, head, body string) {
+// plainView is a page in the style of the others that needs and contains nothing of the repository.
+type plainView struct {
+	Title, Message string
+	Commands       []string
+	Retry          bool
+	Onward         string // the address to which the browser goes by itself
+}
+
+func writePlain(w http.ResponseWriter, status int, v plainView) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	icon := assets().urls["icon.svg"]
-	fmt.Fprintf(w,
-		"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"+
-			"<meta name=\"viewport\" content=\"width=device-width\">\n"+
-			"<meta name=\"color-scheme\" content=\"light dark\">\n%s\n<title>%s · git-runr</title>\n"+
-			"<link rel=\"stylesheet\" href=\"%s\">\n<link rel=\"icon\" href=\"%s\">\n</head>\n"+
-			"<body>\n<header class=\"bar\"><a class=\"brand\" href=\"/review\"><img src=\"%s\" width=\"20\" height=\"20\" "+
-			"alt=\"\">git-runr</a></header>\n"+
-			"<main class=\"narrow\">\n<h1>%s</h1>\n%s</main>\n</body>\n</html>\n",
-		head, html.EscapeString(title), assets().urls["page.css"], icon, icon, html.EscapeString(title), body)
+	_ = templates().ExecuteTemplate(w, "plain", v) // fails if the browser has disconnected
 }
 
 const tooLarge = "the request is larger than 1 MiB"

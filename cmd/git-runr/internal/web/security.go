@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html"
 	"io"
 	"mime"
 	"net/http"
@@ -211,9 +210,7 @@ func redirect(w http.ResponseWriter, r *http.Request, target string) {
 		http.Redirect(w, r, target, http.StatusSeeOther)
 		return
 	}
-	link := html.EscapeString(target)
-	writePage(w, http.StatusOK, "Logged in", `<meta http-equiv="refresh" content="0;url=`+link+`">`,
-		`<p><a href="`+link+`">Go on to the review</a></p>`)
+	writePlain(w, http.StatusOK, plainView{Title: "Logged in", Onward: target})
 }
 
 // formTokenField is the field of a form that holds its token.
