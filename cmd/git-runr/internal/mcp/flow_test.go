@@ -236,8 +236,7 @@ func TestAnswersOfTwo(t *testing.T) {
 
 // TestCheckNotRun: a check that did not run is not said to have failed.
 func TestCheckNotRun(t *testing.T) {
-	var b strings.Builder
-	writeSubmission(&b, record.Submission{Checks: []record.CheckResult{
+	text := textOf("submission", record.Submission{Checks: []record.CheckResult{
 		{Name: "missing", Command: "nope", NotRun: "nope is not installed"}, {Name: "bad", Command: "no", ExitCode: 1}}})
-	wants(t, b.String(), "check missing: nope: not run: nope is not installed\n", "check bad did not pass: no: exit 1\n")
+	wants(t, text, "check missing: nope: not run: nope is not installed\n", "check bad did not pass: no: exit 1\n")
 }

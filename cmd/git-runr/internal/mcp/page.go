@@ -3,10 +3,13 @@ package mcp
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"text/template"
 	"time"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
@@ -103,12 +106,10 @@ func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 	}
 	var entries []entry
 	for i, sub := range r.Submissions {
-		var b strings.Builder
-		writeSubmission(&b, sub)
-		entries = append(entries, entry{key: "s" + strconv.Itoa(i+1), text: b.String(),
+		entries = append(entries, entry{key: "s" + strconv.Itoa(i+1), text: textOf("submission", sub),
 			said: said{Reviewer: line(sub.Reviewer, 200), Verdict: verdictOf(sub), At: sub.At}})
 	}
-	if text := together(r); text != "" {
+	if text := textOf("together", r); text != "" {
 		entries = append(entries, entry{key: "together", text: text})
 	}
 	for i, p := range r.RepliesTo("") {
@@ -128,9 +129,7 @@ func (c call) entries(ctx context.Context, r record.Review) ([]entry, error) {
 		} else {
 			e.text = safetext.Text(f.Issue)
 		}
-		var extra strings.Builder
-		writeSayers(&extra, f)
-		e.open, e.extra = r.IsOpen(f.Finding), extra.String()
+		e.open, e.extra = r.IsOpen(f.Finding), textOf("sayers", f)
 		e.thread(shown.Later(now[f.ID]), r.LastAnswers(f.ID), r.RepliesTo(f.ID))
 		entries = append(entries, e)
 	}
@@ -194,15 +193,17 @@ func fromRound(m *shown.Remark, what string, open bool) entry {
 	return e
 }
 
-// byID is the finding as one of the list of ids.
+// byID is the finding as one of the list of ids. A comment is printed in full above, so only its beginning is repeated.
 func (e entry) byID() string {
-	var b strings.Builder
-	f := e.finding.Finding
-	if e.comment == nil {
-		f.Issue = e.text
+	f, issue := e.finding.Finding, line(e.text, maxText)
+	if e.comment != nil {
+		issue = line(f.Issue, 100)
 	}
-	writeFinding(&b, f)
-	return b.String() + e.extra
+	text := fmt.Sprintf("- [%s] %s, %s: %s\n", f.ID, f.Severity, safetext.Line(cmp.Or(f.Place(), "general")), issue)
+	if f.Fix != "" {
+		text += fmt.Sprintf("  fix: %s\n", line(f.Fix, maxString))
+	}
+	return text + e.extra
 }
 
 // size returns how many tokens the entry needs on a page, as text and in the document.
@@ -391,14 +392,11 @@ func (c call) facts(r record.Review, first bool) (doc gotten, text string) {
 		return doc, fmt.Sprintf("# Review %s, continued\n", r.ID)
 	}
 	doc.Message = clip(safetext.Text(r.Request.Message), maxString)
-	var b strings.Builder
-	if len(r.Submissions) == 0 {
-		fmt.Fprintf(&b, "Review %s has no submitted comments (status: %s).\n", r.ID, r.Status)
-	} else {
-		fmt.Fprintf(&b, "# Review %s\n", r.ID)
-	}
-	c.writeFacts(&b, r)
-	return doc, bounded(b.String(), maxFacts)
+	return doc, bounded(textOf("facts", struct {
+		record.Review
+		Me  string
+		Now time.Time
+	}{r, c.actor, c.Store.Now()}), maxFacts)
 }
 
 // lines makes foreign names safe, each on one line; the result is not nil.
@@ -450,119 +448,37 @@ func moreOf(entries []entry, id, next string, in getArgs) string {
 	return fmt.Sprintf("[%s left. To read on: review_get %s]", what, jsonOf(in))
 }
 
-// when writes as fmt.Fprintf does, if a condition holds.
-func when(b *strings.Builder, holds bool, format string, args ...any) {
-	if holds {
-		fmt.Fprintf(b, format, args...)
-	}
-}
+//go:embed review.tmpl
+var reviewTexts string
 
-// writeFacts writes what was requested, and the state of the review.
-func (c call) writeFacts(b *strings.Builder, r record.Review) {
-	fmt.Fprintf(b, "\nstatus: %s\n", r.Status)
-	when(b, r.Outcome() != "", "outcome: %s\n", r.Outcome())
-	fmt.Fprintf(b, "applies to: %s\n", appliesTo(r.Request.Subject))
-	if paths := r.Request.Subject.Paths; len(paths) > 0 {
-		fmt.Fprintf(b, "files: %s\n", line(strings.Join(paths, ", "), maxString))
-	}
-	fmt.Fprintf(b, "asked for by: %s at %s\n", line(r.RequestedBy, 200), isoTime(r.CreatedAt))
-	for _, h := range r.Handovers {
-		fmt.Fprintf(b, "%s at %s\n", line(h.Words(), 500), isoTime(h.At))
-	}
-	for _, where := range r.Whereabouts() {
-		fmt.Fprintf(b, "the code: %s\n", line(where, 500))
-	}
-	when(b, r.Audience != "", "%s\n", line(render.Audience(r.Audience), 200))
-	when(b, r.Request.Follows != "", "follows: review %s, of the code as it was before\n", line(r.Request.Follows, 200))
-	when(b, r.Request.Kind != "", "only this kind of fault was looked for: %s\n", line(r.Request.Kind, 200))
-	if s := r.Summary(); len(s.Waiting) > 0 && r.ClosedAt.IsZero() {
-		if words := s.ApprovedWords(); words != "" {
-			fmt.Fprintln(b, words)
-		}
-		fmt.Fprintf(b, "waiting for: %s\n", line(strings.Join(s.WaitsFor(), ", "), 500))
-	}
-	for _, f := range r.Failures {
-		fmt.Fprintf(b, "reviewer %s could not be run: %s\n", line(f.Reviewer, 200), line(f.Reason+" "+f.Detail, 500))
-		if r.ClosedAt.IsZero() {
-			next := f.Next()
-			fmt.Fprintf(b, "%s the user can type %s\n", next.What, strings.Join(next.Commands, ", then "))
-		}
-	}
-	c.writeClaim(b, r)
-	when(b, r.ResolvedBy != "", "resolved by: %s\n", line(r.ResolvedBy, 200))
-	when(b, r.Note != "", "note: %s\n", line(r.Note, maxString))
-	if run := r.Request.Run; run != "" {
-		fmt.Fprintf(b, "round %d of run %s, which goes on from the verdict: git runr resume %s\n", r.Request.Round, run, run)
-	}
-	for _, m := range r.Request.Subject.Messages {
-		fmt.Fprintf(b, "message of commit %s:\n%s\n", m.Commit.Short(), safetext.Quote(m.Text))
-	}
-	when(b, r.Request.Subject.MoreCommits > 0, "and %s\n", prose.Count(r.Request.Subject.MoreCommits, "older commit"))
-	when(b, r.Request.Message != "", "message of the request:\n%s\n", safetext.Quote(r.Request.Message))
-}
+// texts parses the texts on first use.
+var texts = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"line": func(text any) string { return line(fmt.Sprint(text), maxString) }, "quote": safetext.Quote,
+		"iso": isoTime, "join": strings.Join, "count": prose.Count, "add": func(a, b int) int { return a + b },
+		"appliesTo": appliesTo, "audience": render.Audience, "same": record.SameActor, "result": resultOf,
+	}).Parse(reviewTexts))
+})
 
-func (c call) writeClaim(b *strings.Builder, r record.Review) {
-	if r.Claim == nil || r.Status != record.ReviewClaimed {
-		return
-	}
-	fmt.Fprintf(b, "claimed by: %s", line(r.Claim.By, 200))
-	switch {
-	case record.SameActor(r.Claim.By, c.actor):
-		b.WriteString(" (you)")
-	case r.Claim.Lapsed(c.Store.Now()):
-		b.WriteString(" (lapsed: you may claim it)")
-	}
-	b.WriteString("\n")
-}
-
-// together summarises the opinions of several reviewers, and the judge's counts if there are any.
-func together(r record.Review) string {
+// textOf returns one of the texts of review.tmpl.
+func textOf(name string, about any) string {
 	var b strings.Builder
-	if opinions := r.Opinions(); len(opinions) > 1 {
-		fmt.Fprintf(&b, "together: %s, with a quorum of %d of %d who answered; they disagree: %t\n", r.Verdict(), r.Quorum(),
-			len(opinions), r.Disagree())
-		for _, j := range r.Requests() {
-			fmt.Fprintf(&b, "also requested by %s: %s\n", line(strings.Join(j.SaidBy, ", "), 200), line(j.Text, 500))
-		}
-	}
-	for _, j := range r.Judgements {
-		fmt.Fprintf(&b, "judged by %s: %s\n", line(j.By, 200), j.Count())
+	if err := texts().ExecuteTemplate(&b, name, about); err != nil {
+		panic(fmt.Sprintf("mcp: text of a review: %v", err)) // a fault of this package
 	}
 	return b.String()
 }
 
-// writeSubmission writes the result of one reviewer.
-func writeSubmission(b *strings.Builder, sub record.Submission) {
-	said := fmt.Sprintf("%s by %s", verdictOf(sub), line(sub.Of(sub.Reviewer), 400))
-	if sub.Decision == "" && sub.Outcome != record.OutcomeNothing && len(sub.Checks) > 0 {
-		said = fmt.Sprintf("by %s: %s", line(sub.Reviewer, 200), line(sub.Said(), 500))
+// resultOf returns the result of one reviewer.
+func resultOf(sub record.Submission) string {
+	switch {
+	case sub.Outcome == record.OutcomeNothing:
+	case sub.Report.Effective == reply.Checked:
+		return record.Says(line(sub.Reviewer, 200), string(reply.Checked), len(sub.Report.Findings))
+	case sub.Decision == "" && len(sub.Checks) > 0:
+		return fmt.Sprintf("by %s: %s", line(sub.Reviewer, 200), line(sub.Said(), 500))
 	}
-	if sub.Report.Effective == reply.Checked && sub.Outcome != record.OutcomeNothing {
-		said = record.Says(line(sub.Reviewer, 200), string(reply.Checked), len(sub.Report.Findings))
-	}
-	fmt.Fprintf(b, "%s at %s, %s\n", said, isoTime(sub.At),
-		prose.Count(len(sub.Comments)+len(sub.Report.Findings), "comment"))
-	when(b, sub.Census.Left() != "", "not shown to the reviewer: %s\n", line(sub.Census.Left(), maxString))
-	for _, said := range []string{sub.Report.Summary, sub.Report.Prose()} {
-		if said = safetext.Quote(said); said != "" {
-			b.WriteString(said + "\n\n")
-		}
-	}
-	for _, check := range sub.Checks {
-		if !check.OK() {
-			did := ""
-			if check.NotRun == "" {
-				did = " did not pass"
-			}
-			fmt.Fprintf(b, "check %s%s: %s: %s\n", line(check.Name, 200), did, line(check.Command, 500),
-				line(check.Why(), 500))
-			log := check.LogCommand(sub.Event)
-			when(b, log != "", "  whole output: %s\n", log)
-		}
-	}
-	for _, why := range sub.SkippedBy {
-		fmt.Fprintf(b, "checks not run: %s\n", line(why, 500))
-	}
+	return fmt.Sprintf("%s by %s", verdictOf(sub), line(sub.Of(sub.Reviewer), 400))
 }
 
 func verdictOf(sub record.Submission) string {
@@ -570,29 +486,6 @@ func verdictOf(sub record.Submission) string {
 		return "nothing to review"
 	}
 	return cmp.Or(string(sub.Decision), sub.Report.Says())
-}
-
-// writeFinding writes one finding with its id. A comment is printed in full above, so only its beginning is repeated.
-func writeFinding(b *strings.Builder, f reply.Finding) {
-	most := maxText
-	if strings.HasPrefix(f.ID, "c-") {
-		most = 100
-	}
-	fmt.Fprintf(b, "- [%s] %s, %s: %s\n", f.ID, f.Severity, safetext.Line(cmp.Or(f.Place(), "general")),
-		line(f.Issue, most))
-	when(b, f.Fix != "", "  fix: %s\n", line(f.Fix, maxString))
-}
-
-// writeSayers writes which reviewers made a finding, and the judge's remark on it.
-func writeSayers(b *strings.Builder, j record.Joined) {
-	when(b, len(j.SaidBy) > 1, "  reported by: %s\n", line(strings.Join(j.SaidBy, ", "), 500))
-	when(b, len(j.Similar) > 0, "  similar: %s\n", line(strings.Join(j.Similar, ", "), 500))
-	if j.Disputed {
-		b.WriteString("  disputed: fewer than the quorum reported it\n")
-	}
-	if j.Judged != nil && j.Judged.Kind == record.Confirmed {
-		fmt.Fprintf(b, "  confirmed by the judge: %s\n", line(j.Judged.Reason, 500))
-	}
 }
 
 // answered describes in one line how a finding was answered.
