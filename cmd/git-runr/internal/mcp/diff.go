@@ -1,10 +1,9 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -39,11 +38,11 @@ func (s *Server) diff(ctx context.Context, c call, in diffArgs) (outcome, error)
 
 // diff returns a page of the change under review; its cursor is an offset into the patch in bytes.
 func (c call) diff(ctx context.Context, in diffArgs) (doc differing, err error) {
-	var from int64
+	var from int
 	noCursor := refusef("Error: %s is not a cursor of this change: leave it out to start again.", line(in.Cursor, 100))
 	if in.Cursor != "" {
-		if from, err = strconv.ParseInt(strings.TrimPrefix(in.Cursor, "byte-"), 10, 64); err != nil || from < 0 ||
-			len(in.Cursor) > 100 {
+		from, err = strconv.Atoi(strings.TrimPrefix(in.Cursor, "byte-"))
+		if err != nil || from < 0 || from > math.MaxInt-maxPatch || len(in.Cursor) > 100 {
 			return doc, noCursor
 		}
 	}
@@ -71,24 +70,26 @@ func (c call) diff(ctx context.Context, in diffArgs) (doc differing, err error) 
 		}
 	}
 	in.ID = review.ID
-	page := newPatchPage(from, maxAnswer-aroundPage-jsonSize(doc)-2*jsonSize(in))
-	err = c.Store.Repo.WriteDiff(ctx, spec, page)
-	truncated := page.left > maxRead
-	if err != nil && !truncated { // if truncated, git was stopped, so its status means nothing
+	room := maxAnswer - aroundPage - jsonSize(doc) - 2*jsonSize(in)
+	spec.MaxBytes = int64(from + maxPatch)
+	patch, truncated, err := c.Store.Repo.Diff(ctx, spec)
+	switch {
+	case err != nil:
 		return doc, err
-	}
-	if page.finish(); from > 0 && from >= page.at {
+	case from > 0 && from >= len(patch) && truncated: // a line is longer than maxPatch
+		return doc, gitstore.ErrTooLarge
+	case from > 0 && from >= len(patch):
 		return doc, noCursor
 	}
-	doc.Patch = page.text()
-	if page.next > 0 {
-		doc.Next = fmt.Sprintf("byte-%d", page.next) // not a plain number, because clients turn that into a JSON number
+	var next int
+	if doc.Patch, next = patchPage(string(patch), from, room); next < len(patch) || truncated {
+		doc.Next = fmt.Sprintf("byte-%d", next) // not a plain number, because clients turn that into a JSON number
 		in.Cursor = doc.Next
 		more := ""
 		if truncated {
 			more = " at least"
 		}
-		doc.More = fmt.Sprintf("[%d bytes%s left. To read on: review_diff %s]", page.left, more, jsonOf(in))
+		doc.More = fmt.Sprintf("[%d bytes%s left. To read on: review_diff %s]", len(patch)-next, more, jsonOf(in))
 	}
 	return doc, nil
 }
@@ -131,114 +132,65 @@ func (c call) pathsOf(ctx context.Context, spec gitstore.DiffSpec, name string) 
 	return []string{path}, nil
 }
 
-// patchPage receives a patch and keeps the lines from a byte on that fit into a number of
-// tokens, as text and in a document. A line longer than maxLong is cut, unless the page begins
-// within it: that is how to read the rest of the line.
-type patchPage struct {
-	from, at int64 // the first byte of the page, and the next byte to read
-	room     int   // tokens
-	within   bool  // the page begins within a line
-	row      []byte
-	begun    int64 // offset of the row
-	shown    strings.Builder
-	next     int64 // first byte of the next page; 0 if none so far
-	left     int64 // bytes seen from there on
-}
+// maxPatch is how much of a patch is read behind the beginning of a page, in bytes.
+const maxPatch = 32 << 20
 
 // maxLong is how much of a line of a patch is shown where the line is met, in bytes.
 const maxLong = 4000
 
-// maxRead is how much of one line is on a page, and how many bytes after a page are counted.
+// maxRead is how much of one line is on a page, in bytes.
 const maxRead = 8 * maxAnswer
+
+// leastRow is the least to which a line is cut: the shortest page has room for it.
+const leastRow = 8
 
 // leftOut begins the line that stands in for the rest of a long one. No line of a file begins so in a patch: they have
 // "+", "-" or " " first.
 const leftOut = `\ [`
 
-func newPatchPage(from int64, room int) *patchPage {
-	return &patchPage{from: from, begun: from, room: room}
-}
-
-func (p *patchPage) text() string { return p.shown.String() }
-
-// Write refuses more when it would tell nothing that is said.
-func (p *patchPage) Write(patch []byte) (int, error) {
-	for part := range bytes.Lines(patch) {
-		p.take(part)
-		if p.left > maxRead {
-			return 0, io.ErrShortWrite
-		}
-	}
-	return len(patch), nil
-}
-
-// finish ends the patch.
-func (p *patchPage) finish() {
-	if p.at > p.begun && p.next == 0 {
-		p.endRow()
-	}
-}
-
-// take adds a line, or a part of one.
-func (p *patchPage) take(part []byte) {
-	ended := part[len(part)-1] == '\n'
-	if skip := p.from - p.at; skip > 0 {
-		skip = min(skip, int64(len(part)))
-		p.within = part[skip-1] != '\n'
-		p.at, part = p.at+skip, part[skip:]
-	}
-	p.at += int64(len(part))
-	if p.next > 0 {
-		p.left += int64(len(part))
-		return
-	}
-	p.row = append(p.row, part[:min(len(part), maxRead+1-len(p.row))]...)
-	if ended && len(part) > 0 {
-		p.endRow()
-	}
-}
-
-// endRow puts a line on the page if it fits; the first line is cut to fit.
-func (p *patchPage) endRow() {
-	most := maxLong
-	if p.within {
+// patchPage returns the lines of a patch from a byte on that fit into a number of tokens, as text and in a document,
+// and the first byte of the next page. A line longer than maxLong is cut, unless the page begins within it: that is how
+// to read the rest of the line. The first line is cut to fit.
+func patchPage(patch string, from, room int) (page string, next int) {
+	var shown strings.Builder
+	most, within := maxLong, from > 0 && patch[from-1] != '\n'
+	if within {
 		most = maxRead
 	}
-	text, end := p.cut(most)
-	for sizeOf(text) > p.room {
-		if p.shown.Len() > 0 {
-			p.next, p.left = p.begun, p.at-p.begun
-			return
+	for row := range strings.Lines(patch[from:]) {
+		text, end := cutRow(row, from, most, within)
+		for sizeOf(text) > room {
+			if shown.Len() > 0 {
+				return shown.String(), from
+			}
+			if most = min(most, len(row)) * 7 / 8; most < leastRow {
+				break
+			}
+			text, end = cutRow(row, from, most, within)
 		}
-		if most = min(most, len(p.row)) * 7 / 8; most < leastRow {
-			break
+		shown.WriteString(text)
+		room -= sizeOf(text)
+		if end < from+len(row) {
+			return shown.String(), end
 		}
-		text, end = p.cut(most)
+		from, most, within = end, maxLong, false
 	}
-	p.shown.WriteString(text)
-	p.room -= sizeOf(text)
-	if end < p.at {
-		p.next, p.left = end, p.at-end
-	}
-	p.row, p.begun, p.within = p.row[:0], p.at, false
+	return shown.String(), from
 }
 
-// leastRow is the least to which a line is cut: the shortest page has room for it.
-const leastRow = 8
-
-// cut returns at most most bytes of the line that was read, safe to show, and the offset in the patch after them.
-func (p *patchPage) cut(most int) (text string, end int64) {
-	long := p.at - p.begun
-	part := prose.Cut(string(p.row), most)
-	if rest := bytes.TrimSuffix(p.row, []byte("\n")); long <= int64(len(p.row)) && len(rest) <= most {
-		return safetext.Text(string(p.row)), p.at
-	}
-	end = p.begun + int64(len(part))
-	if p.within {
+// cutRow returns at most most bytes of a line that begins at a byte of the patch, safe to show, and the byte behind
+// them. Within a line the rest is left for the next page; any other line ends with what is left out of it.
+func cutRow(row string, at, most int, within bool) (text string, end int) {
+	part := prose.Cut(row, most)
+	end = at + len(part)
+	switch {
+	case len(strings.TrimSuffix(row, "\n")) <= most:
+		return safetext.Text(row), at + len(row)
+	case within:
 		return safetext.Text(part), end
 	}
 	return fmt.Sprintf("%s\n%s%d bytes more of this line are left out: the cursor byte-%d reads on in it]\n",
-		safetext.Text(part), leftOut, p.at-end, end), p.at
+		safetext.Text(part), leftOut, len(row)-len(part), end), at + len(row)
 }
 
 // sizeOf returns how many tokens text needs on a page, as text and in a document.
