@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"html"
 	"html/template"
 	"net/url"
 	"strings"
@@ -12,10 +13,11 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
-	"github.com/yuin/goldmark/renderer/html"
+	mdhtml "github.com/yuin/goldmark/renderer/html"
 	mdtext "github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/syntax"
 )
@@ -59,7 +61,7 @@ var markdownParser = sync.OnceValue(func() goldmark.Markdown {
 		parser.WithParagraphTransformers(append(parser.DefaultParagraphTransformers(), util.Prioritized(tables{}, 200))...),
 		parser.WithASTTransformers(util.Prioritized(bareLinks{}, 100)))
 	r := renderer.NewRenderer(renderer.WithNodeRenderers(
-		util.Prioritized(html.NewRenderer(), 1000), util.Prioritized(ownNodes{}, 100)))
+		util.Prioritized(mdhtml.NewRenderer(), 1000), util.Prioritized(ownNodes{}, 100)))
 	return goldmark.New(goldmark.WithParser(p), goldmark.WithRenderer(r))
 })
 
@@ -276,4 +278,257 @@ func suggestionHTML(q quotedLines, lines []string) string {
 	}
 	b.WriteString("</tbody></table></div>\n")
 	return b.String()
+}
+
+// bareLinks turns addresses and commit ids in the text into links.
+type bareLinks struct{}
+
+// attrOwn marks a link to one of our own pages. Markdown text cannot set it.
+const attrOwn = "own"
+
+// linksKey is the key of quotedLines.commit in a parser's context.
+var linksKey = parser.NewContextKey()
+
+// commitID returns a pattern for commit ids, which people abbreviate.
+var commitID = lazyre.Compile(`\b[0-9a-f]{7,64}\b`)
+
+// maxCommits is the maximum number of ids to look up in one text; further ids remain text.
+const maxCommits = 50
+
+// Transform inserts the links. It is called once per document.
+func (bareLinks) Transform(doc *ast.Document, reader mdtext.Reader, pc parser.Context) {
+	commit, _ := pc.Get(linksKey).(func(string) string)
+	asked := 0
+	find := func(s string) (from, to int, url string) {
+		from, to = findAddress(s)
+		before := s
+		if from >= 0 {
+			before, url = s[:from], html.UnescapeString(s[from:to])
+		}
+		for _, at := range commitID().FindAllStringIndex(before, -1) {
+			if asked++; commit == nil || asked > maxCommits {
+				break
+			}
+			if to := commit(s[at[0]:at[1]]); to != "" {
+				return at[0], at[1], to
+			}
+		}
+		return from, to, url
+	}
+	var texts []*ast.Text
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch n.Kind() {
+		case ast.KindLink, ast.KindImage, ast.KindCodeSpan, ast.KindAutoLink:
+			return ast.WalkSkipChildren, nil
+		case ast.KindText:
+			text := n.(*ast.Text)
+			before, ok := text.PreviousSibling().(*ast.Text)
+			if entering && (!ok || !goesOn(before, text)) {
+				joinTexts(text)
+				texts = append(texts, text)
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, text := range texts {
+		for text != nil {
+			text = linkFirst(text, reader.Source(), find)
+		}
+	}
+}
+
+// goesOn reports whether b directly continues a.
+func goesOn(a, b *ast.Text) bool {
+	return a.Segment.Stop == b.Segment.Start && !a.SoftLineBreak() && !a.HardLineBreak() && a.Segment.Padding == 0 &&
+		b.Segment.Padding == 0
+}
+
+// joinTexts merges the nodes that continue text into it. The parser splits text at marks that turn out not to be
+// emphasis.
+func joinTexts(text *ast.Text) {
+	for {
+		next, ok := text.NextSibling().(*ast.Text)
+		if !ok || !goesOn(text, next) {
+			return
+		}
+		text.Segment.Stop = next.Segment.Stop
+		text.SetSoftLineBreak(next.SoftLineBreak())
+		text.SetHardLineBreak(next.HardLineBreak())
+		text.Parent().RemoveChild(text.Parent(), next)
+	}
+}
+
+// linkFirst turns the first match of find in text into a link. It returns the text after it, or nil without a match.
+func linkFirst(text *ast.Text, source []byte, find func(string) (from, to int, url string)) *ast.Text {
+	value := string(text.Segment.Value(source))
+	from, to, url := find(value)
+	if from < 0 {
+		return nil
+	}
+	parent, start := text.Parent(), text.Segment.Start
+	link := ast.NewLink()
+	link.Destination = []byte(url)
+	if strings.HasPrefix(url, "/") {
+		link.SetAttributeString(attrOwn, true)
+	}
+	link.AppendChild(link, ast.NewTextSegment(mdtext.NewSegment(start+from, start+to)))
+	rest := ast.NewTextSegment(mdtext.NewSegment(start+to, text.Segment.Stop))
+	rest.SetSoftLineBreak(text.SoftLineBreak())
+	rest.SetHardLineBreak(text.HardLineBreak())
+	text.Segment.Stop = start + from
+	text.SetSoftLineBreak(false)
+	text.SetHardLineBreak(false)
+	parent.InsertAfter(parent, text, link)
+	parent.InsertAfter(parent, link, rest)
+	return rest
+}
+
+// address matches an http or https address without the punctuation after it.
+var address = lazyre.Compile("\\bhttps?://[^ \t\n<>\"`{}|\\\\^]*[^ \t\n<>\"`{}|\\\\^.,:;!?'*_~)\\]]")
+
+// findAddress returns the position of the first address in s, with the brackets that close those in it, or -1.
+func findAddress(s string) (from, to int) {
+	at := address().FindStringIndex(s)
+	if at == nil {
+		return -1, -1
+	}
+	from, to = at[0], at[1]
+	for to < len(s) && s[to] == ')' && strings.Count(s[from:to], "(") > strings.Count(s[from:to], ")") {
+		to++
+	}
+	return from, to
+}
+
+// Tables and bare links are parsed here, because goldmark's extensions compile patterns when
+// the program starts, which would delay git's hooks.
+
+// tables makes tables of the lines of a paragraph that form one.
+type tables struct{}
+
+// Transform is called for every paragraph. Text before the table stays in it.
+func (tables) Transform(node *ast.Paragraph, reader mdtext.Reader, _ parser.Context) {
+	source, lines := reader.Source(), node.Lines()
+	for i := 0; i+1 < lines.Len(); i++ {
+		header := rowCells(source, lines.At(i))
+		below := lines.At(i + 1)
+		alignments := alignmentsOf(string(below.Value(source)))
+		if len(alignments) == 0 || len(header) != len(alignments) {
+			continue
+		}
+		table := newTable(source, lines, i, alignments)
+		node.Parent().InsertAfter(node.Parent(), node, table)
+		lines.SetSliced(0, i)
+		if i == 0 {
+			node.Parent().RemoveChild(node.Parent(), node)
+		}
+		return
+	}
+}
+
+// newTable makes a table of the lines from index at on: header, delimiters and rows.
+func newTable(source []byte, lines *mdtext.Segments, at int, alignments []east.Alignment) *east.Table {
+	table := east.NewTable()
+	table.Alignments = alignments
+	table.AppendChild(table, east.NewTableHeader(newRow(source, lines.At(at), alignments)))
+	for i := at + 2; i < lines.Len(); i++ {
+		table.AppendChild(table, newRow(source, lines.At(i), alignments))
+	}
+	return table
+}
+
+// newRow makes a row with a cell for each column; the last cell holds the rest of the line.
+func newRow(source []byte, line mdtext.Segment, alignments []east.Alignment) *east.TableRow {
+	row, cells := east.NewTableRow(alignments), rowCells(source, line)
+	if last := len(alignments) - 1; len(cells) > len(alignments) {
+		cells[last].Stop = cells[len(cells)-1].Stop
+	}
+	for i, alignment := range alignments {
+		cell := east.NewTableCell()
+		cell.Alignment = alignment
+		if i < len(cells) {
+			cell.Lines().Append(cells[i])
+		}
+		row.AppendChild(row, cell)
+	}
+	return row
+}
+
+// rowCells splits a line at its bars. A bar after a backslash is text.
+func rowCells(source []byte, line mdtext.Segment) []mdtext.Segment {
+	line = trimmed(source, line)
+	text := line.Value(source)
+	var cells []mdtext.Segment
+	begin := 0
+	add := func(end int) {
+		cells = append(cells, trimmed(source, mdtext.NewSegment(line.Start+begin, line.Start+end)))
+		begin = end + 1
+	}
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '\\':
+			i++
+		case text[i] == '|' && i == 0:
+			begin = 1
+		case text[i] == '|':
+			add(i)
+		}
+	}
+	if begin < len(text) {
+		add(len(text))
+	}
+	return cells
+}
+
+func trimmed(source []byte, segment mdtext.Segment) mdtext.Segment {
+	segment = segment.TrimLeftSpace(source)
+	return segment.TrimRightSpace(source)
+}
+
+// alignmentsOf parses the line of dashes under a header; it returns nil for any other line.
+func alignmentsOf(line string) []east.Alignment {
+	line = strings.TrimSpace(line)
+	if !strings.Contains(line, "|") || strings.Trim(line, "|:- \t") != "" {
+		return nil
+	}
+	var found []east.Alignment
+	for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|"), "|") {
+		part = strings.TrimSpace(part)
+		left, right := strings.HasPrefix(part, ":"), strings.HasSuffix(part, ":")
+		if dashes := strings.Trim(part, ":"); dashes == "" || strings.Trim(dashes, "-") != "" {
+			return nil
+		}
+		switch {
+		case left && right:
+			found = append(found, east.AlignCenter)
+		case left:
+			found = append(found, east.AlignLeft)
+		case right:
+			found = append(found, east.AlignRight)
+		default:
+			found = append(found, east.AlignNone)
+		}
+	}
+	return found
+}
+
+func renderTable(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	tag := map[ast.NodeKind]string{east.KindTable: "table", east.KindTableHeader: "tr", east.KindTableRow: "tr",
+		east.KindTableCell: "td"}[node.Kind()]
+	attribute, end := "", ""
+	if cell, ok := node.(*east.TableCell); ok {
+		if cell.Parent().Kind() == east.KindTableHeader {
+			tag = "th"
+		}
+		if cell.Alignment != east.AlignNone { // the content policy forbids a style
+			attribute = ` align="` + cell.Alignment.String() + `"`
+		}
+	} else {
+		end = "\n"
+	}
+	written := "<" + tag + attribute + ">" + end
+	if !entering {
+		written = "</" + tag + ">\n"
+	}
+	_, err := w.WriteString(written)
+	return ast.WalkContinue, err
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -19,6 +21,9 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/diagnose"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
+	"github.com/git-runr/git-runr/gitstore/lazyre"
+	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runner"
@@ -404,4 +409,178 @@ func (p *pages) runLeft(w http.ResponseWriter, r *http.Request) error {
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
+}
+
+// nowView is the step that a run executes in this clone at the moment.
+type nowView struct {
+	page
+	What  string
+	By    string // the agent; "" for checks
+	Since time.Time
+	Said  string // the last lines of the agent's output
+}
+
+// Limits for the shown output: lines, and bytes per line.
+const (
+	nowSaid = 12
+	nowLine = 400
+)
+
+// For returns how long the step has taken so far.
+func (v nowView) For() string {
+	return took(duration.Duration(max(0, v.now.Sub(v.Since).Round(time.Second))))
+}
+
+// Began and Clock return when the step began, for machines and for people.
+func (v nowView) Began() string { return v.Since.UTC().Format("2006-01-02T15:04:05.000Z") }
+func (v nowView) Clock() string { return v.Since.UTC().Format("15:04:05Z") }
+
+// nowOf returns the step that run is executing, or nil if no process of this clone executes it.
+func (p *pages) nowOf(common page, run record.Run) *nowView {
+	if run.Status != record.RunRunning || !workspace.Live(p.Store, run.ID) {
+		return nil
+	}
+	v := &nowView{page: common, Since: run.UpdatedAt, What: "Deciding the next step"}
+	log := ""
+	switch step := runner.Next(run, run.Plan.Policy); step.Action {
+	case runner.DoAttempt:
+		v.What, v.By = fmt.Sprintf("Attempt %d (%s)", step.Number, step.Mode), cmp.Or(step.Work.Agent, run.Plan.Implementer)
+		log = fmt.Sprintf("attempt-%d.log", step.Number)
+	case runner.DoReview:
+		v.What, v.By = fmt.Sprintf("Review, round %d", step.Number), cmp.Or(step.Work.Agent, run.Plan.Reviewer)
+		log = fmt.Sprintf("review-%d.log", step.Number)
+	case runner.DoChecks:
+		names := each.Of(run.Plan.Checks, func(c runplan.Check) string { return c.Name })
+		v.What = strings.TrimSuffix("Checks: "+strings.Join(names, ", "), ": ")
+	case runner.DoRevert:
+		v.What = fmt.Sprintf("Reverting attempt %d", step.Number)
+	}
+	if log != "" {
+		v.Said = lastLines(filepath.Join(workspace.FilesDir(p.Store, run.ID), log), v.Since)
+	}
+	return v
+}
+
+// lastLines returns the last lines of a file as text, or "" if it was not written to since then.
+func lastLines(path string, since time.Time) string {
+	file, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || info.ModTime().Before(since.Truncate(time.Second)) {
+		return ""
+	}
+	from := max(0, info.Size()-8*nowSaid*nowLine)
+	data, _ := io.ReadAll(io.NewSectionReader(file, from, info.Size()-from))
+	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
+	if from > 0 && len(lines) > 1 {
+		lines = lines[1:] // the first line is incomplete
+	}
+	lines = lines[max(0, len(lines)-nowSaid):]
+	for i, line := range lines {
+		if len(line) > nowLine {
+			lines[i] = strings.ToValidUTF8(line[:nowLine], "") + "…"
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// runNow serves the current step of a run for its page, or status 204 if there is none.
+func (p *pages) runNow(w http.ResponseWriter, r *http.Request) error {
+	run, err := p.Store.Run(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	v := p.nowOf(page{now: p.Now()}, run)
+	if v == nil {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	return p.show(w, http.StatusOK, "now", v)
+}
+
+// keptView links to a prompt or an agent's output that only this clone has.
+type keptView struct{ Name, URL string }
+
+// keptName matches the names of the files that a run keeps for its attempts and rounds: see execution.transcript.
+var keptName = lazyre.Compile(`^(?:attempt-[1-9][0-9]{0,5}(?:\.prompt\.md|\.log)|review-[1-9][0-9]{0,5}\.log)$`)
+
+// keptOf returns the kept files of the attempt or round in an entry of the timeline.
+func (p *pages) keptOf(run string, e diagnose.ReportEntry) (kept []keptView) {
+	offer := func(label, file string) {
+		info, err := os.Stat(filepath.Join(workspace.FilesDir(p.Store, run), file))
+		if err == nil && info.Size() > 0 {
+			kept = append(kept, keptView{label, (&url.URL{Path: "/run/" + run + "/kept/" + file}).String()})
+		}
+	}
+	switch {
+	case e.Attempt != nil:
+		offer("Prompt", fmt.Sprintf("attempt-%d.prompt.md", e.Attempt.Number))
+		offer("Transcript", fmt.Sprintf("attempt-%d.log", e.Attempt.Number))
+	case e.Review != nil:
+		offer("Transcript", fmt.Sprintf("review-%d.log", e.Review.Number))
+	}
+	return kept
+}
+
+// runKept shows a prompt or a transcript: as a part of the run's page for scripts, else as a page of its own. Of a long
+// one it shows the end, with links to the parts before.
+func (p *pages) runKept(w http.ResponseWriter, r *http.Request) error {
+	run, err := p.Store.Run(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	name := r.PathValue("file")
+	missing := &record.NotFoundError{What: "file", ID: name}
+	if !keptName().MatchString(name) {
+		return missing
+	}
+	file, err := os.Open(filepath.Join(workspace.FilesDir(p.Store, run.ID), name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return missing
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	end, err := strconv.ParseInt(r.FormValue("until"), 10, 64)
+	if err != nil || end <= 0 || end > info.Size() {
+		end = info.Size()
+	}
+	v := struct {
+		page
+		Name, Back string
+		Before     int64  // bytes before the shown part
+		Earlier    string // URL of the part before
+		Parts      []agent.Told
+	}{page: p.page(r, name, "runs"), Name: name, Back: "/run/" + run.ID, Before: max(0, end-leftShown)}
+	if v.Before > 0 {
+		v.Earlier = (&url.URL{Path: r.URL.Path,
+			RawQuery: url.Values{"until": {strconv.FormatInt(v.Before, 10)}}.Encode()}).String()
+	}
+	text, err := io.ReadAll(io.NewSectionReader(file, v.Before, end-v.Before))
+	if err != nil {
+		return err
+	}
+	notice, err := p.Store.WithheldOutput(r.Context(), run, name)
+	if err != nil {
+		return err
+	}
+	if notice != "" {
+		text, v.Before, v.Earlier = []byte(notice), 0, ""
+	}
+	v.Parts = []agent.Told{{Text: string(text)}}
+	if filepath.Ext(name) == ".log" {
+		v.Parts = agent.ReadTranscript(text)
+	}
+	if r.FormValue("fragment") != "" {
+		return p.show(w, http.StatusOK, "kept", v)
+	}
+	return p.show(w, http.StatusOK, "kept.html", v)
 }
