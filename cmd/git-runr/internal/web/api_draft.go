@@ -74,13 +74,16 @@ func (s *Server) getDraft(r *http.Request) (any, error) {
 	return draft(d), nil
 }
 
+// draftComment is a comment for a draft.
+type draftComment struct {
+	commentJSON
+	Was string `json:"was"` // the text that an earlier request with this id sent
+}
+
 // addDraftComment adds a comment to the draft. A browser chooses the comment's id, so that a request that it sends
 // again changes the comment that is there: the answer to the first may be lost, and a page that is left sends what it
 // has while the next page sends the same.
-func (s *Server) addDraftComment(r *http.Request, in struct {
-	commentJSON
-	Was string `json:"was"` // the text that an earlier request with this id sent
-}) (any, error) {
+func (s *Server) addDraftComment(r *http.Request, in draftComment) (any, error) {
 	review, err := s.Store.Review(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return nil, err
@@ -105,10 +108,13 @@ func (s *Server) addDraftComment(r *http.Request, in struct {
 	return comment(c), nil
 }
 
-func (s *Server) setDraftComment(r *http.Request, in struct {
+// draftText is a new text of a comment of a draft.
+type draftText struct {
 	Comment string  `json:"comment"`
 	Was     *string `json:"was"`
-}) (any, error) {
+}
+
+func (s *Server) setDraftComment(r *http.Request, in draftText) (any, error) {
 	if strings.TrimSpace(in.Comment) == "" {
 		return nil, badRequest("comment is empty")
 	}

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"net/http"
 	"path/filepath"
@@ -252,9 +251,7 @@ func (s *Server) actor(r *http.Request, named string) string {
 	if s.hasCookie(r) {
 		return s.Actor
 	}
-	random := make([]byte, 4)
-	rand.Read(random)
-	return "http-" + hex.EncodeToString(random)
+	return "http-" + strings.ToLower(rand.Text()[:8])
 }
 
 // claimedJSON is a claimed review. Provisional says why the claim holds only in this clone for now.
@@ -326,15 +323,18 @@ type okJSON struct {
 	Drafts []store.KeptDraft `json:"drafts,omitempty"` // drafts that remain
 }
 
-// answer records an answer to one finding or comment.
-func (s *Server) answer(r *http.Request, in struct {
+// answerJSON is an answer to one finding or comment.
+type answerJSON struct {
 	Finding    string `json:"finding"`
 	Answer     string `json:"answer"` // fixed, refuted or deferred
 	Commit     string `json:"commit"`
 	Reason     string `json:"reason"`
 	AnsweredBy string `json:"answeredBy"`
 	Force      bool   `json:"force"`
-}) (any, error) {
+}
+
+// answer records an answer.
+func (s *Server) answer(r *http.Request, in answerJSON) (any, error) {
 	given := record.Answer{Finding: in.Finding, Kind: record.AnswerKind(in.Answer), Reason: strings.TrimSpace(in.Reason)}
 	if in.Commit != "" {
 		commit, err := s.repo.Resolve(r.Context(), in.Commit)

@@ -68,40 +68,24 @@ func reviewURL(id, file string) string {
 // postComment adds a comment to the draft, or changes or removes the one with the given id.
 func (p *pages) postComment(w http.ResponseWriter, r *http.Request, review record.Review) error {
 	id := r.PostForm.Get("id")
+	r.SetPathValue("comment", id)
 	var err error
 	switch {
 	case id == "":
-		err = p.addComment(r, review)
-	case r.PostForm.Has("delete"):
-		_, err = p.editDraft(r, func(d *store.Draft) error { return d.Remove(id) })
-	default:
-		text := r.PostForm.Get("comment")
-		if strings.TrimSpace(text) == "" {
-			return badRequest("comment is empty")
+		var in draftComment
+		if in.commentJSON, err = commentFields(r); err == nil {
+			_, err = p.addDraftComment(r, in)
 		}
-		_, err = p.editDraft(r, func(d *store.Draft) error { return d.Set(id, text) })
+	case r.PostForm.Has("delete"):
+		_, err = p.removeDraftComment(r)
+	default:
+		_, err = p.setDraftComment(r, draftText{Comment: r.PostForm.Get("comment")})
 	}
 	if err != nil {
 		return err
 	}
 	http.Redirect(w, r, reviewURL(review.ID, r.PostForm.Get("file")), http.StatusSeeOther)
 	return nil
-}
-
-func (p *pages) addComment(r *http.Request, review record.Review) error {
-	in, err := commentFields(r)
-	if err != nil {
-		return err
-	}
-	c, err := p.place(r.Context(), review.Request.Subject, in)
-	if err != nil {
-		return err
-	}
-	_, err = p.editDraft(r, func(d *store.Draft) error {
-		d.Add(c)
-		return nil
-	})
-	return err
 }
 
 // commentFields reads a comment from a form.
@@ -171,16 +155,9 @@ type remarkView struct {
 // postSubmit submits the reader's answer with the draft.
 func (p *pages) postSubmit(w http.ResponseWriter, r *http.Request, review record.Review) error {
 	message := strings.ReplaceAll(r.PostForm.Get("message"), "\r\n", "\n")
-	person, err := p.person(r.Context(), review, submitJSON{
-		Decision: r.PostForm.Get("decision"), Message: &message, Key: r.PostForm.Get("key"),
-	})
+	_, err := p.submit(r, submitJSON{Decision: r.PostForm.Get("decision"), Message: &message, Key: r.PostForm.Get("key")})
 	if err != nil {
 		return err
-	}
-	if !review.Sent(person.Actor, person.Key) {
-		if _, err := p.Submit(r.Context(), review.ID, person); err != nil {
-			return err
-		}
 	}
 	http.Redirect(w, r, (&url.URL{Path: "/review/" + review.ID, RawQuery: "sent=1"}).String(), http.StatusSeeOther)
 	return nil
@@ -241,25 +218,15 @@ func (p *pages) postReply(w http.ResponseWriter, r *http.Request) error {
 
 // postAnswer records an answer to one finding or comment.
 func (p *pages) postAnswer(w http.ResponseWriter, r *http.Request) error {
-	a := record.Answer{
-		Finding: r.PostForm.Get("finding"), Kind: record.AnswerKind(r.PostForm.Get("answer")),
-		Reason: strings.TrimSpace(r.PostForm.Get("reason")), Actor: p.Actor,
+	in := answerJSON{Finding: r.PostForm.Get("finding"), Answer: r.PostForm.Get("answer"),
+		Reason: r.PostForm.Get("reason")}
+	if in.Answer == string(record.AnswerFixed) {
+		in.Commit = strings.TrimSpace(r.PostForm.Get("commit"))
+	} else if strings.TrimSpace(in.Reason) == "" {
+		return badRequest("%s needs a reason", in.Answer)
 	}
-	switch {
-	case a.Kind == record.AnswerFixed:
-		commit, err := p.repo.Resolve(r.Context(), strings.TrimSpace(r.PostForm.Get("commit")))
-		if err != nil {
-			return badRequest("commit %q: %v", r.PostForm.Get("commit"), err)
-		}
-		a.Commit = commit
-	case a.Kind != record.AnswerRefuted && a.Kind != record.AnswerDeferred:
-		return badRequest("unknown answer %q: use fixed, refuted or deferred", a.Kind)
-	case a.Reason == "":
-		return badRequest("%s needs a reason", a.Kind)
-	}
-	review, err := p.Answer(r.Context(), r.PathValue("id"), a, false)
-	if err != nil {
+	if _, err := p.answer(r, in); err != nil {
 		return err
 	}
-	return p.toThread(w, r, review.ID, a.Finding)
+	return p.toThread(w, r, r.PathValue("id"), in.Finding)
 }
