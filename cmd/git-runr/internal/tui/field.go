@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -91,7 +92,14 @@ func (m *model) keepSoon() tea.Cmd {
 	}
 	f.edits++
 	edits := f.edits
-	return tea.Tick(keepEvery, func(time.Time) tea.Msg { return keepMsg{f, edits} })
+	return tea.Tick(keepEvery, func(time.Time) tea.Msg {
+		return step(func(m *model) tea.Cmd {
+			if m.field == f && f.edits == edits {
+				m.keepTyped()
+			}
+			return nil
+		})
+	})
 }
 
 // keepTyped writes the text to its file, so that it survives the terminal.
@@ -109,7 +117,7 @@ func (m *model) keepTyped() {
 		err = safefile.WriteFile(m.keptFile(f.keep), data, 0o600)
 	}
 	if err != nil {
-		m.flash, m.bad = "what you type is not saved: "+err.Error(), true
+		m.fail(fmt.Errorf("what you type is not saved: %w", err))
 	}
 }
 
@@ -281,21 +289,19 @@ func (m *model) edit(f *field) tea.Cmd {
 		err = safefile.WriteFile(path, []byte(string(f.text)), 0o600)
 	}
 	if err != nil {
-		m.flash, m.bad = err.Error(), true
-		return nil
+		return m.fail(err)
 	}
 	return tea.Exec(&editing{typedLine{ctx: m.ctx, repo: m.Store.Repo}, editor, path}, func(err error) tea.Msg {
-		return func(m *model) tea.Cmd {
+		return step(func(m *model) tea.Cmd {
 			text, readErr := os.ReadFile(path)
 			if err := cmp.Or(err, readErr); err != nil {
-				m.flash, m.bad = err.Error(), true
-				return nil
+				return m.fail(err)
 			}
 			os.Remove(path)
 			f.text = []rune(strings.TrimRight(string(text), "\n"))
 			f.at = len(f.text)
 			return m.keepSoon()
-		}
+		})
 	})
 }
 

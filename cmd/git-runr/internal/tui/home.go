@@ -65,10 +65,9 @@ func (m *model) homePage() *page {
 		{"l", "", "what happened last", shows("Log", "log", "--limit", "200")},
 		{"w", "w work", "run the agents whose reviews wait", func(m *model, _ *page) tea.Cmd {
 			if err := m.Work(); err != nil {
-				m.flash, m.bad = err.Error(), true
-			} else {
-				m.flash = "Started: git runr work"
+				return m.fail(err)
 			}
+			m.flash = "Started: git runr work"
 			return nil
 		}},
 	}

@@ -454,8 +454,7 @@ func (v *reviewed) place(p *page) (record.Comment, error) {
 func (v *reviewed) comment(m *model, p *page) tea.Cmd {
 	c, err := v.place(p)
 	if err != nil {
-		m.flash, m.bad = err.Error(), true
-		return nil
+		return m.fail(err)
 	}
 	return v.commentOn(m, p, c)
 }
@@ -490,14 +489,14 @@ func (m *model) draft(id, keep, done string, change func(context.Context, *store
 		m.acting.RLock()
 		defer m.acting.RUnlock()
 		_, err := m.Store.EditDraft(m.ctx, id, m.Actor, func(d *store.Draft) error { return change(m.ctx, d) })
-		return func(m *model) tea.Cmd {
+		return step(func(m *model) tea.Cmd {
 			if m.flash, m.bad = done, err != nil; err != nil {
 				m.flash = err.Error()
 			} else {
 				m.handedIn(keep)
 			}
 			return m.reload(p)
-		}
+		})
 	}
 }
 
@@ -613,6 +612,6 @@ func (v *reviewed) copy(m *model, p *page) tea.Cmd {
 	}
 	return func() tea.Msg {
 		out, _ := m.Do(m.ctx, "show", v.review.ID)
-		return func(m *model) tea.Cmd { return m.copy(out) }
+		return step(func(m *model) tea.Cmd { return m.copy(out) })
 	}
 }

@@ -58,7 +58,7 @@ func (m *model) runPage(id string) *page {
 		return rows
 	}
 	said.tell = func(lines []string) {
-		m.send(func(m *model) tea.Cmd {
+		m.send(step(func(m *model) tea.Cmd {
 			said.lines = append(said.lines, lines...)
 			said.lines = said.lines[max(0, len(said.lines)-saidKept):]
 			end := p.cur >= len(p.rows)-1 && len(p.rows) > 0
@@ -66,7 +66,7 @@ func (m *model) runPage(id string) *page {
 				p.move(len(p.rows), m.body())
 			}
 			return nil
-		})
+		}))
 	}
 	go follow.Events(ctx, m.Store, id, func(record.Event) error { return nil }, said)
 	return p
@@ -134,7 +134,7 @@ func runKeys(run record.Run, live bool) []key {
 }
 
 // forget returns a function that removes the file of a submitted text.
-func (m *model) forget(keep string) func(*model) tea.Cmd {
+func (m *model) forget(keep string) step {
 	return func(m *model) tea.Cmd {
 		m.handedIn(keep)
 		return nil
@@ -147,17 +147,16 @@ func (m *model) fix(review string) tea.Cmd {
 	return func() tea.Msg {
 		m.acting.RLock()
 		defer m.acting.RUnlock()
-		args := []string{"run", "--review", review, "--detached"}
-		out, status := m.Do(m.ctx, args...)
+		out, status := m.Do(m.ctx, "run", "--review", review, "--detached")
 		for _, line := range lines(out) {
 			if id, begun := strings.CutSuffix(strings.TrimPrefix(line, "Run "), " started."); begun {
-				return func(m *model) tea.Cmd {
+				return step(func(m *model) tea.Cmd {
 					m.flash = ""
 					return m.push(m.runPage(id))
-				}
+				})
 			}
 		}
-		return doneMsg{args, out, status, nil}
+		return step(func(m *model) tea.Cmd { return m.done("run", out, status, nil) })
 	}
 }
 

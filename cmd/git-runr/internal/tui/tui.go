@@ -6,6 +6,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -30,7 +31,9 @@ func Run(ctx context.Context, c screens.Terminal) error {
 	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(c.In), tea.WithOutput(c.Out), tea.WithEnvironment(c.Env),
 		tea.WithoutSignalHandler())
 	m.send = p.Send
-	go follow.News(ctx, c.Store, func([]record.Event) { p.Send(newsMsg{}) })
+	go follow.News(ctx, c.Store, func([]record.Event) {
+		p.Send(step(func(m *model) tea.Cmd { return m.reload(m.page()) }))
+	})
 	_, err := p.Run()
 	m.keepTyped()
 	ended := ctx.Err()
@@ -89,35 +92,20 @@ type question struct {
 	choices []key
 }
 
-type (
-	newsMsg   struct{}
-	tickMsg   struct{}
-	loadedMsg struct {
-		page  *page
-		asked int
-		apply func()
-		err   error
-	}
-	// doneMsg is the result of a command line.
-	doneMsg struct {
-		args   []string
-		out    string
-		status int
-		then   func(m *model) tea.Cmd
-	}
-	flashMsg struct {
-		text string
-		bad  bool
-	}
-	keepMsg struct {
-		field *field
-		edits int
-	}
-)
+// step is a message to the event loop: what to do there.
+type step func(*model) tea.Cmd
 
-const tickEvery = 2 * time.Second
-
-func tick() tea.Cmd { return tea.Tick(tickEvery, func(time.Time) tea.Msg { return tickMsg{} }) }
+// tick reloads a live page every few seconds.
+func tick() tea.Cmd {
+	return tea.Tick(2*time.Second, func(time.Time) tea.Msg {
+		return step(func(m *model) tea.Cmd {
+			if m.page().live {
+				return tea.Batch(m.reload(m.page()), tick())
+			}
+			return tick()
+		})
+	})
+}
 
 // Init implements tea.Model.
 func (m *model) Init() tea.Cmd { return tea.Batch(m.reload(m.page()), tick()) }
@@ -153,17 +141,22 @@ func (m *model) reload(p *page) tea.Cmd {
 	asked, load := p.asked, p.load()
 	return func() tea.Msg {
 		apply, err := load(m.ctx)
-		return loadedMsg{p, asked, apply, err}
+		return step(func(m *model) tea.Cmd {
+			if asked == p.asked && m.ctx.Err() == nil { // else a newer load has begun
+				m.put(p, apply, err)
+			}
+			return nil
+		})
 	}
 }
 
 // do runs a command line and, if it succeeded, calls then, which may be nil.
-func (m *model) do(then func(*model) tea.Cmd, args ...string) tea.Cmd {
+func (m *model) do(then step, args ...string) tea.Cmd {
 	return func() tea.Msg {
 		m.acting.RLock()
 		defer m.acting.RUnlock()
 		out, status := m.Do(m.ctx, args...)
-		return doneMsg{args, out, status, then}
+		return step(func(m *model) tea.Cmd { return m.done(args[0], out, status, then) })
 	}
 }
 
@@ -175,25 +168,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		for _, p := range m.pages {
 			m.fill(p)
 		}
-	case newsMsg:
-		return m, m.reload(m.page())
-	case tickMsg:
-		if m.page().live {
-			return m, tea.Batch(m.reload(m.page()), tick())
-		}
-		return m, tick()
-	case loadedMsg:
-		m.put(msg)
-	case doneMsg:
-		return m, m.done(msg)
-	case flashMsg:
-		m.flash, m.bad = msg.text, msg.bad
-	case func(*model) tea.Cmd:
+	case step:
 		return m, msg(m)
-	case keepMsg:
-		if msg.field == m.field && msg.edits == m.field.edits {
-			m.keepTyped()
-		}
 	case tea.PasteMsg:
 		if m.field != nil {
 			m.field.insert(msg.Content)
@@ -205,17 +181,14 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// put shows what was read, unless a newer load has begun.
-func (m *model) put(l loadedMsg) {
-	if l.asked != l.page.asked || m.ctx.Err() != nil {
-		return
+// put shows what was read for a page.
+func (m *model) put(p *page, apply func(), err error) {
+	p.err = err
+	if err == nil {
+		apply()
+		p.loaded = true
 	}
-	l.page.err = l.err
-	if l.err == nil {
-		l.apply()
-		l.page.loaded = true
-	}
-	m.fill(l.page)
+	m.fill(p)
 }
 
 // fill makes the rows of a page and keeps the cursor on the same item.
@@ -249,17 +222,17 @@ func (m *model) fill(p *page) {
 }
 
 // done shows the result of a command: its first line below, or all of it on a page if a failed command wrote more.
-func (m *model) done(d doneMsg) tea.Cmd {
-	out := strings.TrimSpace(d.out)
+func (m *model) done(command, out string, status int, then step) tea.Cmd {
+	out = strings.TrimSpace(out)
 	first, rest, _ := strings.Cut(out, "\n")
-	m.flash, m.bad = first, d.status != 0
+	m.flash, m.bad = first, status != 0
 	cmds := []tea.Cmd{m.reload(m.page())}
 	switch {
-	case d.status != 0 && rest != "":
+	case status != 0 && rest != "":
 		rows := func(width int) []row { return textRows(out, width) }
-		cmds = append(cmds, m.push(&page{title: "git runr " + d.args[0], load: nothing, build: rows, keys: lineKeys()}))
-	case d.status == 0 && d.then != nil:
-		cmds = append(cmds, d.then(m))
+		cmds = append(cmds, m.push(&page{title: "git runr " + command, load: nothing, build: rows, keys: lineKeys()}))
+	case status == 0 && then != nil:
+		cmds = append(cmds, then(m))
 	}
 	return tea.Batch(cmds...)
 }
@@ -293,6 +266,12 @@ func (m *model) key(press tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
+// fail shows an error in the line below.
+func (m *model) fail(err error) tea.Cmd {
+	m.flash, m.bad = err.Error(), true
+	return nil
+}
+
 // copy sends text to the terminal's clipboard, which works over ssh too.
 func (m *model) copy(text string) tea.Cmd {
 	first, _, _ := strings.Cut(text, "\n")
@@ -304,10 +283,13 @@ func (m *model) copy(text string) tea.Cmd {
 func (m *model) shell(line string) tea.Cmd {
 	run := &typedLine{ctx: m.ctx, repo: m.Store.Repo, line: line}
 	return tea.Exec(run, func(err error) tea.Msg {
-		if err != nil {
-			return flashMsg{line + ": " + err.Error(), true}
-		}
-		return flashMsg{"Done: " + line, false}
+		return step(func(m *model) tea.Cmd {
+			if err != nil {
+				return m.fail(fmt.Errorf("%s: %w", line, err))
+			}
+			m.flash, m.bad = "Done: "+line, false
+			return nil
+		})
 	})
 }
 
