@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -27,8 +27,8 @@ type field struct {
 	line   bool            // a single line: a filter, a reason
 	keep   string          // "comment ID …": names the file that keeps the text until it is submitted; "" for none
 	on     *record.Comment // the place of the comment being typed
-	text   []rune
-	at     int // cursor position in text
+	text   string
+	at     int // byte of text before which the cursor is
 	edits  int
 	done   func(m *model, text string) tea.Cmd
 }
@@ -37,7 +37,7 @@ type field struct {
 func (m *model) open(f *field) tea.Cmd {
 	if f.keep != "" {
 		if kept, err := readTyped(m.keptFile(f.keep)); err == nil {
-			f.text = []rune(kept.Text)
+			f.text = kept.Text
 			m.flash = "You typed this before, and did not submit it"
 		}
 	}
@@ -112,7 +112,7 @@ func (m *model) keepTyped() {
 		os.Remove(m.keptFile(f.keep))
 		return
 	}
-	data, err := json.Marshal(typed{m.Actor, f.keep, f.on, string(f.text)})
+	data, err := json.Marshal(typed{m.Actor, f.keep, f.on, f.text})
 	if err == nil {
 		err = safefile.WriteFile(m.keptFile(f.keep), data, 0o600)
 	}
@@ -135,7 +135,7 @@ func (m *model) fieldKey(press tea.KeyPressMsg) tea.Cmd {
 	case "enter", "ctrl+s":
 		m.keepTyped() // until it is recorded
 		m.field = nil
-		return f.done(m, strings.TrimSpace(string(f.text)))
+		return f.done(m, strings.TrimSpace(f.text))
 	case "ctrl+e":
 		if !f.line {
 			return m.edit(f)
@@ -162,9 +162,9 @@ func (f *field) key(press tea.KeyPressMsg) {
 			f.insert("\n")
 		}
 	case "backspace", "ctrl+h":
-		f.cut(f.at-1, f.at)
+		f.cut(f.left(), f.at)
 	case "delete", "ctrl+d":
-		f.cut(f.at, f.at+1)
+		f.cut(f.at, f.right())
 	case "ctrl+w", "alt+backspace":
 		f.cut(f.wordBefore(), f.at)
 	case "ctrl+u":
@@ -172,9 +172,9 @@ func (f *field) key(press tea.KeyPressMsg) {
 	case "ctrl+k":
 		f.cut(f.at, f.lineEnd())
 	case "left", "ctrl+b":
-		f.at = max(0, f.at-1)
+		f.at = f.left()
 	case "right", "ctrl+f":
-		f.at = min(len(f.text), f.at+1)
+		f.at = f.right()
 	case "alt+left", "ctrl+left":
 		f.at = f.wordBefore()
 	case "home", "ctrl+a":
@@ -191,69 +191,59 @@ func (f *field) key(press tea.KeyPressMsg) {
 }
 
 func (f *field) insert(text string) {
-	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(text, "\ufffd"))
 	if f.line {
 		text = strings.ReplaceAll(text, "\n", " ")
 	}
-	typed := []rune(text)
-	f.text = slices.Insert(f.text, f.at, typed...)
-	f.at += len(typed)
+	f.text = f.text[:f.at] + text + f.text[f.at:]
+	f.at += len(text)
 }
 
 func (f *field) cut(from, to int) {
-	from, to = max(0, from), min(to, len(f.text))
-	if from < to {
-		f.text = slices.Delete(f.text, from, to)
-		f.at = from
-	}
+	f.text, f.at = f.text[:from]+f.text[to:], from
+}
+
+// left and right return the position one character further on.
+func (f *field) left() int {
+	_, size := utf8.DecodeLastRuneInString(f.text[:f.at])
+	return f.at - size
+}
+
+func (f *field) right() int {
+	_, size := utf8.DecodeRuneInString(f.text[f.at:])
+	return f.at + size
 }
 
 func (f *field) wordBefore() int {
-	at := f.at
-	for at > 0 && unicode.IsSpace(f.text[at-1]) {
-		at--
-	}
-	for at > 0 && !unicode.IsSpace(f.text[at-1]) {
-		at--
-	}
-	return at
+	words := strings.TrimRightFunc(f.text[:f.at], unicode.IsSpace)
+	return len(strings.TrimRightFunc(words, func(c rune) bool { return !unicode.IsSpace(c) }))
 }
 
-func (f *field) lineStart() int {
-	at := f.at
-	for at > 0 && f.text[at-1] != '\n' {
-		at--
-	}
-	return at
-}
+func (f *field) lineStart() int { return strings.LastIndexByte(f.text[:f.at], '\n') + 1 }
 
 func (f *field) lineEnd() int {
-	at := f.at
-	for at < len(f.text) && f.text[at] != '\n' {
-		at++
-	}
-	return at
+	line, _, _ := strings.Cut(f.text[f.at:], "\n")
+	return f.at + len(line)
 }
 
 // upDown moves to the line above or below, in the same column.
 func (f *field) upDown(step int) {
-	column := f.at - f.lineStart()
+	column := utf8.RuneCountInString(f.text[f.lineStart():f.at])
 	if step < 0 {
 		f.at = max(0, f.lineStart()-1)
 	} else {
 		f.at = min(len(f.text), f.lineEnd()+1)
 	}
-	if step < 0 || f.at <= len(f.text) {
-		start := f.lineStart()
-		f.at = start
-		f.at = min(start+column, f.lineEnd())
+	f.at = f.lineStart()
+	for end := f.lineEnd(); column > 0 && f.at < end; column-- {
+		f.at = f.right()
 	}
 }
 
 // lineView returns a field of one line for display, and the column of its cursor.
 func (f *field) lineView(width int) (string, int) {
-	before := styled("", string(f.text[:f.at]))
-	shown := bold + f.prompt + off + before + styled("", string(f.text[f.at:]))
+	before := styled("", f.text[:f.at])
+	shown := bold + f.prompt + off + before + styled("", f.text[f.at:])
 	at := ansi.StringWidth(f.prompt + before)
 	if at >= width {
 		cut := at - width + 1
@@ -264,7 +254,7 @@ func (f *field) lineView(width int) (string, int) {
 
 // lines returns the lines of the text on a screen of width columns.
 func (f *field) lines(width int) []string {
-	text := safetext.Text(strings.ReplaceAll(string(f.text), "\t", "    "))
+	text := safetext.Text(strings.ReplaceAll(f.text, "\t", "    "))
 	return strings.Split(ansi.Hardwrap(text, max(width-1, 4), true), "\n")
 }
 
@@ -286,7 +276,7 @@ func (m *model) edit(f *field) tea.Cmd {
 	editor, err := m.Store.Repo.Editor(m.ctx)
 	path := strings.TrimSuffix(m.keptFile(f.keep), ".json") + ".md"
 	if err == nil {
-		err = safefile.WriteFile(path, []byte(string(f.text)), 0o600)
+		err = safefile.WriteFile(path, []byte(f.text), 0o600)
 	}
 	if err != nil {
 		return m.fail(err)
@@ -298,7 +288,7 @@ func (m *model) edit(f *field) tea.Cmd {
 				return m.fail(err)
 			}
 			os.Remove(path)
-			f.text = []rune(strings.TrimRight(string(text), "\n"))
+			f.text = strings.TrimRight(strings.ToValidUTF8(string(text), "\ufffd"), "\n")
 			f.at = len(f.text)
 			return m.keepSoon()
 		})

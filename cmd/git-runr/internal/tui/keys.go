@@ -115,7 +115,7 @@ func aside(by int) func(*model, *page) tea.Cmd {
 }
 
 func askFilter(m *model, p *page) tea.Cmd {
-	return m.open(&field{prompt: "Show only lines with: ", line: true, text: []rune(p.filter),
+	return m.open(&field{prompt: "Show only lines with: ", line: true, text: p.filter,
 		done: func(m *model, text string) tea.Cmd {
 			p.filter = text
 			m.fill(p)

@@ -20,7 +20,6 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/store"
-	"github.com/git-runr/git-runr/loop/unidiff"
 )
 
 // reviewed is a review on the screen, with its diff and the reader's draft.
@@ -62,8 +61,11 @@ func (m *model) reviewPage(id string) *page {
 			}
 			now := change{review.Request.Subject.Tree, lines}
 			if was != now || missing != "" {
-				files, cut, err = reviewDiff(ctx, m.Store, review.Request.Subject, lines)
-				missing = ""
+				subject, spec := review.Request.Subject, gitstore.DiffSpec{Context: lines}
+				spec.To, spec.Paths, missing = subject.Tree, subject.Paths, ""
+				if spec.From, err = m.Store.ComparedWith(ctx, subject); err == nil {
+					files, cut, err = readDiff(ctx, m.Store, spec)
+				}
 				if object := new(gitstore.MissingError); errors.Is(err, gitstore.ErrNotFound) || errors.As(err, &object) {
 					missing, err = "The change is not in this clone: git runr sync or git fetch brings it.", nil
 				}
@@ -84,16 +86,6 @@ func (m *model) reviewPage(id string) *page {
 	}
 	p.build = v.rows
 	return p
-}
-
-// reviewDiff reads the change that a review is about.
-func reviewDiff(ctx context.Context, store *store.Store, subject record.Subject,
-	lines int) ([]unidiff.File, bool, error) {
-	from, err := store.ComparedWith(ctx, subject)
-	if err != nil {
-		return nil, false, err
-	}
-	return readDiff(ctx, store, gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths, Context: lines})
 }
 
 func (v *reviewed) put(said *shown.Review) {
@@ -508,7 +500,7 @@ func (v *reviewed) editDraft(m *model, p *page) tea.Cmd {
 		return nil
 	}
 	keep := "edit " + v.review.ID + " " + r.ID
-	return m.open(&field{prompt: "Your comment on " + cmp.Or(r.Place(), "the whole"), keep: keep, text: []rune(r.Text),
+	return m.open(&field{prompt: "Your comment on " + cmp.Or(r.Place(), "the whole"), keep: keep, text: r.Text,
 		done: func(m *model, text string) tea.Cmd {
 			return m.draft(v.review.ID, keep, "Written anew", func(_ context.Context, d *store.Draft) error {
 				return d.Set(r.ID, text)
@@ -558,7 +550,7 @@ func (v *reviewed) answer(m *model, p *page) tea.Cmd {
 	args := []string{"inbox", "answer", v.review.ID, r.ID}
 	ask := func(prompt, text string, more ...string) func(*model, *page) tea.Cmd {
 		return func(m *model, _ *page) tea.Cmd {
-			return m.open(&field{prompt: prompt, line: true, text: []rune(text), done: func(m *model, text string) tea.Cmd {
+			return m.open(&field{prompt: prompt, line: true, text: text, done: func(m *model, text string) tea.Cmd {
 				return m.do(nil, append(slices.Concat(args, more), text)...)
 			}})
 		}
@@ -576,7 +568,7 @@ func (v *reviewed) finish(m *model) tea.Cmd {
 	with := func(flags ...string) func(*model, *page) tea.Cmd {
 		return func(m *model, _ *page) tea.Cmd {
 			keep := "finish " + v.review.ID
-			return m.open(&field{prompt: "Comment on the whole change (may be empty)", keep: keep, text: []rune(v.draft.Message),
+			return m.open(&field{prompt: "Comment on the whole change (may be empty)", keep: keep, text: v.draft.Message,
 				done: func(m *model, text string) tea.Cmd {
 					args := append([]string{"inbox", "submit", v.review.ID, "-m", text}, flags...)
 					return m.do(m.forget(keep), args...)

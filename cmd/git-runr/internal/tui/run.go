@@ -91,7 +91,7 @@ func runKeys(run record.Run, live bool) []key {
 		{"v", "v diff", "what it changed", func(m *model, _ *page) tea.Cmd { return m.push(m.runDiffPage(id, "")) }},
 		{"V", "", "compare two attempts", func(m *model, _ *page) tea.Cmd {
 			return m.open(&field{prompt: "Attempts, 0 is where it began: ", line: true,
-				text: []rune(fmt.Sprintf("%d..%d", max(0, len(run.Attempts)-1), len(run.Attempts))),
+				text: fmt.Sprintf("%d..%d", max(0, len(run.Attempts)-1), len(run.Attempts)),
 				done: func(m *model, text string) tea.Cmd {
 					return m.push(m.runDiffPage(id, text))
 				}})

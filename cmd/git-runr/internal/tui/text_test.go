@@ -39,16 +39,16 @@ the git runr of words is none`
 
 // Cursor movements and edits at any position stay within the text.
 func TestFieldKeepsWithinItsText(t *testing.T) {
-	f := &field{text: []rune("one\ntwo words\n\nend")}
+	f := &field{text: "one\ntwo words\n\nend"}
 	for at := range len(f.text) + 1 {
 		f.at = at
 		for _, step := range []int{-1, 1} {
-			g := &field{text: slices.Clone(f.text), at: at}
+			g := &field{text: f.text, at: at}
 			if g.upDown(step); g.at < 0 || g.at > len(g.text) {
 				t.Errorf("from %d by %d: at %d of %d", at, step, g.at, len(g.text))
 			}
 		}
-		g := &field{text: slices.Clone(f.text), at: at}
+		g := &field{text: f.text, at: at}
 		g.cut(g.wordBefore(), g.at)
 		g.cut(g.lineStart(), g.at)
 		g.cut(g.at, g.lineEnd())
