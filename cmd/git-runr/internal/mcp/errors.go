@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/record"
@@ -21,21 +23,6 @@ type refusal string
 func (r refusal) Error() string { return string(r) }
 
 func refusef(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
-
-// advice says what to do about known errors of other packages.
-var advice = []struct {
-	is   error
-	then string
-}{
-	{gitstore.ErrNotRepository, "start the agent in a git repository, or register: git runr -C DIR mcp"},
-	{gitstore.ErrNoGit, "install git 2.39 or newer"},
-	{gitstore.ErrNoIdentity, "set user.name and user.email with git config"},
-	{gitstore.ErrUnborn, "make a first commit"},
-	{gitstore.ErrBusy, "try again"},
-	{gitstore.ErrLostRace, "try again"},
-	{gitstore.ErrNewerFormat, "update git-runr"},
-	{context.DeadlineExceeded, "try again"},
-}
 
 // explain returns err as one line for a model: what is wrong, and what to do.
 func explain(err error) error {
@@ -59,18 +46,22 @@ func explanation(err error) string {
 		}
 		return text
 	}
-	if object := new(gitstore.MissingError); errors.As(err, &object) && object.Try != "" {
-		return fmt.Sprintf("Error: %v: the user can type: %s.", err, object.Try)
-	}
 	if errors.Is(err, context.Canceled) {
 		return "Error: cancelled."
 	}
-	for _, a := range advice {
-		if errors.Is(err, a.is) {
-			return fmt.Sprintf("Error: %v: %s.", err, a.then)
-		}
+	then := strings.Join(exit.Classify(err).Hint, " ")
+	switch status := exit.Classify(err).Status; {
+	case errors.Is(err, gitstore.ErrNotRepository):
+		then = "start the agent in a git repository, or register: git runr -C DIR mcp"
+	case status == exit.Bug:
+		then = ""
+	case status == exit.Busy:
+		then = cmp.Or(then, "try again")
 	}
-	return fmt.Sprintf("Error: %v.", err)
+	if then == "" {
+		return fmt.Sprintf("Error: %v.", err)
+	}
+	return fmt.Sprintf("Error: %v: %s.", err, then)
 }
 
 func notFound(e *record.NotFoundError) string {

@@ -69,33 +69,26 @@ func (s *Server) list(ctx context.Context, c call, in listArgs) (outcome, error)
 // how many precede them and how many there are in total.
 func (c call) after(ctx context.Context, filter store.Filter,
 	in listArgs) (reviews []record.ReviewSummary, before, total int, err error) {
+	count, last, _ := strings.Cut(in.Cursor, "-")
 	if in.Cursor == "" {
 		filter.Limit = in.Limit
-		reviews, total, err = c.Store.Reviews(ctx, filter)
-		return reviews, 0, total, err
-	}
-	count, last, _ := strings.Cut(in.Cursor, "-")
-	if before, err = strconv.Atoi(count); err != nil || before < 1 || len(last) < len(record.IDTime) {
+	} else if n, err := strconv.Atoi(count); err != nil || n < 1 || len(last) < len(record.IDTime) {
 		return nil, 0, 0, refusef("Error: %s is not a cursor of this list: leave it out to start again.",
 			line(in.Cursor, 100))
 	}
-	filter.Skip, filter.Limit = before-1, in.Limit+1
 	reviews, total, err = c.Store.Reviews(ctx, filter)
-	if err != nil || len(reviews) > 0 && reviews[0].ID == last {
-		return reviews[min(1, len(reviews)):], before, total, err
+	if err != nil || in.Cursor == "" {
+		return reviews, 0, total, err
 	}
-	// The list has changed: the last review shown may no longer be in it.
-	filter.Skip, filter.Limit = 0, 0
-	reviews, total, err = c.Store.Reviews(ctx, filter)
-	at := slices.IndexFunc(reviews, func(r record.ReviewSummary) bool { return r.ID == last }) + 1
-	if at == 0 {
+	before = slices.IndexFunc(reviews, func(r record.ReviewSummary) bool { return r.ID == last }) + 1
+	if before == 0 { // the list has changed
 		begun := func(id string) string { return id[:min(len(id), len(record.IDTime))] }
-		at = slices.IndexFunc(reviews, func(r record.ReviewSummary) bool { return begun(r.ID) <= begun(last) })
-		if at < 0 {
-			at = len(reviews)
+		before = slices.IndexFunc(reviews, func(r record.ReviewSummary) bool { return begun(r.ID) <= begun(last) })
+		if before < 0 {
+			before = len(reviews)
 		}
 	}
-	return reviews[at:], at, total, err
+	return reviews[before:], before, total, nil
 }
 
 // wanted is the filter by names, and by whose turn it is.
