@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/diagnose"
-	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 )
@@ -66,8 +65,7 @@ var lanes = []struct {
 	{"run", []string{"started", "stopped", "resumed", "answered", "completed", "landed", "unlanded", "aborted"}},
 }
 
-// newPicture draws the entries of a timeline. It shortens long waits, so that a night without events does not squeeze
-// all else together.
+// newPicture draws the entries of a timeline.
 func newPicture(entries []diagnose.ReportEntry) picture {
 	p := picture{Height: pictureTop + laneHeight*len(lanes) + 24}
 	laneOf := map[string]int{}
@@ -77,87 +75,48 @@ func newPicture(entries []diagnose.ReportEntry) picture {
 			laneOf[kind] = i
 		}
 	}
-	scale := newScale(entries)
+	begins, total := withoutWaits(entries)
+	percent := func(along float64) float64 { return along / max(total, 1) * lastMark }
+	lastTick := -100.0
 	for i, e := range entries {
+		x := percent(begins[i])
+		if x-lastTick >= tickApart && x <= 100-tickApart {
+			p.Ticks = append(p.Ticks, tick{x, "+" + took(e.Offset)})
+			lastTick = x
+		}
 		n, known := laneOf[e.Kind]
 		if !known {
 			continue
 		}
-		s := shape{Class: entryClass(e), X: scale.x(e.Offset), Y: p.Lanes[n].Y, Title: e.Title, Entry: i}
+		s := shape{Class: entryClass(e), X: x, Y: p.Lanes[n].Y, Title: e.Title, Entry: i}
 		if e.Duration > 0 {
-			s.Width = max(minBar, scale.x(e.Offset+e.Duration)-s.X)
+			s.Width = max(minBar, percent(float64(e.Duration)))
 		}
 		s.Label, s.Out = entryLabel(e), s.Width < labelWidth
 		p.Shapes = append(p.Shapes, s)
 	}
-	p.Ticks = scale.ticks(entries)
 	return p
 }
 
-// timeScale maps offsets to positions. A wait counts for at most a tenth of the total work time.
-type timeScale struct {
-	busy  []span // busy periods, in order and merged
-	total float64
-	gap   float64 // the maximum that a wait counts for
-}
-
-type span struct{ from, to float64 }
-
-func newScale(entries []diagnose.ReportEntry) timeScale {
-	var s timeScale
-	work := 0.0
+// withoutWaits returns for each entry how far from the start it begins, and where the last one ends. A wait counts for
+// at most a tenth of the total work time, so that a night without events does not squeeze all else together.
+func withoutWaits(entries []diagnose.ReportEntry) (begins []float64, total float64) {
+	var work, end float64
 	for _, e := range entries {
 		from, to := float64(e.Offset), float64(e.Offset+e.Duration)
-		if n := len(s.busy); n > 0 && from <= s.busy[n-1].to {
-			s.busy[n-1].to = max(s.busy[n-1].to, to)
-			continue
-		}
-		s.busy = append(s.busy, span{from, to})
+		work += max(0, to-max(from, end))
+		end = max(end, to)
 	}
-	for _, b := range s.busy {
-		work += b.to - b.from
-	}
-	s.gap = max(work/10, float64(time.Second))
-	if len(s.busy) > 0 {
-		s.total = s.along(s.busy[len(s.busy)-1].to)
-	}
-	return s
-}
-
-// along returns how far from the start an offset is, with waits shortened.
-func (s timeScale) along(offset float64) float64 {
-	sum := 0.0
-	for i, b := range s.busy {
-		if offset <= b.from {
-			break
-		}
-		sum += min(offset, b.to) - b.from
-		if i+1 < len(s.busy) && offset > b.to {
-			wait := s.busy[i+1].from - b.to
-			sum += min(wait, s.gap) * min(1, (offset-b.to)/wait)
-		}
-	}
-	return sum
-}
-
-func (s timeScale) x(offset duration.Duration) float64 {
-	if s.total <= 0 {
-		return 0
-	}
-	return s.along(float64(offset)) / s.total * lastMark
-}
-
-// ticks returns some of the entries' times, far enough apart for their labels.
-func (s timeScale) ticks(entries []diagnose.ReportEntry) []tick {
-	var ticks []tick
-	last := -100.0
+	longest := max(work/10, float64(time.Second))
+	var at, last float64
+	end = 0
 	for _, e := range entries {
-		if x := s.x(e.Offset); x-last >= tickApart && x <= 100-tickApart {
-			ticks = append(ticks, tick{x, "+" + took(e.Offset)})
-			last = x
-		}
+		from := float64(e.Offset)
+		at += min(from, end) - last + min(max(0, from-end), longest)
+		begins, total = append(begins, at), max(total, at+float64(e.Duration))
+		last, end = from, max(end, from+float64(e.Duration))
 	}
-	return ticks
+	return begins, total
 }
 
 // entryClass returns the CSS class for the colour of an entry.
