@@ -405,7 +405,7 @@ func (p *pages) wholes(ctx context.Context, c comparison, f changedFile, needed,
 }
 
 // tokensOf returns the tokens of the lines in hunks, by side and number. It scans the whole file if it has it: a line
-// alone does not tell whether it is inside a comment.
+// alone does not tell whether it is inside a comment. Else it scans each hunk as if nothing were open before it.
 func tokensOf(f changedFile, hunks []part, whole map[record.Side][]byte) map[shown.Line][]syntax.Token {
 	tokens := map[shown.Line][]syntax.Token{}
 	lang := syntax.Coloured(f.Path)
@@ -413,10 +413,21 @@ func tokensOf(f changedFile, hunks []part, whole map[record.Side][]byte) map[sho
 		return tokens
 	}
 	for _, side := range []record.Side{record.SideOld, record.SideNew} {
-		if text := whole[side]; text != nil {
-			scanWhole(lang, text, side, hunks, tokens)
-		} else {
-			scanHunks(lang, side, hunks, tokens)
+		scan, number := syntax.NewScanner(lang), 0
+		for line := range bytes.Lines(whole[side]) {
+			number++
+			tokens[shown.Line{Side: side, Line: number}] = slices.Clone(scan.Line(strings.TrimSuffix(string(line), "\n")))
+		}
+		if whole[side] != nil {
+			continue
+		}
+		for _, h := range hunks {
+			scan := syntax.NewScanner(lang)
+			for _, l := range h.Lines {
+				if n := numberOf(l, side); n > 0 {
+					tokens[shown.Line{Side: side, Line: n}] = slices.Clone(scan.Line(l.Text))
+				}
+			}
 		}
 	}
 	return tokens
@@ -450,40 +461,6 @@ func numberOf(l unidiff.Line, side record.Side) int {
 		return l.Old
 	}
 	return l.New
-}
-
-// scanWhole stores the tokens of the lines in hunks, scanned in the whole file.
-func scanWhole(lang *syntax.Language, whole []byte, side record.Side, hunks []part,
-	tokens map[shown.Line][]syntax.Token) {
-	wanted, last := map[int]bool{}, 0
-	for _, h := range hunks {
-		for _, l := range h.Lines {
-			wanted[numberOf(l, side)] = true
-			last = max(last, numberOf(l, side))
-		}
-	}
-	scan, number := syntax.NewScanner(lang), 0
-	for line := range bytes.Lines(whole) {
-		if number++; number > last {
-			return
-		}
-		found := scan.Line(strings.TrimSuffix(string(line), "\n"))
-		if wanted[number] {
-			tokens[shown.Line{Side: side, Line: number}] = slices.Clone(found)
-		}
-	}
-}
-
-// scanHunks stores the tokens of each hunk, scanned as if nothing were open before it.
-func scanHunks(lang *syntax.Language, side record.Side, hunks []part, tokens map[shown.Line][]syntax.Token) {
-	for _, h := range hunks {
-		scan := syntax.NewScanner(lang)
-		for _, l := range h.Lines {
-			if n := numberOf(l, side); n > 0 {
-				tokens[shown.Line{Side: side, Line: n}] = slices.Clone(scan.Line(l.Text))
-			}
-		}
-	}
 }
 
 // list returns the files that differ, in git's order.
