@@ -220,8 +220,11 @@ func renderFenced(w util.BufWriter, source []byte, node ast.Node, entering bool)
 		q, _ := quoted.(quotedLines)
 		written = suggestionHTML(q, lines)
 	} else {
-		written = `<pre class="code"><code>` + codeLinesHTML(syntax.Named(string(block.Language(source))), lines) +
-			"</code></pre>\n"
+		scan := syntax.NewScanner(syntax.Named(string(block.Language(source))))
+		for _, line := range lines {
+			written += string(codeHTML(line, scan.Line(line), nil)) + "\n"
+		}
+		written = `<pre class="code"><code>` + written + "</code></pre>\n"
 	}
 	_, err := w.WriteString(written)
 	return ast.WalkSkipChildren, err
@@ -234,16 +237,6 @@ func blockLines(block *ast.FencedCodeBlock, source []byte) []string {
 		lines = append(lines, strings.TrimSuffix(string(segment.Value(source)), "\n"))
 	}
 	return lines
-}
-
-func codeLinesHTML(lang *syntax.Language, lines []string) string {
-	var b strings.Builder
-	scan := syntax.NewScanner(lang)
-	for _, line := range lines {
-		b.WriteString(string(codeHTML(line, scan.Line(line), nil)))
-		b.WriteByte('\n')
-	}
-	return b.String()
 }
 
 // suggestionHTML shows the change that a suggestion makes to the quoted lines.

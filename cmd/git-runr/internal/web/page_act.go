@@ -204,8 +204,8 @@ func refusal(out string, status int) error {
 		hint: commandsOf(strings.Split(hint, "\n"))}
 }
 
-// commandsOf returns the commands in the hints of an error, each with three blanks and its purpose behind it if the line
-// before says what it does.
+// commandsOf returns the commands in the hints of an error, each with three blanks and its purpose behind it if the
+// line before says what it does.
 func commandsOf(hints []string) (commands []string) {
 	what := ""
 	for _, line := range hints {

@@ -142,14 +142,7 @@ func (p *pages) remarkFragment(w http.ResponseWriter, r *http.Request, review re
 	if at < 0 {
 		return &record.NotFoundError{What: "comment", ID: id}
 	}
-	return p.show(w, http.StatusOK, "remark", remarkView{remarks[at], v.page, ""})
-}
-
-// remarkView is a remark with the page that its forms and times need.
-type remarkView struct {
-	*remark
-	Page page
-	Show string // what the panel that contains it shows; "" elsewhere
+	return p.show(w, http.StatusOK, "remark", remarks[at])
 }
 
 // postSubmit submits the reader's answer with the draft.

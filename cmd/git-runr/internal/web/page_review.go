@@ -138,11 +138,8 @@ func (v reviewView) CanComment() bool {
 	return v.Review.Status == record.ReviewOpen || v.Review.Status == record.ReviewSubmitted ||
 		v.Review.Status == record.ReviewClaimed
 }
-func (v reviewView) CanClaim() bool {
+func (v reviewView) CanClaim() bool { // and resolve
 	return v.Review.Status == record.ReviewSubmitted || v.Review.Status == record.ReviewClaimed && (v.Lapsed || v.Mine)
-}
-func (v reviewView) CanResolve() bool {
-	return v.Review.Status == record.ReviewSubmitted || v.Review.Status == record.ReviewClaimed && (v.Mine || v.Lapsed)
 }
 func (v reviewView) CanReopen() bool {
 	return v.Review.Status == record.ReviewResolved || v.Review.Status == record.ReviewCancelled
@@ -218,7 +215,7 @@ func (p *pages) remarks(ctx context.Context, v *reviewView) ([]*remark, error) {
 		if said.Quote == nil {
 			said.Quote = quotes[said.ID]
 		}
-		all[i] = newRemark(v.Review, said, commits)
+		all[i] = newRemark(v.page, v.Review, said, commits)
 		all[i].Replies = p.replies(ctx, v.Review, said.ID)
 	}
 	v.Submissions, v.Replies = submissions(v.said, all, commits), p.replies(ctx, v.Review, "")
@@ -236,7 +233,9 @@ func (p *pages) earlier(ctx context.Context, v *reviewView) error {
 	}
 	commits := p.commits(ctx)
 	list := func(remarks []*shown.Remark) []*remark {
-		return each.Of(remarks, func(r *shown.Remark) *remark { return newRemark(earlier.Rounds[r.Round-1], r, commits) })
+		return each.Of(remarks, func(r *shown.Remark) *remark {
+			return newRemark(v.page, earlier.Rounds[r.Round-1], r, commits)
+		})
 	}
 	v.Carried, v.Unsettled, v.Settled = list(earlier.Carried), list(earlier.Left), earlier.Settled
 	return err
@@ -440,41 +439,29 @@ type treeNode struct {
 }
 
 // Tree returns the files as a tree, in their order, each directory once.
-func (v reviewView) Tree() []*treeNode {
-	root := &treeNode{}
-	dirs := map[string]*treeNode{"": root}
-	for i := range v.Files {
-		f := &v.Files[i]
-		parent := dirNode(dirs, f.Dir())
-		parent.Items = append(parent.Items, &treeNode{Name: f.Base(), File: f, Viewed: v.Viewed[f.Path],
-			Comments: v.PerFile[f.Path]})
-	}
-	root.join()
-	return root.Items
-}
+func (v reviewView) Tree() []*treeNode { return v.nodes(v.Files, "") }
 
-// dirNode returns the node of a directory, such as "a/b/", and creates it if it is missing.
-func dirNode(dirs map[string]*treeNode, dir string) *treeNode {
-	if node := dirs[dir]; node != nil {
-		return node
-	}
-	above := dir[:strings.LastIndexByte(dir[:len(dir)-1], '/')+1]
-	parent := dirNode(dirs, above)
-	node := &treeNode{Name: dir[len(above):]}
-	dirs[dir] = node
-	parent.Items = append(parent.Items, node)
-	return node
-}
-
-// join merges each directory with the directory that is its only item.
-func (n *treeNode) join() {
-	for i, item := range n.Items {
-		for item.File == nil && len(item.Items) == 1 && item.Items[0].File == nil {
-			item = &treeNode{Name: item.Name + item.Items[0].Name, Items: item.Items[0].Items}
+// nodes returns the lines of files below a directory, such as "a/b/".
+func (v reviewView) nodes(files []changedFile, dir string) (nodes []*treeNode) {
+	for len(files) > 0 {
+		f, shared := &files[0], files[0].Dir()
+		if shared == dir {
+			nodes = append(nodes, &treeNode{Name: f.Base(), File: f, Viewed: v.Viewed[f.Path], Comments: v.PerFile[f.Path]})
+			files = files[1:]
+			continue
 		}
-		n.Items[i] = item
-		item.join()
+		top := dir + shared[len(dir):][:strings.IndexByte(shared[len(dir):], '/')+1]
+		n := 1
+		for n < len(files) && strings.HasPrefix(files[n].Dir(), top) {
+			for !strings.HasPrefix(files[n].Dir(), shared) {
+				shared = shared[:strings.LastIndexByte(shared[:len(shared)-1], '/')+1]
+			}
+			n++
+		}
+		nodes = append(nodes, &treeNode{Name: shared[len(dir):], Items: v.nodes(files[:n], shared)})
+		files = files[n:]
 	}
+	return nodes
 }
 
 // wholeView is the page of a whole file on one side of a change.

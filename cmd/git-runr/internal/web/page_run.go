@@ -62,8 +62,8 @@ type runView struct {
 // entryView is a line of the timeline, with links to the attachments of its event.
 type entryView struct {
 	diagnose.ReportEntry
-	Left []leftView
-	Kept []keptView
+	Left []link
+	Kept []link
 }
 
 // Asked returns the requests of a review without findings. With findings, the requests only repeat them.
@@ -113,7 +113,8 @@ func (e entryView) Spent() spend.Spent {
 	return spend.Spent{}
 }
 
-type leftView struct{ Name, URL string }
+// link is a link to an attachment of an event, or to a prompt or an agent's output that only this clone has.
+type link struct{ Name, URL string }
 
 // stepTree is a state of the run's work: its base, or the result of an attempt.
 type stepTree struct {
@@ -187,11 +188,11 @@ func (v *runView) tell() {
 }
 
 // leftBehind returns links to the attachments of an entry's event.
-func leftBehind(run string, entry diagnose.ReportEntry) []leftView {
-	var left []leftView
+func leftBehind(run string, entry diagnose.ReportEntry) []link {
+	var left []link
 	for _, name := range entry.Attachments {
 		u := url.URL{Path: "/run/" + run + "/left/" + string(entry.Event), RawQuery: url.Values{"name": {name}}.Encode()}
-		left = append(left, leftView{name, u.String()})
+		left = append(left, link{name, u.String()})
 	}
 	return left
 }
@@ -215,7 +216,8 @@ func (p *pages) diagnosis(ctx context.Context, v *runView) {
 	run = runner.Heard(ctx, p.Store, run)
 	d := diagnose.Of(run, *run.Stop)
 	v.Diagnosis = &d
-	if dir := workspace.TreeDir(p.Store, run.ID); isDir(dir) {
+	dir := workspace.TreeDir(p.Store, run.ID)
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		v.Tree = safetext.ShellLine("cd", dir)
 	}
 }
@@ -250,7 +252,7 @@ func (p *pages) interdiff(r *http.Request, v *runView) error {
 	}
 	v.Total, v.Added, v.Deleted = len(list.files), list.added, list.deleted
 	first, _ := list.page("")
-	v.look.remarks = runRemarks(v.Run, c, list)
+	v.look.remarks = runRemarks(v.page, v.Run, c, list)
 	v.CanComment = intervening(v.acts)
 	v.Views, err = p.fileViews(r.Context(), c, first, v.look)
 	return err
@@ -262,7 +264,7 @@ func intervening(acts []*runAct) bool {
 }
 
 // runRemarks returns the comments on lines that the comparison shows.
-func runRemarks(run record.Run, c comparison, list *fileList) map[int]remarksAt {
+func runRemarks(on page, run record.Run, c comparison, list *fileList) map[int]remarksAt {
 	var remarks []*remark
 	for _, iv := range run.Interventions {
 		if iv.Lines == nil {
@@ -270,17 +272,17 @@ func runRemarks(run record.Run, c comparison, list *fileList) map[int]remarksAt 
 		}
 		at, side := iv.Lines.Commit, iv.Lines.Side
 		if side == record.SideOld && at == c.from || side == record.SideNew && (at == c.to || at == c.at) {
-			remarks = append(remarks, runRemark(iv))
+			remarks = append(remarks, runRemark(on, iv))
 		}
 	}
 	return shown.ByFile(remarks, list.index)
 }
 
-func runRemark(iv record.Intervention) *remark {
+func runRemark(on page, iv record.Intervention) *remark {
 	c, text := iv.Lines, strings.TrimPrefix(iv.Note, iv.Lines.Where()+": ")
 	said := &shown.Remark{ID: fmt.Sprintf("intervention-%d", iv.Number), Author: iv.By, At: iv.At, File: c.File,
 		Side: c.Side, Start: c.StartLine, End: c.EndLine, Text: text, Quote: shown.QuoteOf(*c), Made: *c}
-	return newRemark(record.Review{}, said, nil)
+	return newRemark(on, record.Review{}, said, nil)
 }
 
 // postRunComment records a comment on lines of the shown comparison, on which the next attempt is asked to act.
@@ -316,7 +318,7 @@ func (p *pages) postRunComment(w http.ResponseWriter, r *http.Request) error {
 	}
 	if r.FormValue("fragment") != "" && len(run.Interventions) > 0 {
 		last := run.Interventions[len(run.Interventions)-1]
-		return p.show(w, http.StatusOK, "remark", remarkView{runRemark(last), p.page(r, "", "runs"), ""})
+		return p.show(w, http.StatusOK, "remark", runRemark(p.page(r, "", "runs"), last))
 	}
 	http.Redirect(w, r, c.url(""), http.StatusSeeOther)
 	return nil
@@ -368,7 +370,7 @@ func (p *pages) ofRun(show fileShower) func(http.ResponseWriter, *http.Request) 
 		}
 		f := oneFile{page: p.page(r, r.FormValue("path"), "runs"), comparison: c}
 		f.options = f.look
-		f.options.remarks = runRemarks(run, c, list)
+		f.options.remarks = runRemarks(f.page, run, c, list)
 		if err := f.find(r, list); err != nil {
 			return err
 		}
@@ -404,11 +406,6 @@ func (p *pages) runLeft(w http.ResponseWriter, r *http.Request) error {
 	}
 	v.Text = safetext.Text(string(data))
 	return p.show(w, http.StatusOK, "left.html", v)
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // nowView is the step that a run executes in this clone at the moment.
@@ -501,18 +498,15 @@ func (p *pages) runNow(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, http.StatusOK, "now", v)
 }
 
-// keptView links to a prompt or an agent's output that only this clone has.
-type keptView struct{ Name, URL string }
-
 // keptName matches the names of the files that a run keeps for its attempts and rounds: see execution.transcript.
 var keptName = lazyre.Compile(`^(?:attempt-[1-9][0-9]{0,5}(?:\.prompt\.md|\.log)|review-[1-9][0-9]{0,5}\.log)$`)
 
 // keptOf returns the kept files of the attempt or round in an entry of the timeline.
-func (p *pages) keptOf(run string, e diagnose.ReportEntry) (kept []keptView) {
+func (p *pages) keptOf(run string, e diagnose.ReportEntry) (kept []link) {
 	offer := func(label, file string) {
 		info, err := os.Stat(filepath.Join(workspace.FilesDir(p.Store, run), file))
 		if err == nil && info.Size() > 0 {
-			kept = append(kept, keptView{label, (&url.URL{Path: "/run/" + run + "/kept/" + file}).String()})
+			kept = append(kept, link{label, (&url.URL{Path: "/run/" + run + "/kept/" + file}).String()})
 		}
 	}
 	switch {

@@ -61,7 +61,7 @@ type replyForm struct {
 }
 
 // Thread returns the thread of the remark, which must not be a draft.
-func (r remarkView) Thread() replyForm {
+func (r remark) Thread() replyForm {
 	return replyForm{r.Page, r.Review, r.ID, r.Show, r.Replies}
 }
 
@@ -111,6 +111,7 @@ func newThreads(common page, remarks []*remark, show string) threadsView {
 	}
 	for _, r := range remarks {
 		if r.fits(v.Show, common.Actor) {
+			r.Show = v.Show
 			v.Threads = append(v.Threads, r)
 		}
 	}
@@ -339,6 +340,8 @@ type remark struct {
 	Proposals []proposal // changes that it suggests
 	Runs      []record.RunSummary
 	Replies   []replyView
+	Page      page   // which its forms and times need
+	Show      string // what the panel that contains it shows; "" elsewhere
 }
 
 // replyView is a reply in a thread.
@@ -365,9 +368,9 @@ func (r remark) First() string { return firstLine(r.Text) }
 // Later says where its lines are in the newest version, if they moved.
 func (r remark) Later() string { return shown.Later(r.Now) }
 
-func newRemark(review record.Review, said *shown.Remark, commit func(string) string) *remark {
+func newRemark(on page, review record.Review, said *shown.Remark, commit func(string) string) *remark {
 	quoted := quotedLines{said.Made.File, said.Made.StartLine, said.Quote, commit}
-	r := &remark{Remark: said, Review: review.ID, Body: markdownHTML(said.Text, quoted)}
+	r := &remark{Remark: said, Page: on, Review: review.ID, Body: markdownHTML(said.Text, quoted)}
 	if said.Fix != "" {
 		r.Fix = markdownHTML(said.Fix, quoted)
 	}
