@@ -183,7 +183,7 @@ func markWords(before, after string) (old, new string) {
 	if !alike {
 		return before, after
 	}
-	return marked(a, gone), marked(b, come)
+	return marked(before, a, gone), marked(after, b, come)
 }
 
 // htmlTokens splits HTML made by the page into tags, words, other characters and white space.
@@ -209,25 +209,16 @@ func htmlTokens(s string) (tokens []string) {
 // isWord reports whether a token can be marked: it is not a tag or white space.
 func isWord(token string) bool { return token[0] != '<' && strings.TrimSpace(token) != "" }
 
-// marked joins tokens, with marks around the changed ones and what is between them.
-func marked(tokens []string, changed []bool) string {
-	var out strings.Builder
-	for i := 0; i < len(tokens); {
-		end := i
-		for k := i; k < len(tokens) && changed[k] && tokens[k][0] != '<'; k++ {
-			if isWord(tokens[k]) {
-				end = k + 1
-			} else if k == i {
-				break
-			}
-		}
-		if end == i {
-			out.WriteString(tokens[i])
-			i++
-			continue
-		}
-		out.WriteString("<mark>" + strings.Join(tokens[i:end], "") + "</mark>")
-		i = end
+// marked puts marks around the changed words of a block.
+func marked(block string, tokens []string, changed []bool) string {
+	for i, token := range tokens {
+		changed[i] = changed[i] && isWord(token)
 	}
-	return out.String()
+	var out strings.Builder
+	at := 0
+	for _, mark := range worddiff.Spans(block, tokens, changed) {
+		out.WriteString(block[at:mark[0]] + "<mark>" + block[mark[0]:mark[1]] + "</mark>")
+		at = mark[1]
+	}
+	return out.String() + block[at:]
 }

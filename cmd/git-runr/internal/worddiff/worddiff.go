@@ -120,14 +120,14 @@ func changedWords(a, b string) (inA, inB [][2]int) {
 	if !alike {
 		return nil, nil
 	}
-	return spans(a, before, gone), spans(b, after, come)
+	return Spans(a, before, gone), Spans(b, after, come)
 }
 
 // weight returns the bytes of a word, without white space, which does not make two lines alike.
 func weight(word string) int { return len(strings.TrimSpace(word)) }
 
-// spans joins changed words of a line to byte ranges, across the white space between them.
-func spans(line string, words []string, changed []bool) (all [][2]int) {
+// Spans joins changed words of a line to byte ranges, across the white space between them.
+func Spans(line string, words []string, changed []bool) (all [][2]int) {
 	end := 0
 	for i, word := range words {
 		from := end
