@@ -15,7 +15,6 @@ import (
 	"net/http"
 	"path"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -397,19 +396,12 @@ func (m *marker) shownBy() string {
 	return ""
 }
 
-// visible returns a value for people: foreign text through safe, HTML of the program and numbers unchanged.
+// visible returns a value for people: foreign text through safe, HTML of the program unchanged.
 func visible(value any, safe func(string) string) any {
 	if html, own := value.(template.HTML); own {
 		return html
 	}
-	switch value.(type) {
-	case error, fmt.Stringer:
-		return safe(fmt.Sprint(value))
-	}
-	if reflect.ValueOf(value).Kind() == reflect.String {
-		return safe(fmt.Sprint(value))
-	}
-	return value
+	return safe(fmt.Sprint(value))
 }
 
 func shownLine(value any) any  { return visible(value, safetext.Line) }
