@@ -142,11 +142,10 @@ func (m *rowMaker) cell(l unidiff.Line, marks [][2]int) cellView {
 
 // hunkView is a hunk as rows of a table.
 type hunkView struct {
-	Gap    *gapView // before the hunk, or nil
-	Header string   // ranges, as git writes them
-	Rest   string   // the function they are in
-	Start  int      // the first line
-	Rows   []rowView
+	Gap   *gapView // before the hunk, or nil
+	Rest  string   // the function they are in
+	Start int      // the first line
+	Rows  []rowView
 }
 
 // rowView is one row. In the unified view Right is the line, of whichever side.

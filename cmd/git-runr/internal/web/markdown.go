@@ -34,7 +34,6 @@ const (
 // quotedLines are the lines that a comment is about, which a suggestion replaces.
 type quotedLines struct {
 	file  string
-	start int
 	lines []string
 	// commit returns the target of a link for a commit's id, or "" if it is not a commit; nil: no links for commits.
 	commit func(id string) string

@@ -181,7 +181,7 @@ func TestMarkdownOfPayloads(t *testing.T) {
 	for _, payload := range slices.Concat(payloads, markdownPayloads) {
 		for _, wrapped := range []string{payload, "a " + payload + " b", "- " + payload, "> " + payload, "*" + payload + "*",
 			"[" + payload + "](https://x.test)", "![" + payload + "](b)"} {
-			text := checkHTML(t, string(markdownHTML(wrapped, quotedLines{file: "a.html", start: 1, lines: []string{payload}})))
+			text := checkHTML(t, string(markdownHTML(wrapped, quotedLines{file: "a.html", lines: []string{payload}})))
 			if t.Failed() {
 				t.Fatalf("of %q:\n%s", wrapped, markdownHTML(wrapped, quotedLines{}))
 			}
@@ -229,7 +229,7 @@ func TestMarkdown(t *testing.T) {
 }
 
 func TestSuggestion(t *testing.T) {
-	quoted := quotedLines{file: "a.txt", start: 3, lines: []string{"one", "two", "three"}}
+	quoted := quotedLines{file: "a.txt", lines: []string{"one", "two", "three"}}
 	got := string(markdownHTML("so:\n\n```suggestion\none\n2\n2.5\nthree\n```\n", quoted))
 	text := checkHTML(t, got)
 	if want := "Suggested change one−twoadded: "; !strings.Contains(text, "Suggested change") ||
@@ -281,6 +281,6 @@ func FuzzMarkdown(f *testing.F) {
 		if len(source) > 4096 {
 			return
 		}
-		checkHTML(t, string(markdownHTML(source, quotedLines{file: "a.js", start: 1, lines: []string{source}})))
+		checkHTML(t, string(markdownHTML(source, quotedLines{file: "a.js", lines: []string{source}})))
 	})
 }

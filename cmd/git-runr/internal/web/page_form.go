@@ -115,7 +115,7 @@ func (p *pages) preview(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	quoted := quotedLines{file: in.File, start: in.StartLine}
+	quoted := quotedLines{file: in.File}
 	if in.File != "" && in.StartLine > 0 {
 		review, err := p.Store.Review(r.Context(), r.PathValue("id"))
 		if err != nil {

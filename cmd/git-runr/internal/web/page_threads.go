@@ -369,7 +369,7 @@ func (r remark) First() string { return firstLine(r.Text) }
 func (r remark) Later() string { return shown.Later(r.Now) }
 
 func newRemark(on page, review record.Review, said *shown.Remark, commit func(string) string) *remark {
-	quoted := quotedLines{said.Made.File, said.Made.StartLine, said.Quote, commit}
+	quoted := quotedLines{said.Made.File, said.Quote, commit}
 	r := &remark{Remark: said, Page: on, Review: review.ID, Body: markdownHTML(said.Text, quoted)}
 	if said.Fix != "" {
 		r.Fix = markdownHTML(said.Fix, quoted)
