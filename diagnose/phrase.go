@@ -1,50 +1,58 @@
 package diagnose
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// word is one word of a request.
-type word struct {
-	text string // in lower case
-	one  string // without a plural ending
-	code bool   // part of a path or an identifier, which names a place and asks for nothing
+// folded returns text in the form in which words are compared: in lower case, without plural endings, each between
+// single spaces. It returns "" if text has no word.
+func folded(text string) string {
+	words := each.Of(prose.Words(text), prose.Singular)
+	if len(words) == 0 {
+		return ""
+	}
+	return " " + strings.Join(words, " ") + " "
 }
 
-// phrase is a sequence of adjacent words.
-type phrase []word
+// phrases parses a comma-separated list into folded phrases.
+func phrases(list string) []string { return each.Of(strings.Split(list, ","), folded) }
 
-func phraseOf(s string) phrase {
-	return each.Of(prose.Words(s), func(text string) word { return word{text: text, one: prose.Singular(text)} })
-}
-
-// phrases parses a comma-separated list.
-func phrases(list string) []phrase {
-	return each.Of(strings.Split(list, ","), phraseOf)
-}
-
-// leads reports whether text begins with the phrase, in the singular or plural.
-func (p phrase) leads(text []word) bool {
-	return len(p) > 0 && len(p) <= len(text) &&
-		slices.EqualFunc(p, text[:len(p)], func(a, b word) bool { return a.one == b.one })
-}
-
-// wordsOf returns the words of a request in order.
-func wordsOf(request string) phrase {
-	var list phrase
-	for _, t := range prose.Tokens(request, "") {
-		code := isPlace(t)
-		for _, w := range phraseOf(t.Raw) {
-			w.code = code
-			list = append(list, w)
+// firstOf returns the position of the first phrase in a folded text, or -1 if there is none.
+func firstOf(text string, phrases ...string) int {
+	first := -1
+	for _, p := range phrases {
+		if at := strings.Index(text, p); p != "" && at >= 0 && (first < 0 || at < first) {
+			first = at
 		}
 	}
-	return list
+	return first
 }
+
+// request is the text of a request in two folded forms with equal positions.
+type request struct {
+	raw   string
+	all   string // all words
+	prose string // without paths and identifiers, which name a place and ask for nothing
+}
+
+func newRequest(text string) request {
+	r := request{raw: text, all: " ", prose: " "}
+	for _, t := range prose.Tokens(text, "") {
+		words := strings.TrimPrefix(folded(t.Raw), " ")
+		r.all += words
+		if isPlace(t) && words != "" {
+			words = strings.Repeat("/", len(words)-1) + " "
+		}
+		r.prose += words
+	}
+	return r
+}
+
+// has reports whether the request has one of the phrases outside of paths and identifiers.
+func (r request) has(phrases []string) bool { return firstOf(r.prose, phrases...) >= 0 }
 
 // isPlace reports whether t is a path, an address or an identifier instead of a word of prose.
 func isPlace(t prose.Token) bool {

@@ -228,18 +228,12 @@ func doneChecks(plan runplan.Plan) []string {
 
 // asksForEvidence reports whether a request asks to see something instead of to have something changed.
 func asksForEvidence(request string) bool {
-	text := wordsOf(request)
-	has := func(words prose.Set) bool {
-		return slices.ContainsFunc(text, func(w word) bool { return !w.code && words.Has(w.one) })
-	}
-	return has(evidenceWords) || has(outputWords) && has(showVerbs)
+	r := newRequest(request)
+	return r.has(phrases("evidence,proof")) || r.has(phrases("output,log,result")) &&
+		r.has(phrases("include,provide,show,attach,paste,report,missing,share,post,supply,run"))
 }
 
 var (
-	evidenceWords = prose.WordSet(`evidence proof`)
-	outputWords   = prose.WordSet(`output log result`)
-	showVerbs     = prose.WordSet(`include provide show attach paste report missing share post supply run`)
-
 	creates    = prose.WordSet(`create add write provide missing`)
 	beforePath = prose.WordSet(`a an the new file files called named and missing empty test tests module script page at`)
 )
