@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
@@ -97,11 +99,13 @@ func husky(dir, hook string) *manager {
 		files:   []string{filepath.Join(dir, hook)},
 		where:   "husky runs the hooks: add the text to .husky/" + hook,
 		snippet: shellText(hook),
-		add:     func(hooks []string) error { return addToHusky(dir, hooks) },
+		add: func(hooks []string) error {
+			return addToScripts(hooks, func(hook string) string { return filepath.Join(dir, hook) })
+		},
 	}
 }
 
-// preCommit returns the manager pre-commit, which runs an earlier script as HOOK.legacy.
+// preCommit returns the manager pre-commit, which runs HOOK.legacy before its own hooks.
 func preCommit(top, dir, hook string) *manager {
 	return &manager{
 		name:    "pre-commit",
@@ -109,7 +113,7 @@ func preCommit(top, dir, hook string) *manager {
 		where:   "pre-commit runs the hooks: add the entry to repos: in .pre-commit-config.yaml",
 		snippet: "- repo: local\n  hooks:\n" + preCommitEntry(hook),
 		add: func(hooks []string) error {
-			return addToPreCommit(filepath.Join(top, ".pre-commit-config.yaml"), hooks)
+			return addToScripts(hooks, func(hook string) string { return filepath.Join(dir, hook+".legacy") })
 		},
 	}
 }
@@ -253,15 +257,10 @@ func isYAML(path string) bool {
 	return strings.HasSuffix(path, ".yml") || strings.HasSuffix(path, ".yaml")
 }
 
-// putText replaces or creates a file.
-func putText(path string, f file, text string) error {
-	return safefile.WriteExact(path, []byte(text), cmp.Or(f.mode, 0o644))
-}
-
-// addToHusky puts the block into each of husky's scripts.
-func addToHusky(dir string, hooks []string) error {
+// addToScripts puts the block into scripts that a manager runs for hooks; path returns the one for a hook.
+func addToScripts(hooks []string, path func(hook string) string) error {
 	for _, hook := range hooks {
-		path := filepath.Join(dir, hook)
+		path := path(hook)
 		f, err := readFile(path)
 		if err != nil {
 			return err
@@ -276,40 +275,11 @@ func addToHusky(dir string, hooks []string) error {
 		if text, err = withBlock(text, block(hook, "")); err != nil {
 			return fmt.Errorf("%q: %w: %w", path, err, ErrByHand)
 		}
-		if err := putText(path, f, text); err != nil {
+		if err := safefile.WriteExact(path, []byte(text), f.mode); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// inMarks puts text between our marker lines, which are comments in YAML too.
-func inMarks(text string) string {
-	return beginMark + " \"git runr hooks uninstall\" takes this out\n" + text + endMark + "\n"
-}
-
-// openYAML reads a manager's file. It returns the text without our block, its values, and the hooks that the block had.
-func openYAML(path string) (f file, text string, values map[string]any, had []string, err error) {
-	if f, err = readFile(path); err != nil {
-		return f, "", nil, nil, err
-	}
-	for _, hook := range names {
-		if span, _ := findBlock(f.text); span != nil && strings.Contains(f.text[span.start:span.end], "hooks run "+hook) {
-			had = append(had, hook)
-		}
-	}
-	if text, err = withoutBlock(f.text); err != nil {
-		return f, "", nil, nil, fmt.Errorf("%q: %w: %w", path, err, ErrByHand)
-	}
-	values, err = decodeYAML(path, text)
-	return f, text, values, had, err
-}
-
-// union returns the hooks in either list, in the order of names.
-func union(a, b []string) []string {
-	return slices.DeleteFunc(slices.Clone(names[:]), func(hook string) bool {
-		return !slices.Contains(a, hook) && !slices.Contains(b, hook)
-	})
 }
 
 // addToLefthook appends the hooks to the user's own file. It fails if the file has an entry of its own for one of them.
@@ -318,35 +288,48 @@ func addToLefthook(configs []string, hooks []string) error {
 	if err != nil {
 		return err
 	}
-	f, text, before, had, err := openYAML(path)
+	f, err := readFile(path)
+	if err != nil {
+		return err
+	}
+	text, err := withoutBlock(f.text)
+	if err != nil {
+		return fmt.Errorf("%q: %w: %w", path, err, ErrByHand)
+	}
+	before, err := decodeYAML(path, text)
 	if err != nil {
 		return err
 	}
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	entries := ""
-	for _, hook := range union(hooks, had) {
+	old := ""
+	if span, _ := findBlock(f.text); span != nil {
+		old = f.text[span.start:span.end]
+	}
+	hooks = each.Where(names[:], func(hook string) bool { return slices.Contains(hooks, hook) || calls(old, hook) })
+	text += beginMark + takeOut
+	for _, hook := range hooks {
 		if _, there := before[hook]; there {
 			return fmt.Errorf("%q already mentions %s: %w", path, hook, ErrByHand)
 		}
-		entries += lefthookEntry(hook)
+		text += lefthookEntry(hook)
 	}
-	text += inMarks(entries)
+	text += endMark + "\n"
 	after, err := decodeYAML(path, text)
 	if err != nil {
 		return err
 	}
-	for _, hook := range union(hooks, had) {
+	for _, hook := range hooks {
 		if after[hook] == nil {
 			return unedited(path)
 		}
 		delete(after, hook)
 	}
-	if !sameYAML(before, after) {
+	if !maps.EqualFunc(before, after, func(a, b any) bool { return reflect.DeepEqual(a, b) }) {
 		return unedited(path)
 	}
-	return putText(path, f, text)
+	return safefile.WriteExact(path, []byte(text), cmp.Or(f.mode, 0o644))
 }
 
 // lefthookLocal returns the user's own file beside lefthook's.
@@ -375,117 +358,6 @@ func decodeYAML(path, text string) (map[string]any, error) {
 	return values, nil
 }
 
-func sameYAML(a, b map[string]any) bool {
-	return len(a) == 0 && len(b) == 0 || reflect.DeepEqual(a, b)
-}
-
 func unedited(path string) error {
 	return fmt.Errorf("%q has a form that git-runr does not edit: %w", path, ErrByHand)
-}
-
-const installTypes = "default_install_hook_types"
-
-// addToPreCommit adds a local repository with the hooks before the others, and has pre-commit install them. It skips
-// pre-push, which would get only one ref and must be added by hand.
-func addToPreCommit(path string, hooks []string) error {
-	hooks = slices.DeleteFunc(slices.Clone(hooks), func(hook string) bool { return hook == PrePush })
-	if len(hooks) == 0 {
-		return nil
-	}
-	f, text, before, had, err := openYAML(path)
-	if err != nil {
-		return err
-	}
-	hooks = union(hooks, had)
-	edited, ok := editPreCommit(text, hooks)
-	if !ok {
-		return unedited(path)
-	}
-	after, err := decodeYAML(path, edited)
-	if err != nil {
-		return err
-	}
-	repos, _ := after["repos"].([]any)
-	types, _ := after[installTypes].([]any)
-	installs := func(hook string) bool { return slices.Contains(types, any(hook)) }
-	if len(repos) == 0 || slices.ContainsFunc(hooks, func(hook string) bool { return !installs(hook) }) {
-		return unedited(path)
-	}
-	after["repos"] = repos[1:]
-	delete(before, installTypes)
-	delete(after, installTypes)
-	if !sameYAML(before, after) {
-		return unedited(path)
-	}
-	return putText(path, f, edited)
-}
-
-// editPreCommit inserts the lines; ok is false if it does not know the form of the file.
-func editPreCommit(text string, hooks []string) (edited string, ok bool) {
-	var doc yaml.Node
-	if yaml.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode ||
-		doc.Content[0].Style == yaml.FlowStyle {
-		return "", false
-	}
-	root := doc.Content[0]
-	repos, types := valueOf(root, "repos"), valueOf(root, installTypes)
-	if repos == nil || repos.Kind != yaml.SequenceNode || repos.Style == yaml.FlowStyle || len(repos.Content) == 0 {
-		return "", false
-	}
-	lines := slices.Collect(strings.Lines(text))
-	indent := strings.Repeat(" ", repos.Column-1)
-	entry := indent + "- repo: local\n" + indent + "  hooks:\n"
-	for _, hook := range hooks {
-		for line := range strings.Lines(preCommitEntry(hook)) {
-			entry += indent + line
-		}
-	}
-	type edit struct {
-		line int // from 1: text goes before it
-		text string
-	}
-	edits := []edit{{repos.Line, inMarks(entry)}}
-	switch {
-	case types == nil:
-		edits = append(edits, edit{root.Content[0].Line,
-			installTypes + ": [" + strings.Join(append([]string{"pre-commit"}, hooks...), ", ") + "]\n"})
-	case types.Kind != yaml.SequenceNode:
-		return "", false
-	case types.Style == yaml.FlowStyle:
-		line := &lines[types.Line-1]
-		at := strings.LastIndex(*line, "]")
-		if at < 0 || len(types.Content) == 0 {
-			return "", false
-		}
-		for _, hook := range missingIn(types, hooks) {
-			*line = (*line)[:at] + ", " + hook + (*line)[at:]
-			at += len(", " + hook)
-		}
-	default:
-		for _, hook := range missingIn(types, hooks) {
-			edits = append(edits, edit{types.Line, strings.Repeat(" ", types.Column-1) + "- " + hook + "\n"})
-		}
-	}
-	slices.SortStableFunc(edits, func(a, b edit) int { return b.line - a.line })
-	for _, e := range edits {
-		lines = slices.Insert(lines, e.line-1, e.text)
-	}
-	return strings.Join(lines, ""), true
-}
-
-// missingIn returns the hooks that a sequence does not contain.
-func missingIn(sequence *yaml.Node, hooks []string) []string {
-	return slices.DeleteFunc(slices.Clone(hooks), func(hook string) bool {
-		return slices.ContainsFunc(sequence.Content, func(n *yaml.Node) bool { return n.Value == hook })
-	})
-}
-
-// valueOf returns the value of a key of a mapping, or nil.
-func valueOf(mapping *yaml.Node, key string) *yaml.Node {
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if mapping.Content[i].Value == key {
-			return mapping.Content[i+1]
-		}
-	}
-	return nil
 }

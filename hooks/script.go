@@ -12,6 +12,7 @@ import (
 const (
 	beginMark = "# >>> git-runr >>>"
 	endMark   = "# <<< git-runr <<<"
+	takeOut   = " \"git runr hooks uninstall\" takes this out\n" // ends the line of beginMark
 	// skeleton is the content of a hook file of our own besides the block. Its comment distinguishes it from an empty
 	// script.
 	skeleton = "#!/bin/sh\n# Made by git-runr: \"git runr hooks uninstall\" removes it.\n"
@@ -33,7 +34,7 @@ func block(hook, program string) string {
 	if !isFed(hook) {
 		call = unfedCall
 	}
-	return beginMark + " \"git runr hooks uninstall\" takes this out\n" + call(hook, program) + endMark + "\n"
+	return beginMark + takeOut + call(hook, program) + endMark + "\n"
 }
 
 // inARow is true in the shell during a rebase, which runs post-commit for every commit, so the shell tests it before it
