@@ -8,14 +8,13 @@ import (
 	"testing"
 
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/gitstore/testrepo"
 )
 
 // newGit returns a repository with a git that reports version 2.54.
 func newGit(t *testing.T) *gitstore.Repo {
 	t.Helper()
 	repo := newRepo(t)
-	testrepo.GitSaying(t, "2.54.0")
+	gitSaying(t, "2.54.0")
 	return repo
 }
 
@@ -62,7 +61,7 @@ func TestInstallInConfiguration(t *testing.T) {
 func TestConfigurationAndAnOlderGit(t *testing.T) {
 	repo := newGit(t)
 	install(t, repo, "/usr/bin/true")
-	testrepo.GitSaying(t, "2.53.1")
+	gitSaying(t, "2.53.1")
 	repo = open(t, repo.WorkTree)
 	if got := status(t, repo); got.State != Dead || !got.Fails {
 		t.Errorf("%+v", got)

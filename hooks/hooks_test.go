@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/gitstore/testrepo"
 	"github.com/git-runr/git-runr/gitstore/testtmp"
 	"github.com/git-runr/git-runr/loop/agent"
 )
@@ -70,7 +69,7 @@ func isolate(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	if os.Getenv("GIT_RUNR_TEST_GIT") == "" {
-		testrepo.GitSaying(t, "2.53.0") // with a git that runs hooks from its configuration no hook file is written
+		gitSaying(t, "2.53.0") // with a git that runs hooks from its configuration no hook file is written
 	}
 }
 
@@ -655,4 +654,21 @@ func head(t *testing.T, repo *gitstore.Repo) gitstore.ID {
 		t.Fatal(err)
 	}
 	return id
+}
+
+// gitSaying replaces the git of PATH during a test by a script that runs the same git but reports
+// another version.
+func gitSaying(t *testing.T, version string) {
+	t.Helper()
+	real, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	text := "#!/bin/sh\ncase \"$*\" in *' version') echo 'git version " + version + "' ;; *) exec '" + real +
+		"' \"$@\" ;; esac\n"
+	if err := os.WriteFile(filepath.Join(dir, "git"), []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/internal/runtest"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
@@ -333,7 +334,8 @@ func TestRunStartsOnce(t *testing.T) {
 	other.Base = "elsewhere"
 	again := tell(t, other)[0]
 	early := tell(t, runtest.Plan(), "review PASS")[1]
-	review := runtest.ReviewEventAt(9, record.EventReviewRequested.Name, record.ReviewRequest{})
+	review := runtest.EventAt(9, record.EventReviewRequested.Name, record.ReviewRequest{})
+	review.Review = runtest.Review
 	for name, with := range map[string][]record.Event{
 		"started twice":     append(slices.Clone(events), again),
 		"before the start":  append([]record.Event{early}, events...),
@@ -361,7 +363,7 @@ func TestRunReportsUnreadableEvents(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: an unreadable event changed the run: updated at %v, was %v", eventType, got.UpdatedAt, want.UpdatedAt)
 		}
-		if why := runtest.Panics(func() { Next(got, got.Plan.Policy) }); why != nil {
+		if why := panics(func() { Next(got, got.Plan.Policy) }); why != nil {
 			t.Errorf("%s: what comes next: %v", eventType, why)
 		}
 	}
@@ -491,12 +493,12 @@ func TestFoldRunDoesNotDependOnArrival(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 3))
 	for i := range 300 {
-		one, two := runtest.RandomLogs(rng, func(clock int) record.Event { return randomRunEvent(rng, clock) })
+		one, two := randomLogs(rng, func(clock int) record.Event { return randomRunEvent(rng, clock) })
 		all := slices.Concat(one, two)
-		want, wantBad := record.FoldRun(runtest.Sorted(all...))
+		want, wantBad := record.FoldRun(sorted(all...))
 		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		for name, events := range map[string][]record.Event{"one after two": slices.Concat(two, one), "shuffled": all} {
-			got, bad := record.FoldRun(runtest.Sorted(events...))
+			got, bad := record.FoldRun(sorted(events...))
 			if !reflect.DeepEqual(got, want) || fmt.Sprint(bad) != fmt.Sprint(wantBad) {
 				t.Fatalf("seed %d, case %d, %s: %+v, want %+v", seed, i, name, got, want)
 			}
@@ -513,13 +515,45 @@ func TestFoldRunAndNextNeverPanic(t *testing.T) {
 		for range rng.IntN(12) {
 			events = append(events, randomRunEvent(rng, len(events)+2))
 		}
-		why := runtest.Panics(func() {
+		why := panics(func() {
 			run, _ := record.FoldRun(events)
 			Next(run, run.Plan.Policy)
 			run.Summary()
 		})
 		if why != nil {
-			t.Fatalf("seed %d, case %d: %v on %v", seed, i, why, strings.Join(runtest.Types(events), "\n"))
+			t.Fatalf("seed %d, case %d: %v on %v", seed, i, why, strings.Join(described(events), "\n"))
 		}
 	}
+}
+
+// randomLogs returns the logs of two writers.
+func randomLogs(rng *rand.Rand, of func(clock int) record.Event) (one, two []record.Event) {
+	for writer, log := range map[string]*[]record.Event{runtest.OneWriter: &one, runtest.TwoWriter: &two} {
+		clock := 0
+		for range rng.IntN(15) {
+			clock += rng.IntN(3) + 1
+			e := of(clock)
+			e.Writer = writer
+			e.ID = gitstore.ID(writer) + e.ID
+			*log = append(*log, e)
+		}
+	}
+	return one, two
+}
+
+func sorted(events ...record.Event) []record.Event {
+	events = slices.Clone(events)
+	record.Sort(events)
+	return events
+}
+
+// described returns the events for a failure's message.
+func described(events []record.Event) []string {
+	return each.Of(events, func(e record.Event) string { return e.Type + string(e.Payload) })
+}
+
+func panics(f func()) (why any) {
+	defer func() { why = recover() }()
+	f()
+	return nil
 }

@@ -107,17 +107,3 @@ func Run(t *testing.T, dir string, test func(t *testing.T, c Case)) {
 		t.Run(c.Name(), func(t *testing.T) { test(t, c) })
 	}
 }
-
-// Golden compares got with the file at path.
-func Golden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if want, err := os.ReadFile(path); err != nil || got != string(want) {
-		t.Errorf("got:\n%s\nwant:\n%s%v", got, want, err)
-	}
-}

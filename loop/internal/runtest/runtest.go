@@ -6,15 +6,12 @@ import (
 	"crypto/sha1"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/testrepo"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runplan"
@@ -49,44 +46,6 @@ func EventAt(clock int, eventType string, what any) record.Event {
 	}
 	e.ID = gitstore.ID(fmt.Sprintf("%x", sha1.Sum(fmt.Append(nil, clock, eventType, body))))
 	return e
-}
-
-func ReviewEventAt(clock int, eventType string, what any) record.Event {
-	e := EventAt(clock, eventType, what)
-	e.Review = Review
-	return e
-}
-
-// RandomLogs are the logs of two writers.
-func RandomLogs(rng *rand.Rand, of func(clock int) record.Event) (one, two []record.Event) {
-	for writer, log := range map[string]*[]record.Event{OneWriter: &one, TwoWriter: &two} {
-		clock := 0
-		for range rng.IntN(15) {
-			clock += rng.IntN(3) + 1
-			e := of(clock)
-			e.Writer = writer
-			e.ID = gitstore.ID(writer) + e.ID
-			*log = append(*log, e)
-		}
-	}
-	return one, two
-}
-
-func Sorted(events ...record.Event) []record.Event {
-	events = slices.Clone(events)
-	record.Sort(events)
-	return events
-}
-
-// Types are the events for a failure's message.
-func Types(events []record.Event) []string {
-	return each.Of(events, func(e record.Event) string { return e.Type + string(e.Payload) })
-}
-
-func Panics(f func()) (why any) {
-	defer func() { why = recover() }()
-	f()
-	return nil
 }
 
 // GitStore is the store of the repository in dir.

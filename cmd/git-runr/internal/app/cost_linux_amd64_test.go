@@ -15,6 +15,12 @@ import (
 	"github.com/git-runr/git-runr/gitstore/testrepo"
 )
 
+const (
+	systemCall   = 0x80 // in the signal of a stop at a system call, by PTRACE_O_TRACESYSGOOD
+	traceOptions = syscall.PTRACE_O_TRACESYSGOOD | syscall.PTRACE_O_TRACECLONE | syscall.PTRACE_O_TRACEFORK |
+		syscall.PTRACE_O_TRACEVFORK | syscall.PTRACE_O_TRACEEXEC
+)
+
 // cost counts what a command and the processes that it starts request from the system.
 type cost struct {
 	starts int // programs that it starts: git, shells, itself
@@ -153,14 +159,14 @@ func traced(t *testing.T, dir string, env []string, argv ...string) (c cost) {
 	if _, err := syscall.Wait4(first, &status, 0, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.PtraceSetOptions(first, scripttest.TraceOptions); err != nil {
+	if err := syscall.PtraceSetOptions(first, traceOptions); err != nil {
 		t.Fatal(err)
 	}
 	within := map[int]bool{} // threads that are inside a system call
 	for pid, signal := first, 0; ; {
 		_ = syscall.PtraceSyscall(pid, signal) // the thread may have been killed
 		var err error
-		if pid, err = syscall.Wait4(-1, &status, scripttest.OfThisThread|scripttest.OfAnyKind, nil); err != nil {
+		if pid, err = syscall.Wait4(-1, &status, syscall.WNOTHREAD|syscall.WALL, nil); err != nil {
 			_ = cmd.Process.Release()
 			c.read, c.bytes = int(c.bytes>>10), 0
 			return c
@@ -171,7 +177,7 @@ func traced(t *testing.T, dir string, env []string, argv ...string) (c cost) {
 			if pid == first && status.ExitStatus() != 0 {
 				t.Errorf("%q ends with %d", argv, status.ExitStatus())
 			}
-		case status.StopSignal() == syscall.SIGTRAP|scripttest.SysGood:
+		case status.StopSignal() == syscall.SIGTRAP|systemCall:
 			within[pid] = !within[pid]
 			c.count(pid, dir, within[pid])
 		case status.StopSignal() == syscall.SIGTRAP:

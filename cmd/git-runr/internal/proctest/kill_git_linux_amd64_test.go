@@ -16,7 +16,14 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/scripttest"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
 	"github.com/git-runr/git-runr/gitstore/testtmp"
+)
+
+const (
+	systemCall   = 0x80 // in the signal of a stop at a system call, by PTRACE_O_TRACESYSGOOD
+	traceOptions = syscall.PTRACE_O_TRACESYSGOOD | syscall.PTRACE_O_TRACECLONE | syscall.PTRACE_O_TRACEFORK |
+		syscall.PTRACE_O_TRACEVFORK | syscall.PTRACE_O_TRACEEXEC
 )
 
 // Git's own processes are killed at the system calls that change files: each git that the program started together
@@ -57,14 +64,14 @@ func mortalGit(argv []string) int {
 	if _, err := syscall.Wait4(first, &status, 0, nil); err != nil {
 		return 1
 	}
-	if err := syscall.PtraceSetOptions(first, scripttest.TraceOptions|endWithTracer); err != nil {
+	if err := syscall.PtraceSetOptions(first, traceOptions|endWithTracer); err != nil {
 		return 1
 	}
 	within, ended, changes := map[int]bool{first: false}, 0, 0
 	for pid, signal := first, 0; ; {
 		_ = syscall.PtraceSyscall(pid, signal)
 		var err error
-		if pid, err = syscall.Wait4(-1, &status, scripttest.OfThisThread|scripttest.OfAnyKind, nil); err != nil {
+		if pid, err = syscall.Wait4(-1, &status, syscall.WNOTHREAD|syscall.WALL, nil); err != nil {
 			break
 		}
 		signal = 0
@@ -74,7 +81,7 @@ func mortalGit(argv []string) int {
 			if pid == first {
 				ended = status.ExitStatus()
 			}
-		case status.StopSignal() == syscall.SIGTRAP|scripttest.SysGood:
+		case status.StopSignal() == syscall.SIGTRAP|systemCall:
 			within[pid] = !within[pid]
 			if within[pid] && changesFiles(pid) {
 				changes++
@@ -103,7 +110,7 @@ func endAll(pids map[int]bool, program bool) {
 	}
 	var status syscall.WaitStatus
 	for len(pids) > 0 {
-		pid, err := syscall.Wait4(-1, &status, scripttest.OfThisThread|scripttest.OfAnyKind, nil)
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOTHREAD|syscall.WALL, nil)
 		if err != nil {
 			break
 		}
@@ -293,7 +300,7 @@ func (s *gitScene) killedAt(point, args string) {
 	s.restore()
 	cmd, status, said := s.runr(point, s.door.argv)
 	call, _, _ := strings.Cut(strings.TrimPrefix(point, "call "), " ")
-	if !scripttest.Exists(filepath.Join(callsOf(cmd), call, "killed")) {
+	if !testrepo.Exists(filepath.Join(callsOf(cmd), call, "killed")) {
 		return // fewer changes this time
 	}
 	if all := strings.HasSuffix(point, "all"); all != (status == -1) || status == 70 || strings.Contains(said, "panic") {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/scripttest"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
 	"github.com/git-runr/git-runr/gitstore/testtmp"
 )
 
@@ -150,7 +151,7 @@ func (s killStory) points(t *testing.T) []killPoint {
 			points = append(points, killPoint{i, fmt.Sprintf("asked %d", n+1)})
 		}
 	}
-	for n := 1; scripttest.Exists(filepath.Join(c.root, "agents", "impl", fmt.Sprintf("prompt-%d", n))); n++ {
+	for n := 1; testrepo.Exists(filepath.Join(c.root, "agents", "impl", fmt.Sprintf("prompt-%d", n))); n++ {
 		points = append(points, killPoint{len(s.commands) - 1, fmt.Sprintf("impl=%d", n)})
 	}
 	c.check(s)
@@ -308,7 +309,7 @@ func (c *scene) check(s killStory) {
 // turns returns what each turn of the agent left in during.txt.
 func (c *scene) turns() string {
 	text := ""
-	for n := 1; scripttest.Exists(filepath.Join(c.root, "agents", "impl", fmt.Sprintf("prompt-%d", n))); n++ {
+	for n := 1; testrepo.Exists(filepath.Join(c.root, "agents", "impl", fmt.Sprintf("prompt-%d", n))); n++ {
 		text += fmt.Sprintf("%d\n", n)
 	}
 	return text

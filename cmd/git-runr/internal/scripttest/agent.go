@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/git-runr/git-runr/gitstore/testrepo"
 )
 
 // FakeAgent is an agent of the tests: fake-agent DIR; what follows, as the arguments
@@ -35,7 +37,7 @@ func FakeAgent(args []string, in io.Reader, out, errOut io.Writer) int {
 		return 1
 	}
 	turn := 1
-	for ; Exists(filepath.Join(dir, fmt.Sprintf("prompt-%d", turn))); turn++ {
+	for ; testrepo.Exists(filepath.Join(dir, fmt.Sprintf("prompt-%d", turn))); turn++ {
 	}
 	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("prompt-%d", turn)), prompt, 0o644); err != nil {
 		fmt.Fprintln(errOut, err)
@@ -75,7 +77,7 @@ func fakeStep(dir, prompt, line string, out io.Writer) (status int, done bool) {
 	case "rmtree":
 		err = os.RemoveAll(rest)
 	case "wait":
-		for !Exists(rest) {
+		for !testrepo.Exists(rest) {
 			time.Sleep(5 * time.Millisecond)
 		}
 	case "orphan":

@@ -40,9 +40,3 @@ func Repo(t *testing.T) (dir string, env []string) {
 	RunIn(t, dir, env, "git", "commit", "-q", "-m", "first")
 	return dir, env
 }
-
-// Exists reports whether there is a file.
-func Exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}

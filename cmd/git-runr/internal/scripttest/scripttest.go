@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/testrepo"
 )
 
 // Groups are the packages that share the scripts, and the beginnings of the names of the
@@ -121,7 +122,7 @@ func gitWithHookFiles(work, path string) (string, error) {
 // lookPath is where a program is on path.
 func lookPath(path, name string) string {
 	for _, dir := range filepath.SplitList(path) {
-		if file := filepath.Join(dir, name); Exists(file) {
+		if file := filepath.Join(dir, name); testrepo.Exists(file) {
 			return file
 		}
 	}
