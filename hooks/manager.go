@@ -4,17 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
@@ -282,7 +277,7 @@ func addToScripts(hooks []string, path func(hook string) string) error {
 	return nil
 }
 
-// addToLefthook appends the hooks to the user's own file. It fails if the file has an entry of its own for one of them.
+// addToLefthook writes the hooks to the user's own file, unless the user wrote something there.
 func addToLefthook(configs []string, hooks []string) error {
 	path, err := lefthookLocal(configs)
 	if err != nil {
@@ -292,44 +287,16 @@ func addToLefthook(configs []string, hooks []string) error {
 	if err != nil {
 		return err
 	}
-	text, err := withoutBlock(f.text)
-	if err != nil {
-		return fmt.Errorf("%q: %w: %w", path, err, ErrByHand)
+	if rest, err := withoutBlock(f.text); err != nil || rest != "" {
+		return fmt.Errorf("%q has entries of its own: %w", path, ErrByHand)
 	}
-	before, err := decodeYAML(path, text)
-	if err != nil {
-		return err
-	}
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	old := ""
-	if span, _ := findBlock(f.text); span != nil {
-		old = f.text[span.start:span.end]
-	}
-	hooks = each.Where(names[:], func(hook string) bool { return slices.Contains(hooks, hook) || calls(old, hook) })
-	text += beginMark + takeOut
-	for _, hook := range hooks {
-		if _, there := before[hook]; there {
-			return fmt.Errorf("%q already mentions %s: %w", path, hook, ErrByHand)
+	text := beginMark + takeOut
+	for _, hook := range names {
+		if slices.Contains(hooks, hook) || calls(f.text, hook) {
+			text += lefthookEntry(hook)
 		}
-		text += lefthookEntry(hook)
 	}
-	text += endMark + "\n"
-	after, err := decodeYAML(path, text)
-	if err != nil {
-		return err
-	}
-	for _, hook := range hooks {
-		if after[hook] == nil {
-			return unedited(path)
-		}
-		delete(after, hook)
-	}
-	if !maps.EqualFunc(before, after, func(a, b any) bool { return reflect.DeepEqual(a, b) }) {
-		return unedited(path)
-	}
-	return safefile.WriteExact(path, []byte(text), cmp.Or(f.mode, 0o644))
+	return safefile.WriteExact(path, []byte(text+endMark+"\n"), cmp.Or(f.mode, 0o644))
 }
 
 // lefthookLocal returns the user's own file beside lefthook's.
@@ -347,17 +314,4 @@ func lefthookLocal(configs []string) (string, error) {
 	}
 	stem := strings.TrimSuffix(filepath.Base(configs[0]), filepath.Ext(configs[0]))
 	return filepath.Join(filepath.Dir(configs[0]), stem+"-local.yml"), nil
-}
-
-// decodeYAML returns the first mapping in a file; it is empty for an empty file.
-func decodeYAML(path, text string) (map[string]any, error) {
-	values := map[string]any{}
-	if err := yaml.Unmarshal([]byte(text), &values); err != nil {
-		return nil, fmt.Errorf("%q cannot be read: %s: %w", path, strings.ReplaceAll(err.Error(), "\n", " "), ErrByHand)
-	}
-	return values, nil
-}
-
-func unedited(path string) error {
-	return fmt.Errorf("%q has a form that git-runr does not edit: %w", path, ErrByHand)
 }
