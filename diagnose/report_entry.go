@@ -79,20 +79,16 @@ func (e ReportEntry) ends() bool {
 // detailsShown is the maximum number of files or findings of a step in a report for people.
 const detailsShown = 10
 
-// took formats a duration for people, with about three digits.
+// took formats a duration for people, in minutes from an hour on, and in milliseconds below a second.
 func took(d duration.Duration) string {
-	t := time.Duration(d)
-	switch {
-	case t >= 48*time.Hour:
-		return fmt.Sprintf("%dd%dh", int(t.Hours())/24, int(t.Hours())%24)
+	unit := time.Second
+	switch t := time.Duration(d); {
+	case t < time.Second:
+		unit = time.Millisecond
 	case t >= time.Hour:
-		return fmt.Sprintf("%dh%02dm", int(t.Hours()), int(t.Minutes())%60)
-	case t >= time.Minute:
-		return fmt.Sprintf("%dm%02ds", int(t.Minutes()), int(t.Seconds())%60)
-	case t >= time.Second || t < time.Millisecond:
-		return fmt.Sprintf("%ds", int(t.Round(time.Second).Seconds()))
+		unit = time.Minute
 	}
-	return fmt.Sprintf("%dms", t.Milliseconds())
+	return duration.Duration(time.Duration(d).Truncate(unit)).String()
 }
 
 // describeAttempt fills in the title and the lines of an attempt.

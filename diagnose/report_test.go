@@ -307,7 +307,7 @@ func TestReportOfAKilledRun(t *testing.T) {
 	}
 	text := r.Text()
 	for _, part := range []string{"running, but no process on this machine",
-		"attempt 1 (implement) by impl: 1 file, aaaa100 (1m00s)", "attempt 2 (fix) by impl: begun, not finished",
+		"attempt 1 (implement) by impl: 1 file, aaaa100 (1m)", "attempt 2 (fix) by impl: begun, not finished",
 		"git runr resume " + runID} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in:\n%s", part, text)
@@ -437,7 +437,7 @@ func TestTook(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0s", 340 * time.Millisecond: "340ms", 1400 * time.Millisecond: "1s", 59 * time.Second: "59s",
 		192 * time.Second:           "3m12s",
-		2*time.Hour + 3*time.Minute: "2h03m", 76 * time.Hour: "3d4h",
+		2*time.Hour + 3*time.Minute: "2h3m", 76 * time.Hour: "76h",
 	} {
 		if got := took(duration.Duration(d)); got != want {
 			t.Errorf("%s is shown as %s, want %s", d, got, want)
