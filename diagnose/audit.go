@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
@@ -98,10 +99,13 @@ func NewAudit(commits []gitstore.LoggedCommit, runs []record.Run, covered []line
 		audited.Why += a.refusal(audited, covered[i])
 		audited.Commit, audited.Subject, audited.Merge, audited.Covered = c.ID, prose.OneRow(c.Subject), len(c.Parents) > 1,
 			covered[i]
-		audit.Counts.add(audited.Class)
+		audit.Counts.Total++
+		*audit.Counts.of(audited.Class)++
 		audit.Commits = append(audit.Commits, audited)
 	}
-	audit.Coverage = audit.Counts.coverage()
+	n := audit.Counts
+	audit.Coverage = AuditCoverage{Explicit: percentDown(n.explicit(), n.Total),
+		WithInferred: percentDown(n.explicit()+n.Inferred, n.Total)}
 	return audit
 }
 
@@ -229,7 +233,8 @@ func (a *auditor) classify(c gitstore.LoggedCommit, covered lineage.Covered) Aud
 	attempt := oneLine(trailers["runr-attempt"])
 	switch {
 	case attempt != "" && a.runs[run]:
-		return AuditedCommit{Class: AuditCheckpoint, Run: run, Attempt: number(attempt),
+		number, _ := strconv.Atoi(attempt) // 0 if it is not a number
+		return AuditedCommit{Class: AuditCheckpoint, Run: run, Attempt: number,
 			Why: fmt.Sprintf("run %s, attempt %s, by its trailers", run, attempt)}
 	case strings.EqualFold(trailers["runr-intervention"], "true"):
 		return AuditedCommit{Class: AuditIntervention, Run: run,
@@ -365,12 +370,6 @@ func (a *auditor) named(text string) string {
 	return ""
 }
 
-func number(s string) int {
-	n := 0
-	_, _ = fmt.Sscanf(s, "%d", &n) // 0 if s is not a number
-	return n
-}
-
 // trailersOf returns the trailers of a commit message, by name in lower case; of equal names the last counts. Trailers
 // are the lines of the last paragraph, unless that is the subject.
 func trailersOf(message string) map[string]string {
@@ -389,28 +388,13 @@ func trailersOf(message string) map[string]string {
 	return found
 }
 
-func (c *AuditCounts) add(class AuditClass) {
-	c.Total++
-	switch class {
-	case AuditCheckpoint:
-		c.Checkpoint++
-	case AuditIntervention:
-		c.Intervention++
-	case AuditAttributed:
-		c.Attributed++
-	case AuditInferred:
-		c.Inferred++
-	default:
-		c.Gap++
-	}
+// of returns the number of commits of a class.
+func (c *AuditCounts) of(class AuditClass) *int {
+	return map[AuditClass]*int{AuditCheckpoint: &c.Checkpoint, AuditIntervention: &c.Intervention,
+		AuditAttributed: &c.Attributed, AuditInferred: &c.Inferred, AuditGap: &c.Gap}[class]
 }
 
 func (c AuditCounts) explicit() int { return c.Checkpoint + c.Intervention + c.Attributed }
-
-func (c AuditCounts) coverage() AuditCoverage {
-	return AuditCoverage{Explicit: percentDown(c.explicit(), c.Total),
-		WithInferred: percentDown(c.explicit()+c.Inferred, c.Total)}
-}
 
 // percentDown returns n of total in percent, rounded down to one decimal so that 100 means all. It returns 100 if total
 // is 0.
@@ -446,9 +430,9 @@ func (a Audit) Text() string {
 			prose.OneLine(subject), oneLine(c.Why))
 	}
 	n := a.Counts
-	safetext.Fprintf(&b, "\nCoverage: %s%% of %s (%d checkpoint, %d intervention, %d attributed)",
-		decimal(a.Coverage.Explicit), prose.Count(n.Total, "commit"), n.Checkpoint, n.Intervention, n.Attributed)
-	safetext.Fprintf(&b, "; %s%% with %d inferred; %s.\n", decimal(a.Coverage.WithInferred), n.Inferred,
+	safetext.Fprintf(&b, "\nCoverage: %v%% of %s (%d checkpoint, %d intervention, %d attributed)",
+		a.Coverage.Explicit, prose.Count(n.Total, "commit"), n.Checkpoint, n.Intervention, n.Attributed)
+	safetext.Fprintf(&b, "; %v%% with %d inferred; %s.\n", a.Coverage.WithInferred, n.Inferred,
 		prose.Count(n.Gap, "gap"))
 	safetext.Fprintf(&b, "Reviews: %s.\n", CoverLine(a.Reviews))
 	if a.Shallow {
@@ -476,6 +460,3 @@ func CoverLine(n lineage.CoverCounts) string {
 	}
 	return line
 }
-
-// decimal formats a percentage with at most one decimal.
-func decimal(f float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0") }

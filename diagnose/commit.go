@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -70,15 +71,19 @@ func OfCommit(ctx context.Context, store *store.Store, commit gitstore.ID) (abou
 	var ids, reviews []string
 	for _, e := range slices.Backward(events) {
 		if e.Run != "" {
-			ids = append(ids, e.Run)
+			ids = each.Once(ids, e.Run)
 		}
 		if e.Review != "" {
 			reviews = append(reviews, e.Review)
 		}
 	}
-	stopped := func(run record.Run) bool { return run.Stop != nil }
-	if about.Runs, err = knownRuns(ctx, store, ids, stopped); err != nil || len(about.Runs) > 0 {
+	runs, err := knownRuns(ctx, store, ids)
+	if err != nil {
 		return about, err
+	}
+	about.Runs = each.Where(runs, func(run record.Run) bool { return run.Stop != nil })
+	if len(about.Runs) > 0 {
+		return about, nil
 	}
 	here := false
 	for _, id := range reviews {
@@ -87,26 +92,21 @@ func OfCommit(ctx context.Context, store *store.Store, commit gitstore.ID) (abou
 			return About{Review: &review}, nil
 		}
 	}
-	about.Runs, err = knownRuns(ctx, store, ids, func(record.Run) bool { return true })
-	if err == nil && len(about.Runs) == 0 && !here {
+	if about.Runs = runs; len(runs) == 0 && !here {
 		about.Note, err = store.Note(ctx, commit)
 	}
 	return about, err
 }
 
-// knownRuns returns the runs among ids that are in this clone and satisfy fits, each once.
-func knownRuns(ctx context.Context, store *store.Store, ids []string,
-	fits func(record.Run) bool) (known []record.Run, err error) {
-	for i, id := range ids {
-		if slices.Contains(ids[:i], id) {
-			continue
-		}
+// knownRuns returns the runs among ids that are in this clone.
+func knownRuns(ctx context.Context, store *store.Store, ids []string) (known []record.Run, err error) {
+	for _, id := range ids {
 		run, err := store.RunByID(ctx, id)
 		switch {
 		case errors.Is(err, gitstore.ErrNotFound) || err == nil && run.ID != id: // its start has not arrived
 		case err != nil:
 			return nil, err
-		case fits(run):
+		default:
 			known = append(known, run)
 		}
 	}

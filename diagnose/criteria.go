@@ -1,7 +1,7 @@
 package diagnose
 
 import (
-	"strings"
+	"regexp"
 
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
@@ -58,21 +58,12 @@ func criterion(run record.Run, text string) Criterion {
 	return c
 }
 
-// asksForMore reports whether a criterion requires more than that a check passes. before and behind are the text around
-// the check's name or command.
-func asksForMore(before, behind string) bool {
-	const quotes = "`\"'"
-	switch strings.TrimRight(strings.ToLower(before), quotes) {
-	case "", "the ", "check ", "the check ", "run ":
-	default:
-		return true
-	}
-	behind = strings.TrimLeft(strings.ToLower(strings.TrimSuffix(behind, ".")), quotes)
-	switch strings.TrimPrefix(behind, " check") {
-	case "", " passes", " pass", " succeeds", " exits 0", " is green", " is clean":
-		return false
-	}
-	return true
+// asksOnlyFor reports whether a criterion requires no more than that a check passes. form is the name or the command of
+// the check.
+func asksOnlyFor(criterion, form string) bool {
+	only := "(?i:^(?:the |check |the check |run )?[`\"']*)" + regexp.QuoteMeta(form) +
+		"(?i:[`\"']*(?: check)?(?: passes| pass| succeeds| exits 0| is green| is clean)?\\.?$)"
+	return form != "" && regexp.MustCompile(only).MatchString(criterion)
 }
 
 // checkAskedFor returns the check whose name or exact command is all that a criterion requires. A criterion that says
@@ -80,11 +71,8 @@ func asksForMore(before, behind string) bool {
 func checkAskedFor(checks []runplan.Check, text string) (runplan.Check, bool) {
 	text = prose.OneRow(text)
 	for _, check := range checks {
-		for _, form := range []string{prose.OneRow(check.Command), check.Name} {
-			before, behind, found := strings.Cut(text, form)
-			if form != "" && found && !asksForMore(before, behind) {
-				return check, true
-			}
+		if asksOnlyFor(text, prose.OneRow(check.Command)) || asksOnlyFor(text, check.Name) {
+			return check, true
 		}
 	}
 	return runplan.Check{}, false

@@ -198,24 +198,19 @@ func (u *unmet) name(check checkWords) string {
 // codeName returns a check's name without characters that a script must quote.
 func codeName(name string) string { return strings.Join(prose.Words(name), "_") }
 
-// codeRank returns the position of a code in the list: kinds in the order of categories, then other checks, files, and
-// the rest.
+// codeRanks are the beginnings of codes in the order of the list. Codes of other checks come before those of files.
+var codeRanks = []string{catTypecheck + "_", "test_output", "test_failed", coverageMissing, coverageLow, catBuild + "_",
+	catLint + "_", catFormat + "_", catDocs + "_", catSecurity + "_", "", fileMissing, evidenceIncomplete}
+
+// codeRank returns the position of a code in the list.
 func codeRank(code string) int {
-	order := []string{catTypecheck, catTest, catBuild, catLint, catFormat, catDocs, catSecurity}
-	switch {
-	case code == coverageMissing || code == coverageLow:
-		return 2*slices.Index(order, catTest) + 1
-	case strings.HasPrefix(code, fileMissing):
-		return 100
-	case code == evidenceIncomplete:
-		return 101
-	}
-	for i, kind := range order {
-		if strings.HasPrefix(code, kind+"_") {
-			return 2 * i
+	other := slices.Index(codeRanks, "")
+	for i, begin := range codeRanks {
+		if begin != "" && strings.HasPrefix(code, begin) {
+			return i
 		}
 	}
-	return 50
+	return other
 }
 
 // doneChecks returns what a task's done criteria require one by one.
