@@ -298,7 +298,7 @@ func (p place) install(program string) error {
 	}
 	text, err := withBlock(text, block(p.Hook, program))
 	if err != nil {
-		return err
+		return fmt.Errorf("%q: %w: %w", p.Path, err, ErrByHand)
 	}
 	if p.file.ours() {
 		mode |= 0o111 // that activates nobody else's script

@@ -71,7 +71,7 @@ func look(repo *gitstore.Repo, dir gitstore.HooksDir, hook string) (place, error
 	p.by = manager
 	span, damaged := findBlock(p.file.text)
 	switch {
-	case manager != nil && manager.name == "husky" && isHusky(dir.Path): // the whole directory is the manager's
+	case manager != nil && manager.name == "husky": // the whole directory is the manager's
 		p.managed(manager)
 	case p.untouchable:
 		p.foreign(reason)

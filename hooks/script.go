@@ -134,28 +134,21 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + 
 // span is the place of our block in a script: text[start:end], including its line ending.
 type span struct{ start, end int }
 
+// markLine matches a line that begins or ends a block.
+var markLine = lazyre.Compile(`(?m)^(?:` + beginMark + `|` + endMark + `).*\n?`)
+
 // findBlock returns nil if the script has no block, and errDamaged if markers are missing, doubled or in the wrong
 // order.
 func findBlock(text string) (*span, error) {
-	var begins, ends []span
-	at := 0
-	for line := range strings.Lines(text) {
-		next := at + len(line)
-		if strings.HasPrefix(line, beginMark) {
-			begins = append(begins, span{at, next})
-		}
-		if strings.HasPrefix(line, endMark) {
-			ends = append(ends, span{at, next})
-		}
-		at = next
-	}
-	if len(begins) == 0 && len(ends) == 0 {
+	marks := markLine().FindAllStringIndex(text, -1)
+	if len(marks) == 0 {
 		return nil, nil
 	}
-	if len(begins) != 1 || len(ends) != 1 || ends[0].start < begins[0].end {
+	if len(marks) != 2 || !strings.HasPrefix(text[marks[0][0]:], beginMark) ||
+		!strings.HasPrefix(text[marks[1][0]:], endMark) {
 		return nil, errDamaged
 	}
-	return &span{begins[0].start, ends[0].end}, nil
+	return &span{marks[0][0], marks[1][1]}, nil
 }
 
 // withBlock returns text with block in it: in the place of an existing block, else after the comment lines at the top.
@@ -170,7 +163,7 @@ func withBlock(text, block string) (string, error) {
 		}
 		return text[:old.start] + block + text[old.end:], nil
 	}
-	at := len(topComments(text))
+	at := len(topComments().FindString(text))
 	if at > 0 && text[at-1] != '\n' {
 		return text + "\n" + strings.TrimSuffix(block, "\n"), nil
 	}
@@ -206,17 +199,8 @@ func Ours(hook, program string, was, is []byte) bool {
 	return current && (calls == program || calls == "")
 }
 
-// topComments returns the comment lines at the top, including the #! line.
-func topComments(text string) string {
-	at := 0
-	for line := range strings.Lines(text) {
-		if line[0] != '#' {
-			break
-		}
-		at += len(line)
-	}
-	return text[:at]
-}
+// topComments matches the comment lines at the top, including the #! line.
+var topComments = lazyre.Compile(`^(?:#.*(?:\n|$))*`)
 
 // interpreter parses the #! line. It returns the file that the kernel starts, and the name of the program that reads
 // the script, which may be an argument of env or busybox. Both are "" without such a line; git then runs sh.

@@ -21,7 +21,7 @@ import (
 //	remove FILE
 //	say FILE          answers with a file of DIR; NONCE in it becomes the prompt's nonce
 //	rmtree DIR
-//	exit N, sleep DURATION, kill, flood N (bytes)
+//	exit N, sleep DURATION, kill
 //	wait FILE         until it is there
 //	orphan            kills git-runr; what follows may or may not be done
 //	interrupt         sends git-runr what ^C does, and waits for its end
@@ -99,10 +99,6 @@ func fakeStep(dir, prompt, line string, out io.Writer) (status int, done bool) {
 		self, _ := os.FindProcess(os.Getpid())
 		self.Kill()
 		time.Sleep(time.Minute)
-	case "flood":
-		n := 0
-		fmt.Sscan(rest, &n)
-		fmt.Fprint(out, strings.Repeat("x", n))
 	}
 	if err != nil {
 		return 1, true
