@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,28 +27,35 @@ func (d Diagnosis) Block(place Place) string {
 	}
 	b.WriteString("\nDiagnostics:\n")
 	d.writeFacts(&b, place)
-	d.writeWords(&b, place)
-	writeItems(&b, "Unmet checks:", d.UnmetChecks)
-	d.writeFates(&b, place.Width)
-	writeItems(&b, "Files:", d.Files)
+	width := max(place.Width, 40)
+	requests := d.requested(width - 10)
+	requests.title, requests.form = "Requests", listed
+	if len(requests.lines) == 1 && !slices.ContainsFunc(d.Requests, func(t track.Request) bool { return t.Last > 1 }) {
+		requests.lines = nil // the facts have the one request of the only round
+	}
+	writeText(&b, "  ", d.said(width-6), d.failed(), d.unmet(), requests, d.files())
 	if d.Family != record.FamilyReview { // a review loop's unmet checks say the same in runr's words
-		writeItems(&b, "Evidence provided:", d.LastEvidenceProvided)
+		writeText(&b, "  ", d.provided())
 	}
-	if len(d.PutBack) > 0 {
-		b.WriteString("\n")
-		d.writePutBack(&b, "  ", "")
-	}
-	b.WriteString("\n  Suggested actions:\n")
+	actions := part{title: "Suggested actions", form: numbered}
 	for i, a := range d.SuggestedActions {
-		safetext.Fprintf(&b, "    %d. %s\n", i+1, d.actionLine(a, i, place))
+		actions.lines = append(actions.lines, d.actionLine(a, i, place))
 	}
-	if len(d.intervention) > 0 {
-		b.WriteString("\n")
-		d.writeIntervention(&b, "    Or use intervention:\n", "       ")
-		return strings.TrimSuffix(b.String(), "\n")
-	}
+	writeText(&b, "  ", d.putBack(), actions)
+	instead := d.intervene()
+	instead.title, instead.lines = "Or use intervention", prefixed(" ", instead.lines)
+	writeText(&b, "    ", instead)
 	return b.String()
 }
+
+// unmet lists the codes of what is unmet.
+func (d Diagnosis) unmet() part { return part{"Unmet checks", d.UnmetChecks, listed} }
+
+// files lists the files that caused the stop.
+func (d Diagnosis) files() part { return part{"Files", d.Files, listed} }
+
+// provided lists the evidence.
+func (d Diagnosis) provided() part { return part{"Evidence provided", d.LastEvidenceProvided, listed} }
 
 // writeFacts writes the facts that fit on one line each.
 func (d Diagnosis) writeFacts(b *strings.Builder, place Place) {
@@ -58,7 +66,9 @@ func (d Diagnosis) writeFacts(b *strings.Builder, place Place) {
 		safetext.Fprintf(b, "  Last reviewer request: \"%s\"\n", oneLine(d.LastReviewRequests[0]))
 	}
 	if d.plain() {
-		b.WriteString(indented("  ", d.paragraph(max(place.Width, 40)-2)))
+		for line := range strings.Lines(d.paragraph(max(place.Width, 40) - 2)) {
+			b.WriteString("  " + line)
+		}
 	}
 	if !d.LastActivityAt.IsZero() {
 		idle := time.Duration(d.TimeSinceActivity) * time.Millisecond
@@ -74,35 +84,6 @@ func (d Diagnosis) writeFacts(b *strings.Builder, place Place) {
 	for _, line := range d.endLines(place) {
 		safetext.Fprintf(b, "  %s\n", line)
 	}
-}
-
-// writeWords writes the details that need more than a line.
-func (d Diagnosis) writeWords(b *strings.Builder, place Place) {
-	var words strings.Builder
-	d.writeSaid(&words, "  ", max(place.Width, 40))
-	d.writeFailing(&words, "  ")
-	if words.Len() > 0 {
-		b.WriteString("\n" + strings.TrimSuffix(words.String(), "\n"))
-	}
-}
-
-// writeFates lists the requests if there is more than one, or if there was more than one round.
-func (d Diagnosis) writeFates(b *strings.Builder, width int) {
-	var lines []string
-	rounds, listed := 0, map[string]bool{}
-	for _, t := range d.Requests {
-		rounds = max(rounds, t.Last)
-		text := prose.CutColumns(oneLine(t.Text), max(width, 40)-10)
-		if listed[t.Text] && t.State == track.Similar {
-			continue // the newest round's request in the same words is listed
-		}
-		listed[t.Text] = true
-		lines = append(lines, text+" ("+fateOf(t)+")")
-	}
-	if rounds < 2 && len(lines) < 2 {
-		return
-	}
-	writeItems(b, "Requests:", lines)
 }
 
 // actionLine formats one suggested action for a list.

@@ -52,6 +52,7 @@ func TestBlockTellsHowRequestsFared(t *testing.T) {
 		asked(1, "Rename the helper to parseDate", "Fix type errors"), asked(2, "Fix type errors"),
 		asked(3, "Fix type errors", "Remove the debug output"),
 	}
+	run.Stop.Unmet = run.Rounds[2].Report.Requests
 	got := Block(run, Place{Width: 80})
 	want := `
   Requests:

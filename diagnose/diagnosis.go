@@ -145,17 +145,6 @@ func (d Diagnosis) plain() bool {
 	return d.Family != record.FamilyReview || len(d.LastReviewRequests) == 0 || d.StopReason == record.ReasonNoProgress
 }
 
-// failing returns the checks to list. If a reviewer asked for something, the codes of what is unmet already say which
-// checks fail.
-func (d Diagnosis) failing() []FailingCheck {
-	if d.plain() {
-		return d.FailingChecks
-	}
-	return slices.DeleteFunc(slices.Clone(d.FailingChecks), func(c FailingCheck) bool {
-		return c.Log == "" && len(c.Failures) == 0
-	})
-}
-
 // header returns the line that names the stop. since says from when its rounds count, or is "".
 func header(stop record.Stop, since string) string {
 	text := "STOPPED: " + oneLine(stop.Reason)
