@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
@@ -72,20 +72,11 @@ func OfReview(review record.Review, checks []runplan.Check, fix string) (Diagnos
 
 // retrySteps returns the commands that have a reviewer asked again.
 func retrySteps(f record.Failure) []record.NextStep {
-	steps := []record.NextStep{}
-	for _, command := range f.Next().Commands {
-		steps = append(steps, record.NextStep{Command: command, What: "let the reviewer try again"})
-	}
-	again := &steps[len(steps)-1]
-	switch {
-	case f.Reason == record.ReasonUntrusted:
-		steps[0].What = "approve the commands of .runr.toml"
-	case f.Reason == record.ReasonObjects && f.Try != "":
-		steps[0].What = "look for what is missing"
-	case !f.RetryAt.IsZero():
-		again.What = "let the reviewer try again now; git runr work does so by itself after " +
-			f.RetryAt.UTC().Format(time.DateTime+"Z")
-	}
+	next := f.Next()
+	steps := each.Of(next.Commands, func(command string) record.NextStep {
+		return record.NextStep{Command: command, What: "needed before the next command"}
+	})
+	steps[len(steps)-1].What = "have the reviewer asked again: " + strings.TrimSuffix(next.What, ":")
 	return steps
 }
 

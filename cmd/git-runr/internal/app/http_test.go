@@ -18,7 +18,16 @@ import (
 )
 
 // server is the server of a test's repository.
-type server struct{ scripttest.Server }
+type server struct{ Repo *gitstore.Repo }
+
+// Ask asks the server, which may be starting.
+func (s server) Ask(method, path, body string) (status int, answer string, err error) {
+	at, err := scripttest.Find(s.Repo)
+	if err != nil {
+		return 0, "", err
+	}
+	return at.Ask(method, path, body)
+}
 
 // want is Ask for requests that must succeed. A request to a busy server is repeated.
 func (s server) want(t *testing.T, method, path, body string) (doc map[string]any) {
@@ -66,7 +75,7 @@ func serveRepo(t *testing.T) server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { repo.Close() })
-	return server{scripttest.Server{Repo: repo}}
+	return server{repo}
 }
 
 // start starts git runr serve and returns the process.
@@ -96,7 +105,7 @@ func TestKillDuringSubmit(t *testing.T) {
 	seen := map[int]int{}
 	for i := range moments {
 		id := s.draftSome(t)
-		at, err := s.Find()
+		at, err := scripttest.Find(s.Repo)
 		if err != nil {
 			t.Fatal(err)
 		}

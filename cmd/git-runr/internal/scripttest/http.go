@@ -29,7 +29,9 @@ func askServer(ts *testscript.TestScript, neg bool, args []string) {
 	repo, err := gitstore.Open(context.Background(), ts.MkAbs(args[2]))
 	ts.Check(err)
 	defer repo.Close()
-	status, answer, err := Server{repo}.Ask(args[1], args[3], body)
+	at, err := Find(repo)
+	ts.Check(err)
+	status, answer, err := at.Ask(args[1], args[3], body)
 	ts.Check(err)
 	fmt.Fprintln(ts.Stdout(), answer)
 	if got := fmt.Sprint(status); got != args[0] {
@@ -37,20 +39,9 @@ func askServer(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// Server is the server of a repository, wherever it listens.
-type Server struct{ Repo *gitstore.Repo }
-
-func (s Server) Ask(method, path, body string) (status int, answer string, err error) {
-	at, err := s.Find()
-	if err != nil {
-		return 0, "", err
-	}
-	return at.Ask(method, path, body)
-}
-
-// Find waits for the server to answer.
-func (s Server) Find() (Place, error) {
-	address, secret, ok := screens.Await(context.Background(), s.Repo, 20*time.Second)
+// Find waits for the server of a repository to answer.
+func Find(repo *gitstore.Repo) (Place, error) {
+	address, secret, ok := screens.Await(context.Background(), repo, 20*time.Second)
 	if !ok {
 		return Place{}, fmt.Errorf("no server answers at %s", address.URL())
 	}
@@ -104,7 +95,7 @@ func press(ts *testscript.TestScript, neg bool, args []string) {
 	repo, err := gitstore.Open(context.Background(), ts.MkAbs("."))
 	ts.Check(err)
 	defer repo.Close()
-	at, err := Server{repo}.Find()
+	at, err := Find(repo)
 	ts.Check(err)
 	of, act, named := strings.Cut(args[1], "/")
 	if !named {
