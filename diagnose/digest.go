@@ -38,7 +38,7 @@ func (d Diagnosis) Digest() string {
 	if d.Detail != "" {
 		safetext.Fprintf(&b, "\n%s\n", markdown(d.Detail))
 	}
-	writeMarkdown(&b, d.said(math.MaxInt), d.failed(), d.requested(math.MaxInt), d.unmet(), d.files(), d.provided(),
+	writeMarkdown(&b, "##", d.said(math.MaxInt), d.failed(), d.requested(math.MaxInt), d.unmet(), d.files(), d.provided(),
 		d.commandLines(), d.putBack(), d.intervene(), part{title: "Next steps", form: typed,
 			lines: each.Of(d.NextSteps, func(s record.NextStep) string { return s.Command + "  # " + s.What })})
 	return b.String()

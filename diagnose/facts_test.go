@@ -47,7 +47,7 @@ func TestFooterKeepsTheFacts(t *testing.T) {
 	}
 	if digest := Digest(run, *run.Stop); !strings.Contains(digest,
 		"\n- test: TestRate: panic: division by zero (tax.go:3)\n- test: TestOther failed\n"+
-			"- git show abc123422222:checks/test.log\n") {
+			"  - git show abc123422222:checks/test.log\n") {
 		t.Errorf("digest:\n%s", digest)
 	}
 }

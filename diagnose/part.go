@@ -13,7 +13,8 @@ import (
 	"github.com/git-runr/git-runr/loop/track"
 )
 
-// part is a titled list of a diagnosis, which the footer, the block and the digest show. Its lines may be foreign text.
+// part is a titled list of a diagnosis or a report, for a terminal and for Markdown. Its lines may be foreign text. A
+// tab begins a line that belongs to the one above it; other white space around a line is for a terminal.
 type part struct {
 	title string
 	lines []string
@@ -52,18 +53,23 @@ func writeText(b *strings.Builder, indent string, parts ...part) {
 		}
 		safetext.Fprintf(b, "\n%s%s:\n", indent, p.title)
 		for i, line := range p.lines {
+			if below, ok := strings.CutPrefix(line, "\t"); ok {
+				safetext.Fprintf(b, "%s    %s\n", indent, below)
+				continue
+			}
 			safetext.Fprintf(b, "%s  %s%s\n", indent, p.form.mark(i), line)
 		}
 	}
 }
 
-// writeMarkdown writes parts as sections. Shell lines are in a fence longer than any fence in them.
-func writeMarkdown(b *strings.Builder, parts ...part) {
+// writeMarkdown writes parts as sections, with the marks of a heading. Shell lines are in a fence longer than any fence
+// in them.
+func writeMarkdown(b *strings.Builder, heading string, parts ...part) {
 	for _, p := range parts {
 		if len(p.lines) == 0 {
 			continue
 		}
-		safetext.Fprintf(b, "\n## %s\n\n", markdown(p.title))
+		safetext.Fprintf(b, "\n%s %s\n\n", heading, markdown(p.title))
 		if p.form == typed {
 			text, fence := strings.Join(p.lines, "\n"), "```"
 			for strings.Contains(text, fence) {
@@ -73,7 +79,11 @@ func writeMarkdown(b *strings.Builder, parts ...part) {
 			continue
 		}
 		for i, line := range p.lines {
-			safetext.Fprintf(b, "%s%s\n", cmp.Or(p.form.mark(i), "- "), markdown(line))
+			mark := cmp.Or(p.form.mark(i), "- ")
+			if strings.HasPrefix(line, "\t") {
+				mark = "  - "
+			}
+			safetext.Fprintf(b, "%s%s\n", mark, markdown(line))
 		}
 	}
 }
@@ -105,7 +115,7 @@ func (d Diagnosis) failed() part {
 			p.lines = append(p.lines, fmt.Sprintf("%s: … and %d more", c.Check, c.More))
 		}
 		if c.Log != "" {
-			p.lines = append(p.lines, "  "+c.Log)
+			p.lines = append(p.lines, "\t"+c.Log)
 		}
 	}
 	return p

@@ -142,7 +142,7 @@ func nextCommand(run record.Run, live bool) string {
 }
 
 // totalLines returns the sums, each with a label.
-func (r Report) totalLines() [][2]string {
+func (r Report) totalLines() []string {
 	time := took(r.Total)
 	added, deleted := sums(r.Changes)
 	for _, name := range []string{phaseImplement, phaseCheck, phaseReview} {
@@ -153,9 +153,9 @@ func (r Report) totalLines() [][2]string {
 	if n := len(attempts); n > 0 && attempts[n-1].Unfinished() {
 		changed += fmt.Sprintf(", without attempt %d, which was not finished", attempts[n-1].Attempt.Number)
 	}
-	lines := [][2]string{{"time", time + ", waiting " + took(r.Waiting)}, {"changed", changed}}
+	lines := []string{"time      " + time + ", waiting " + took(r.Waiting), "changed   " + changed}
 	if took := r.Spending.String(); took != "" {
-		lines = append(lines, [2]string{"agents", took})
+		lines = append(lines, "agents    "+took)
 	}
 	return lines
 }

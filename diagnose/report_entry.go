@@ -212,14 +212,6 @@ func findingLine(f reply.Finding) string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s", f.Severity, strings.TrimSpace(f.Place()+"  "+f.Issue)))
 }
 
-// tookSuffix returns how long a step took, or returns "".
-func (e ReportEntry) tookSuffix() string {
-	if e.Duration == 0 {
-		return ""
-	}
-	return " (" + took(e.Duration) + ")"
-}
-
 // between returns the time from one moment to another, or 0 if a clock went backwards.
 func between(from, to time.Time) duration.Duration { return duration.Duration(max(0, to.Sub(from))) }
 

@@ -18,32 +18,10 @@ func (r Report) Markdown() string {
 	if r.Base != "" {
 		safetext.Fprintf(&b, "- from %s to %s\n", markdown(r.Base.Short()), markdown(r.Checkpoint.Short()))
 	}
-	for _, line := range r.totalLines() {
-		safetext.Fprintf(&b, "- %s: %s\n", line[0], markdown(line[1]))
-	}
 	if r.StopReason != "" {
 		safetext.Fprintf(&b, "\n%s\n", markdown(r.Explanation))
 	}
-	b.WriteString("\n### Timeline\n\n")
-	for _, e := range r.Timeline {
-		safetext.Fprintf(&b, "- `+%s` %s%s\n", took(e.Offset), markdown(e.Title), e.tookSuffix())
-		for _, line := range e.details {
-			safetext.Fprintf(&b, "  - %s\n", markdown(line))
-		}
-	}
-	if len(r.Evidence) > 0 {
-		b.WriteString("\n### Evidence\n\n| check | state | output |\n|---|---|---|\n")
-		for _, e := range r.Evidence {
-			log := ""
-			if e.Log != "" {
-				log = "`git show " + e.Log + "`"
-			}
-			safetext.Fprintf(&b, "| %s | %s | %s |\n", markdown(e.Check), markdown(e.line()), log)
-		}
-	}
-	if r.Suggested != "" {
-		safetext.Fprintf(&b, "\n### Next\n\n```sh\n%s\n```\n", r.Suggested)
-	}
+	writeMarkdown(&b, "###", r.parts()...)
 	return b.String()
 }
 

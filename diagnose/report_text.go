@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
@@ -50,28 +51,29 @@ func (r Report) Text() string {
 		safetext.Fprintf(&b, "%s\n",
 			oneLine(fmt.Sprintf("base %s, %s at %s", r.Base.Short(), r.Branch, r.Checkpoint.Short())))
 	}
-	b.WriteString("\nTimeline\n")
+	writeText(&b, "", r.parts()...)
+	return b.String()
+}
+
+// parts returns the lists of the report.
+func (r Report) parts() []part {
+	timeline, evidence, next := part{title: "Timeline"}, part{title: "Evidence"}, part{title: "Next", form: typed}
 	for _, e := range r.Timeline {
-		safetext.Fprintf(&b, "%8s  %s%s\n", "+"+took(e.Offset), e.Title, e.tookSuffix())
-		for _, line := range e.details {
-			safetext.Fprintf(&b, "            %s\n", oneLine(line))
+		line := fmt.Sprintf("%6s  %s", "+"+took(e.Offset), e.Title)
+		if e.Duration > 0 {
+			line += " (" + took(e.Duration) + ")"
 		}
+		timeline.lines = append(timeline.lines, line)
+		timeline.lines = append(timeline.lines, prefixed("\t        ", each.Of(e.details, oneLine))...)
 	}
-	b.WriteString("\nTotals\n")
-	for _, line := range r.totalLines() {
-		safetext.Fprintf(&b, "  %-8s  %s\n", line[0], line[1])
-	}
-	if len(r.Evidence) > 0 {
-		b.WriteString("\nEvidence\n")
-		for _, e := range r.Evidence {
-			safetext.Fprintf(&b, "  %s: %s\n", oneLine(e.Check), oneLine(e.line()))
-			if e.Log != "" {
-				safetext.Fprintf(&b, "    git show %s\n", e.Log)
-			}
+	for _, e := range r.Evidence {
+		evidence.lines = append(evidence.lines, e.Check+": "+e.line())
+		if e.Log != "" {
+			evidence.lines = append(evidence.lines, "\tgit show "+e.Log)
 		}
 	}
 	if r.Suggested != "" {
-		safetext.Fprintf(&b, "\nNext\n  %s\n", r.Suggested)
+		next.lines = []string{r.Suggested}
 	}
-	return b.String()
+	return []part{timeline, {title: "Totals", lines: r.totalLines()}, evidence, next}
 }
