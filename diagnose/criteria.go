@@ -42,17 +42,15 @@ func criterion(run record.Run, text string) Criterion {
 		return c
 	}
 	for _, r := range results(run) {
-		ofCheck := r.Name == check.Name || r.Name == "" && r.Command == check.Command
-		if !ofCheck || r.left != nil || r.tree != run.Head() {
+		if r.Name != check.Name || r.left != nil || r.tree != run.Head() {
 			continue
 		}
+		c.State, c.Check = CriterionMet, check.Name
 		switch {
-		case r.OK():
-			c.State, c.Check = CriterionMet, check.Name
-		case r.NotRun == "":
-			c.State, c.Check = CriterionNotMet, check.Name
-		default:
+		case r.NotRun != "":
 			c.State, c.Check = CriterionNotKnown, ""
+		case !r.OK():
+			c.State = CriterionNotMet
 		}
 	}
 	return c

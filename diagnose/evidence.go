@@ -58,7 +58,7 @@ type dated struct {
 const failedInReview = "failed in the review"
 
 // results returns all results of a run, oldest first: those of the review that it addresses, of check steps, and of
-// commands that people ran.
+// commands that people ran. A command of a check has the name of the check.
 func results(run record.Run) []dated {
 	var all []dated
 	for _, name := range run.Plan.FailedChecks {
@@ -80,6 +80,11 @@ func results(run record.Run) []dated {
 			}
 		}
 	}
+	for i, r := range all {
+		if r.Name == "" {
+			all[i].Name = checkWith(run.Plan.Checks, r.Command).Name
+		}
+	}
 	slices.SortStableFunc(all, func(a, b dated) int {
 		return cmp.Or(cmp.Compare(a.attempts, b.attempts), cmp.Compare(a.at, b.at))
 	})
@@ -90,9 +95,6 @@ func results(run record.Run) []dated {
 func proofOf(run record.Run) proof {
 	known := proof{}
 	for _, r := range results(run) {
-		if r.Name == "" {
-			r.Name = checkWith(run.Plan.Checks, r.Command).Name
-		}
 		if r.Name != "" {
 			known[r.Name] = judge(run, r)
 		}
@@ -177,9 +179,7 @@ func provided(run record.Run, known proof) []string {
 		}
 	}
 	for _, r := range results(run) {
-		if configured := slices.ContainsFunc(run.Plan.Checks, func(c runplan.Check) bool {
-			return c.Name == r.Name || c.Command == r.Command
-		}); !configured {
+		if !slices.ContainsFunc(run.Plan.Checks, func(c runplan.Check) bool { return c.Name == r.Name }) {
 			lines = append(lines, oneLine(cmp.Or(r.Name, r.Command))+": "+saidOf(r.CheckResult))
 		}
 	}

@@ -3,7 +3,6 @@ package diagnose
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
@@ -32,17 +31,8 @@ func ReadReport(ctx context.Context, store *store.Store, run record.Run, events 
 	if in.Changes, err = diffStat(ctx, store, run.Plan.Base, run.Head()); err != nil {
 		return in, err
 	}
-	in.Attachments, err = store.Attached(ctx, slices.DeleteFunc(slices.Clone(events), func(e record.Event) bool {
-		return !leavesFiles(e.Type)
-	}))
+	in.Attachments, err = store.Attached(ctx, events)
 	return in, err
-}
-
-// leavesFiles reports whether events of a type may have attachments.
-func leavesFiles(event string) bool {
-	return slices.Contains([]string{record.EventAttemptCompleted.Name, record.EventChecksCompleted.Name,
-		record.EventRoundCompleted.Name, record.EventRunIntervened.Name, record.EventRunStopped.Name,
-		record.EventReviewLoopDetected.Name}, event)
 }
 
 // diffStat returns nil if a commit is missing in this clone or was never made.

@@ -94,7 +94,6 @@ func apply(ctx context.Context, s *store.Store, review record.Review, changes []
 			tip = one.Commit
 			there[c.ID] = tip
 		}
-		one.Place = cmp.Or(one.Place, c.Place)
 		done.Done = append(done.Done, one)
 	}
 	if done.Commit = done.Old; tip == top {
