@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -166,15 +165,11 @@ func fateOf(t track.Request) string {
 	case track.Contradiction:
 		return fmt.Sprintf("contradicts round %d", t.Other)
 	case track.CameBack:
-		return fmt.Sprintf("came back: asked for %s, first in round %d", times(t.Times), t.First)
+		return fmt.Sprintf("came back: asked for %s, first in round %d", prose.Count(t.Times, "time"), t.First)
 	case track.Unmet:
-		return fmt.Sprintf("unmet: asked for %s, first in round %d", times(t.Times), t.First)
+		return fmt.Sprintf("unmet: asked for %s, first in round %d", prose.Count(t.Times, "time"), t.First)
 	}
 	return "new"
-}
-
-func times(n int) string {
-	return cmp.Or(map[int]string{1: "once", 2: "twice"}[n], fmt.Sprintf("%d times", n))
 }
 
 // fate describes in parentheses what happened to request over the rounds, or returns "" if that is unknown.

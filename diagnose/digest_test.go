@@ -24,7 +24,7 @@ the retries are used up
 ## Reviewer requested
 
 1. Fix type errors (unmet: asked for 3 times, first in round 1)
-2. Add test coverage for new function (unmet: asked for twice, first in round 2)
+2. Add test coverage for new function (unmet: asked for 2 times, first in round 2)
 
 ## Unmet checks
 

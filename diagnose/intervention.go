@@ -53,21 +53,13 @@ func (d Diagnosis) note(checks matcher) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return cmp.Or(plainNote("Ran "+joined(names)+" manually"), "Ran the checks manually")
+	return cmp.Or(plainNote("Ran "+strings.Join(names, ", ")+" manually"), "Ran the checks manually")
 }
 
 // bare returns a request without its place, marks and final punctuation.
 func bare(request string) string {
 	text := strings.NewReplacer("`", "", "*", "", "\"", "").Replace(oneLine(withoutPlace(request)))
 	return strings.TrimRight(text, ".!;: ")
-}
-
-// joined formats a list for a sentence.
-func joined(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
 // plainNote returns text if it is short and can be put between double quotes unchanged, else "".

@@ -43,8 +43,8 @@ func TestSuggestedNoteOfChecks(t *testing.T) {
 		want   string
 	}{
 		{[]string{"lint"}, "Ran lint manually"},
-		{[]string{"lint", "test:sub/dir"}, "Ran lint and test:sub/dir manually"},
-		{[]string{"lint", "test", "build"}, "Ran lint, test and build manually"},
+		{[]string{"lint", "test:sub/dir"}, "Ran lint, test:sub/dir manually"},
+		{[]string{"lint", "test", "build"}, "Ran lint, test, build manually"},
 		{[]string{"a`reboot`"}, "Ran the checks manually"},
 		{[]string{strings.Repeat("long", 20)}, "Ran the checks manually"},
 	} {

@@ -123,10 +123,10 @@ func (e *ReportEntry) attemptLines(a record.Attempt) (lines []string) {
 	}
 	lines = appendMore(lines, max(len(e.Files), len(a.Files)), "file")
 	if len(a.Unclaimed) > 0 {
-		lines = append(lines, "changed, but not reported: "+shortList(a.Unclaimed))
+		lines = append(lines, "changed, but not reported: "+prose.FirstNames(a.Unclaimed, detailsShown))
 	}
 	if len(a.Unchanged) > 0 {
-		lines = append(lines, "reported, but not changed: "+shortList(a.Unchanged))
+		lines = append(lines, "reported, but not changed: "+prose.FirstNames(a.Unchanged, detailsShown))
 	}
 	return slices.Concat(lines, prefixed("note: ", a.Warnings), spentLines(a.Spent))
 }
@@ -169,14 +169,6 @@ func appendMore(lines []string, total int, noun string) []string {
 		lines = append(lines, fmt.Sprintf("… and %s more", prose.Count(more, noun)))
 	}
 	return lines
-}
-
-func shortList(names []string) string {
-	text := strings.Join(names[:min(len(names), detailsShown)], ", ")
-	if more := len(names) - detailsShown; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }
 
 // describeRound fills in the title and the lines of a review.

@@ -232,7 +232,7 @@ func (t *timeline) intervened(entry *ReportEntry, e record.Event, iv record.Inte
 		entry.details = append(entry.details, prose.Count(len(iv.Commits), "commit")+" in the checkout")
 	}
 	if theirs := iv.Theirs(); len(theirs) > 0 {
-		entry.details = append(entry.details, "changed: "+shortList(theirs))
+		entry.details = append(entry.details, "changed: "+prose.FirstNames(theirs, detailsShown))
 	}
 	entry.addChecks(iv.Commands)
 	entry.At = e.Timestamp.Add(-time.Duration(entry.Duration))
