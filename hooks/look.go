@@ -69,14 +69,14 @@ func look(repo *gitstore.Repo, dir gitstore.HooksDir, hook string) (place, error
 	p.untouchable = reason != ""
 	manager := findManager(repo, dir.Path, hook, p.file)
 	p.by = manager
-	span, damaged := findBlock(p.file.text)
+	_, block, _, damaged := cutBlock(p.file.text)
 	switch {
 	case manager != nil && manager.name == "husky": // the whole directory is the manager's
 		p.managed(manager)
 	case p.untouchable:
 		p.foreign(reason)
-	case span != nil && p.file.problem == nil:
-		p.own(p.file.text[span.start:span.end])
+	case block != "" && p.file.problem == nil:
+		p.own(block)
 	case manager != nil:
 		p.managed(manager)
 	case !p.file.exists:
@@ -159,7 +159,7 @@ func (p *place) missing(repo *gitstore.Repo) {
 		return
 	}
 	f, err := readFile(old)
-	if span, _ := findBlock(f.text); err == nil && span != nil {
+	if _, block, _, _ := cutBlock(f.text); err == nil && block != "" {
 		p.State = Dead
 		p.Detail = fmt.Sprintf("git does not look at %q, because core.hooksPath points to %q", old, filepath.Dir(p.Path))
 	}

@@ -131,56 +131,49 @@ func quotedAfter(text, before string) string {
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// span is the place of our block in a script: text[start:end], including its line ending.
-type span struct{ start, end int }
-
 // markLine matches a line that begins or ends a block.
 var markLine = lazyre.Compile(`(?m)^(?:` + beginMark + `|` + endMark + `).*\n?`)
 
-// findBlock returns nil if the script has no block, and errDamaged if markers are missing, doubled or in the wrong
-// order.
-func findBlock(text string) (*span, error) {
+// cutBlock returns our block of a script, with its line ending, and the text around it. The block is "" if there is none.
+// It returns errDamaged if markers are missing, doubled or in the wrong order.
+func cutBlock(text string) (before, block, after string, err error) {
 	marks := markLine().FindAllStringIndex(text, -1)
 	if len(marks) == 0 {
-		return nil, nil
+		return text, "", "", nil
 	}
 	if len(marks) != 2 || !strings.HasPrefix(text[marks[0][0]:], beginMark) ||
 		!strings.HasPrefix(text[marks[1][0]:], endMark) {
-		return nil, errDamaged
+		return text, "", "", errDamaged
 	}
-	return &span{marks[0][0], marks[1][1]}, nil
+	start, end := marks[0][0], marks[1][1]
+	return text[:start], text[start:end], text[end:], nil
 }
 
 // withBlock returns text with block in it: in the place of an existing block, else after the comment lines at the top.
 func withBlock(text, block string) (string, error) {
-	old, err := findBlock(text)
+	before, old, after, err := cutBlock(text)
 	if err != nil {
 		return "", err
 	}
-	if old != nil {
-		if !strings.HasSuffix(text[:old.end], "\n") {
-			block = strings.TrimSuffix(block, "\n")
+	if old == "" {
+		before = topComments().FindString(text)
+		after = text[len(before):]
+		if before != "" && !strings.HasSuffix(before, "\n") {
+			before, block = before+"\n", strings.TrimSuffix(block, "\n")
 		}
-		return text[:old.start] + block + text[old.end:], nil
+	} else if !strings.HasSuffix(old, "\n") {
+		block = strings.TrimSuffix(block, "\n")
 	}
-	at := len(topComments().FindString(text))
-	if at > 0 && text[at-1] != '\n' {
-		return text + "\n" + strings.TrimSuffix(block, "\n"), nil
-	}
-	return text[:at] + block + text[at:], nil
+	return before + block + after, nil
 }
 
 // withoutBlock reverses withBlock exactly.
 func withoutBlock(text string) (string, error) {
-	old, err := findBlock(text)
-	if err != nil || old == nil {
-		return text, err
-	}
-	before := text[:old.start]
-	if !strings.HasSuffix(text[:old.end], "\n") {
+	before, old, after, err := cutBlock(text)
+	if old != "" && !strings.HasSuffix(old, "\n") {
 		before = strings.TrimSuffix(before, "\n")
 	}
-	return before + text[old.end:], nil
+	return before + after, err
 }
 
 // Ours reports whether Install or Uninstall changed a hook from was to is: only the block differs, and it calls
@@ -191,11 +184,12 @@ func Ours(hook, program string, was, is []byte) bool {
 	if err != nil || afterErr != nil || before != after && (len(was) > 0 || after != skeleton) {
 		return false
 	}
-	at, _ := findBlock(string(is))
-	if had, _ := findBlock(string(was)); at == nil {
-		return had != nil // it was removed
+	_, block, _, _ := cutBlock(string(is))
+	if block == "" {
+		_, had, _, _ := cutBlock(string(was))
+		return had != "" // it was removed
 	}
-	calls, current := programOf(hook, string(is)[at.start:at.end])
+	calls, current := programOf(hook, block)
 	return current && (calls == program || calls == "")
 }
 
@@ -240,7 +234,7 @@ func notShell(text string) error {
 // calls reports whether the text has our block for hook, or a line other than a comment that names us and then the
 // hook: a call that a person added, in a script or in a manager's configuration.
 func calls(text, hook string) bool {
-	if span, _ := findBlock(text); span != nil && strings.Contains(text[span.start:span.end], "hooks run "+hook) {
+	if _, block, _, _ := cutBlock(text); strings.Contains(block, "hooks run "+hook) {
 		return true
 	}
 	for line := range strings.Lines(text) {

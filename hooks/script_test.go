@@ -209,7 +209,7 @@ func FuzzBlockRoundTrip(f *testing.F) {
 		}
 		b := block("post-commit", program)
 		with, err := withBlock(text, b)
-		if old, findErr := findBlock(text); err != nil || findErr != nil || old != nil {
+		if _, old, _, findErr := cutBlock(text); err != nil || findErr != nil || old != "" {
 			return
 		}
 		if without, err := withoutBlock(with); err != nil || without != text {
