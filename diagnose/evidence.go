@@ -26,9 +26,8 @@ const (
 
 // evidence is the newest result of one check.
 type evidence struct {
-	state  state
-	result record.CheckResult
-	was    string // the result in a few words
+	state state
+	was   string // the result in a few words
 }
 
 // proof is the newest evidence about each configured check, by name.
@@ -103,7 +102,7 @@ func proofOf(run record.Run) proof {
 }
 
 func judge(run record.Run, r dated) evidence {
-	e := evidence{state: failed, result: r.CheckResult, was: saidOf(r.CheckResult)}
+	e := evidence{state: failed, was: saidOf(r.CheckResult)}
 	switch {
 	case r.left != nil:
 		e.was = "by hand: " + oneLine(r.left.State())
