@@ -94,8 +94,8 @@ func husky(dir, hook string) *manager {
 	}
 }
 
-// preCommit returns the manager pre-commit, which runs HOOK.legacy before its own hooks. Earlier versions put a call into
-// its configuration.
+// preCommit returns the manager pre-commit, which runs HOOK.legacy before its own hooks. Earlier versions put a call
+// into its configuration.
 func preCommit(top, dir, hook string) *manager {
 	legacy := filepath.Join(dir, hook+".legacy")
 	return &manager{

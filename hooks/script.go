@@ -134,8 +134,8 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + 
 // markLine matches a line that begins or ends a block.
 var markLine = lazyre.Compile(`(?m)^(?:` + beginMark + `|` + endMark + `).*\n?`)
 
-// cutBlock returns our block of a script, with its line ending, and the text around it. The block is "" if there is none.
-// It returns errDamaged if markers are missing, doubled or in the wrong order.
+// cutBlock returns our block of a script, with its line ending, and the text around it. The block is "" if there is
+// none. It returns errDamaged if markers are missing, doubled or in the wrong order.
 func cutBlock(text string) (before, block, after string, err error) {
 	marks := markLine().FindAllStringIndex(text, -1)
 	if len(marks) == 0 {
