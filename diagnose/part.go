@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/safetext"
-	"github.com/git-runr/git-runr/loop/track"
 )
 
 // part is a titled list of a diagnosis or a report, for a terminal and for Markdown. Its lines may be foreign text. A
@@ -121,15 +121,15 @@ func (d Diagnosis) failed() part {
 	return p
 }
 
-// requested lists the requests with what happened to them, and earlier ones that are met or were not repeated, each
-// cut to width columns.
+// requested lists the requests, then earlier ones that are not among them, each with what happened to it and cut to
+// width columns.
 func (d Diagnosis) requested(width int) part {
 	p := part{title: "Reviewer requested", form: numbered}
 	for _, r := range d.LastReviewRequests {
 		p.lines = append(p.lines, prose.CutColumns(oneLine(r), width)+d.fate(r))
 	}
 	for _, t := range d.Requests {
-		if t.State == track.Met || t.State == track.NotAsked {
+		if !slices.Contains(d.LastReviewRequests, t.Text) {
 			p.lines = append(p.lines, prose.CutColumns(oneLine(t.Text), width)+" ("+fateOf(t)+")")
 		}
 	}
