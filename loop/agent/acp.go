@@ -222,7 +222,7 @@ func (c *conversation) promptTurn(conn *acp.Connection) error {
 		ProtocolVersion: acp.ProtocolVersionNumber,
 		ClientInfo:      &acp.Implementation{Name: "git-runr", Version: "1"},
 		ClientCapabilities: acp.ClientCapabilities{
-			Fs: acp.FileSystemCapabilities{ReadTextFile: !c.form.readsItself, WriteTextFile: c.ask.Role == Implementer},
+			Fs: acp.FileSystemCapabilities{ReadTextFile: !c.form.ReadsItself, WriteTextFile: c.ask.Role == Implementer},
 		},
 	}, &hello); err != nil {
 		return err
@@ -444,7 +444,7 @@ func (c *conversation) update(params []byte) string {
 // chunk appends a piece of the agent's message and returns its current line. A new message begins a
 // new paragraph: claude-agent-acp sends notices before the answer, whose first line must stay a line of its own.
 func (c *conversation) chunk(message string, content json.RawMessage) string {
-	var p part
+	var p struct{ Type, Text string }
 	if json.Unmarshal(content, &p) != nil || p.Type != "text" {
 		return ""
 	}
@@ -512,7 +512,7 @@ func (c *conversation) use(event string, u toolUse, content json.RawMessage) str
 	call.title = cmp.Or(u.Title, call.title)
 	paths := u.paths(content)
 	call.writes = call.writes || slices.Contains(writing, u.Does)
-	if c.form.proven { // it names each changed file; a call of a tool that a reviewer lacks ends without one
+	if c.form.Proven { // it names each changed file; a call of a tool that a reviewer lacks ends without one
 		call.acts = call.acts || call.writes && len(paths) > 0
 	} else {
 		call.acts = call.acts || call.writes || u.Does == string(acp.ToolKindExecute)

@@ -29,7 +29,7 @@ func (c *conversation) askFirst(conn *acp.Connection, session opened) error {
 		asking = append(asking, "read-only", "plan")
 	}
 	current, offered, option := session.modes()
-	if c.form.proven || len(offered) == 0 || slices.Contains(asking, current) {
+	if c.form.Proven || len(offered) == 0 || slices.Contains(asking, current) {
 		return nil
 	}
 	at := slices.IndexFunc(asking, func(mode string) bool { return slices.Contains(offered, mode) })

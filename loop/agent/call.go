@@ -68,7 +68,7 @@ func (s Spec) call(ctx context.Context, inv Invocation, ask Ask, opts CallOption
 		}
 		taken := told.taken
 		if inv.resumed && told.id == ask.Session.ID {
-			taken = inv.preset.sums.since(taken, ask.Session.Taken)
+			taken = inv.preset.Sums.since(taken, ask.Session.Taken)
 		}
 		res.Usage = res.Usage.Add(taken)
 	}
@@ -81,7 +81,7 @@ func (s Spec) call(ctx context.Context, inv Invocation, ask Ask, opts CallOption
 		said.Again = inv.reader.told().again
 	}
 	if said.Problem != "" && authWords().MatchString(said.Detail) { // an authentication error
-		said.Detail += notPassed(presets[s.preset()], s.Name, ask.Base, c.Env)
+		said.Detail += notPassed(presetCalled(s.preset()), s.Name, ask.Base, c.Env)
 	}
 	return said, res, nil
 }

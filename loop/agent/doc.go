@@ -30,10 +30,10 @@
 //
 // An agent is a command that receives a prompt on standard input, or in place of {prompt}
 // or {prompt_file} in its arguments. A custom command answers on standard output. A preset
-// describes a known tool in one row of a table: arguments that keep a reviewer from
-// writing and the repository's configuration from being run, and a reader of the tool's
-// event stream, which yields the final message, errors that the exit status hides, denied
-// permissions, usage and session. Some files of the checkout instruct a tool whatever its
+// describes a known tool in one file: arguments that keep a reviewer from writing and the
+// repository's configuration from being run, and rules for the tool's event stream, which
+// yield the final message, errors that the exit status hides, denied permissions, usage
+// and session. Some files of the checkout instruct a tool whatever its
 // arguments are; they are moved away while it reviews, so nobody else may work in that
 // checkout. Call combines these parts; the loop uses it.
 //

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 // files, except failed ones. Files that its shell commands changed are not included,
 // because no agent reports them.
 type edits struct {
+	tools  map[string]string // names of tools by the ids of their calls
 	begun  []edit
 	failed map[string]bool // ids of calls that wrote nothing
 }
@@ -26,20 +26,17 @@ var editTools = map[string]bool{
 }
 
 // use records a call of any tool.
-func (e *edits) use(id, tool string, input json.RawMessage) {
-	if !editTools[strings.ToLower(tool)] {
+func (e *edits) use(id, tool string, input any) {
+	if e.tools == nil {
+		e.tools = map[string]string{}
+	}
+	if e.tools[id] = tool; !editTools[strings.ToLower(tool)] {
 		return
 	}
-	var in struct {
-		FilePath string `json:"file_path"`
-		Camel    string `json:"filePath"`
-		Path     string `json:"path"`
-		Notebook string `json:"notebook_path"`
-		Patch    string `json:"patchText"`
+	for _, of := range []string{"file_path", "filePath", "path", "notebook_path"} {
+		e.add(id, textAt(input, of))
 	}
-	_ = json.Unmarshal(input, &in) // an input of another shape names fewer files
-	e.add(id, in.FilePath, in.Camel, in.Path, in.Notebook)
-	e.add(id, patchedFiles(in.Patch)...)
+	e.add(id, patchedFiles(textAt(input, "patchText"))...)
 }
 
 func (e *edits) add(id string, paths ...string) {

@@ -9,7 +9,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
@@ -133,7 +132,7 @@ func decode(line []byte, into any) (ok bool) {
 func (o *outcome) failedCall(id, tool, message string) {
 	o.drop(id)
 	if refusal(message) {
-		o.denied = append(o.denied, cmp.Or(tool, "a tool"))
+		o.denied = append(o.denied, cmp.Or(tool, o.tools[id], "a tool"))
 	}
 }
 
@@ -146,38 +145,13 @@ func refusal(message string) bool {
 }
 
 // toolCall formats a tool call: the tool's name and what it is applied to.
-func toolCall(name string, input json.RawMessage) string {
-	var in struct {
-		Command  string `json:"command"`
-		FilePath string `json:"file_path"`
-		Camel    string `json:"filePath"`
-		Path     string `json:"path"`
-		Pattern  string `json:"pattern"`
+func toolCall(name string, input any) string {
+	for _, of := range []string{"command", "file_path", "filePath", "path", "pattern"} {
+		if text := textAt(input, of); text != "" {
+			return name + " " + text
+		}
 	}
-	_ = json.Unmarshal(input, &in) // an input of another shape shows less
-	return strings.TrimSuffix(name+" "+cmp.Or(in.Command, in.FilePath, in.Camel, in.Path, in.Pattern), " ")
-}
-
-// said is an error object of an agent.
-type said struct {
-	Message string `json:"message"`
-}
-
-// part is a piece of a message.
-type part struct {
-	Type    string          `json:"type"`
-	Text    string          `json:"text"`
-	ID      string          `json:"id"`
-	Name    string          `json:"name"`
-	Input   json.RawMessage `json:"input"`
-	Of      string          `json:"tool_use_id"`
-	IsError bool            `json:"is_error"`
-	Content json.RawMessage `json:"content"` // of a tool's result
-}
-
-func joinText(parts []part) string {
-	texts := each.Where(parts, func(p part) bool { return p.Type == "text" })
-	return strings.Join(each.Of(texts, func(p part) string { return p.Text }), "\n")
+	return name
 }
 
 // trimAnswer drops blank space around an answer, except the indentation of its first line:

@@ -21,7 +21,7 @@ func readerOf(t testing.TB, name string) reader {
 
 // streaming returns the presets that answer in events.
 func streaming() []string {
-	return slices.DeleteFunc(Presets(), func(name string) bool { return presets[name].reader == nil })
+	return slices.DeleteFunc(Presets(), func(name string) bool { return presetCalled(name).reader() == nil })
 }
 
 // feed passes text to r as Run would, and returns the shown and the kept lines.

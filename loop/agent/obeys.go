@@ -20,9 +20,9 @@ func (p *preset) clear(ask Ask) (back func() error, err error) {
 		return nothing, nil
 	}
 	if ask.Role != Implementer {
-		return putAside(ask.Dir, slices.Concat(p.instructs, p.executes))
+		return putAside(ask.Dir, slices.Concat(p.Instructs, p.Executes))
 	}
-	there, err := executes(ask.Dir, p.executes)
+	there, err := executes(ask.Dir, p.Executes)
 	if err != nil || len(there) == 0 {
 		return nothing, err
 	}

@@ -24,7 +24,7 @@ func TestClear(t *testing.T) {
 			if err := os.WriteFile(file, []byte(`{"plugin":["a"]}`), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			p := presets[test.preset]
+			p := presetCalled(test.preset)
 			if _, err := p.clear(Ask{Role: Implementer, Dir: dir}); err == nil ||
 				!strings.Contains(err.Error(), "it would obey "+test.path[:4]) {
 				t.Errorf("an implementer was started beside it: %v", err)
@@ -61,7 +61,7 @@ func TestExecutes(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "opencode.json"), []byte(test.text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		there, err := executes(dir, presets["opencode"].executes)
+		there, err := executes(dir, presetCalled("opencode").Executes)
 		if err != nil || (len(there) > 0) != test.obeyed {
 			t.Errorf("%s: %q, %v", test.text, there, err)
 		}

@@ -27,7 +27,7 @@ type Own struct {
 
 // preset returns a preset for the command.
 func (o Own) preset() *preset {
-	return &preset{reviewer: o.Reviewer, implementer: o.Implementer, hardens: o.Requires, instructs: o.Aside}
+	return &preset{Reviewer: o.Reviewer, Implementer: o.Implementer, Hardens: o.Requires, Instructs: o.Aside}
 }
 
 // answer reads the answer from the command's standard output.
@@ -55,8 +55,7 @@ func (o Own) usage(stdout []byte) (u spend.Usage) {
 	for _, value := range jsonValues(stdout) {
 		number := func(of string) float64 {
 			at, _ := lookAt(value, o.Usage[of])
-			n, _ := at.(float64)
-			return max(0, min(n, 1e12))
+			return numberOf(at)
 		}
 		u = u.Add(spend.Usage{
 			Input: int64(number("input")), Cached: int64(number("cached")), Output: int64(number("output")),
@@ -90,33 +89,8 @@ func lookAt(value any, path string) (at any, found bool) {
 			return nil, false
 		}
 	}
-	for name := range strings.SplitSeq(strings.TrimSpace(path), ".") {
-		switch in := value.(type) {
-		case map[string]any:
-			value, found = in[name]
-		case []any:
-			i, err := strconv.Atoi(name)
-			if err != nil || i < 0 || i >= len(in) {
-				return nil, false
-			}
-			value, found = in[i], true
-		default:
-			return nil, false
-		}
-		if !found {
-			return nil, false
-		}
-	}
-	return value, value != nil
-}
-
-// wordsOf returns a value as text: a string itself, anything else as JSON.
-func wordsOf(value any) string {
-	if text, is := value.(string); is {
-		return text
-	}
-	text, _ := json.Marshal(value)
-	return string(text)
+	at = valueAt(value, strings.TrimSpace(path))
+	return at, at != nil
 }
 
 // answersInJSON reports whether a custom command answers in JSON although Own.Answer is not set.

@@ -28,7 +28,7 @@ type probe struct {
 // obeying the checkout, is no longer in the program's help. It accepts the call if the help
 // cannot be read or belongs to another program (npx and a package).
 func (inv Invocation) known(ctx context.Context, c Command, cache string) error {
-	if cache == "" || len(inv.preset.hardens) == 0 || len(inv.Args) == 0 || inv.wrapped {
+	if cache == "" || len(inv.preset.Hardens) == 0 || len(inv.Args) == 0 || inv.wrapped {
 		return nil
 	}
 	flags, err := inv.flags(ctx, c, cache)
@@ -37,10 +37,10 @@ func (inv Invocation) known(ctx context.Context, c Command, cache string) error 
 	}
 	used := func(flag string) bool { return slices.Contains(inv.Args, flag) }
 	named := func(flag string) bool { return slices.Contains(flags, flag) }
-	if !inv.own && !slices.ContainsFunc(inv.preset.hardens, named) {
+	if !inv.own && !slices.ContainsFunc(inv.preset.Hardens, named) {
 		return nil // this is not the help of the right command
 	}
-	for _, flag := range inv.preset.hardens {
+	for _, flag := range inv.preset.Hardens {
 		if used(flag) && !named(flag) {
 			return fmt.Errorf(
 				"unknown option %s: this version of %q does not list it in its help, and without it the agent and the checkout "+
@@ -63,7 +63,7 @@ func (inv Invocation) flags(ctx context.Context, c Command, cache string) ([]str
 		kept.Size == p.Size && kept.Time.Equal(p.Time) {
 		return kept.Flags, nil
 	}
-	args := slices.Concat(c.Args[:1], inv.preset.help, []string{"--help"})
+	args := slices.Concat(c.Args[:1], inv.preset.Help, []string{"--help"})
 	asks := Command{Args: args, Dir: os.TempDir(), Env: c.Env, Timeout: helpTimeout, Merge: true, Alone: true}
 	res, err := Run(ctx, asks)
 	if err != nil || res.ExitCode != 0 {

@@ -112,17 +112,14 @@ func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 		command = []string{name}
 	}
 	inv := Invocation{
-		Args: append(command, p.arguments(ask, s.Args)...), ExtraEnv: p.set, PassEnv: p.passed(ask.Base),
-		preset: p, resumed: ask.Session.ID != "" && p.resume != nil, wrapped: len(command) > 1,
+		Args: append(command, p.arguments(ask, s.Args)...), ExtraEnv: p.Set, PassEnv: p.passed(ask.Base),
+		preset: p, resumed: ask.Session.ID != "" && p.Resume != nil, wrapped: len(command) > 1,
 	}
 	if ask.Role != Implementer {
-		inv.ExtraEnv = slices.Concat(p.set, p.setReviewer)
+		inv.ExtraEnv = slices.Concat(p.Set, p.SetReviewer)
 	}
-	switch {
-	case s.Protocol == ACP:
-		inv.reader = newConversation(ask, p.model != "", *p.acp)
-	case p.reader != nil:
-		inv.reader = p.reader()
+	if inv.reader = p.reader(); s.Protocol == ACP {
+		inv.reader = newConversation(ask, p.Model != "", *p.ACP)
 	}
 	return inv, nil
 }
@@ -131,11 +128,11 @@ var sessionWords = lazyre.Compile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`)
 
 // form returns the preset called name, in its form for s.Protocol.
 func (s Spec) form(name string) (*preset, error) {
-	p, ok := presets[name]
+	p := presetCalled(name)
 	switch {
-	case !ok:
+	case p == nil:
 		return nil, fmt.Errorf("no command and no preset %q; presets are %s", name, strings.Join(Presets(), ", "))
-	case s.Protocol == ACP && p.acp == nil:
+	case s.Protocol == ACP && p.ACP == nil:
 		return nil, fmt.Errorf(
 			"it is not known how %q speaks the Agent Client Protocol; leave out its preset and name the whole command", name)
 	case s.Protocol == ACP:
@@ -155,21 +152,21 @@ func (s Spec) preset() string {
 // ReportsEdits reports whether the agent's events name the files that it edits. A custom
 // command has no such events.
 func (s Spec) ReportsEdits() bool {
-	p := presets[s.preset()]
-	return p != nil && p.edits
+	p := presetCalled(s.preset())
+	return p != nil && p.Edits
 }
 
 // continuesReviews reports whether the tool stores every session and continues it with the arguments of a reviewer.
 // Others get a new call: codex would continue a reviewer's session with the rights of an implementer.
 func (s Spec) continuesReviews() bool {
-	p := presets[s.preset()]
-	return p != nil && p.proven && s.Protocol != ACP && p.resume != nil && p.once == nil && p.again == nil
+	p := presetCalled(s.preset())
+	return p != nil && p.Proven && s.Protocol != ACP && p.Resume != nil && p.Once == nil && p.Again == nil
 }
 
 // TakesModel reports whether the agent accepts the name of a model.
 func (s Spec) TakesModel() bool {
-	p := presets[s.preset()]
-	return s.Protocol == ACP || s.namesModel() || p != nil && p.model != ""
+	p := presetCalled(s.preset())
+	return s.Protocol == ACP || s.namesModel() || p != nil && p.Model != ""
 }
 
 // namesModel reports whether the user's command has a place for the model.

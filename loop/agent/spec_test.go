@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -287,6 +288,21 @@ func TestModelFor(t *testing.T) {
 	} {
 		if got := tc.spec.ModelFor(tc.profile); got != tc.want {
 			t.Errorf("%q of %+v: %q, want %q", tc.profile, tc.spec, got, tc.want)
+		}
+	}
+}
+
+// Every file of presets can be read, and the groups of variables that it names exist.
+func TestPresetFiles(t *testing.T) {
+	for _, name := range Presets() {
+		text, err := presetFiles.ReadFile("presets/" + name + ".toml")
+		if err != nil || presetCalled(name).Origin == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, m := range regexp.MustCompile(`"@(\w+)"`).FindAllStringSubmatch(string(text), -1) {
+			if len(variables()[m[1]]) == 0 {
+				t.Errorf("%s: no variables are called %s", name, m[1])
+			}
 		}
 	}
 }

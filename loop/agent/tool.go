@@ -35,11 +35,11 @@ const (
 
 // signIn lists the traces of a signed-in user.
 type signIn struct {
-	vars   []string // one is enough
-	home   string   // variable that names the directory of files
-	root   string   // the directory if home is not set, below HOME
-	files  []string // one is enough
-	unseen bool     // other ways leave no trace: a key chain, a setting
+	Vars   []string // one is enough
+	Home   string   // variable that names the directory of files
+	Root   string   // the directory if Home is not set, below HOME
+	Files  []string // one is enough
+	Unseen bool     // other ways leave no trace: a key chain, a setting
 }
 
 // Look returns what is known of the agent; base is the caller's environment. It runs the
@@ -54,14 +54,14 @@ func (s Spec) Look(ctx context.Context, base []string) Tool {
 		t.Model, t.Unused = "", t.Model
 	}
 	if p, err := s.form(t.Preset); err == nil { // a configured command has no form
-		t.Proven, t.Arguments = p.proven, "from its documentation, "+p.origin
-		if p.proven {
-			t.Arguments = "tested with " + p.origin
+		t.Proven, t.Arguments = p.Proven, "from its documentation, "+p.Origin
+		if p.Proven {
+			t.Arguments = "tested with " + p.Origin
 		}
 		if s.Protocol == ACP {
 			t.Arguments += ", by the Agent Client Protocol"
 		}
-		t.SignedIn, t.By = p.signIn.look(base)
+		t.SignedIn, t.By = p.SignIn.look(base)
 	}
 	inv, err := s.Invocation(Ask{Role: Reviewer, Model: t.Model, Base: base})
 	if err != nil {
@@ -75,22 +75,22 @@ func (s Spec) Look(ctx context.Context, base []string) Tool {
 }
 
 func (s signIn) look(base []string) (SignedIn, string) {
-	for _, name := range s.vars {
+	for _, name := range s.Vars {
 		if lastValue(base, name) != "" {
 			return SignedInYes, name
 		}
 	}
-	dir := filepath.Join(lastValue(base, "HOME"), s.root)
-	if s.home != "" {
-		dir = cmp.Or(lastValue(base, s.home), dir)
+	dir := filepath.Join(lastValue(base, "HOME"), s.Root)
+	if s.Home != "" {
+		dir = cmp.Or(lastValue(base, s.Home), dir)
 	}
-	for _, name := range s.files {
+	for _, name := range s.Files {
 		file := filepath.Join(dir, name)
 		if _, err := os.Stat(file); err == nil && filepath.IsAbs(file) {
 			return SignedInYes, file
 		}
 	}
-	if s.unseen {
+	if s.Unseen {
 		return SignedInUnknown, ""
 	}
 	return SignedInNo, ""

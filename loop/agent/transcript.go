@@ -45,27 +45,27 @@ func ReadTranscript(transcript []byte) (all []Told) {
 
 // recognized returns a reader of the format that shows most of the lines, or nil if no format shows any.
 func recognized(lines [][]byte) reader {
-	var found func() reader
+	var found *preset
 	most := 0
 	for _, name := range Presets() {
-		fresh, shown := presets[name].reader, 0
-		if fresh == nil {
+		p, shown := presetCalled(name), 0
+		r := p.reader()
+		if r == nil {
 			continue
 		}
-		r := fresh()
 		for _, line := range lines {
 			if show, _ := r.event(line); show != "" {
 				shown++
 			}
 		}
 		if shown > most {
-			found, most = fresh, shown
+			found, most = p, shown
 		}
 	}
 	if found == nil {
 		return nil
 	}
-	return found()
+	return found.reader()
 }
 
 // unescape replaces escapes in a JSON string, so that the lines of a text are lines again.

@@ -13,12 +13,12 @@ var authWords = lazyre.Compile(
 // notPassed returns a hint about credentials that are set in base but were not passed to the
 // agent: those of its tool, or for a custom command those of any tool. "" if there are none.
 func notPassed(p *preset, name string, base, env []string) string {
-	names, clouds := slices.Clone(providers), allClouds
+	names, clouds := withGroups([]string{"@providers", "@amazon", "@google", "@azure"}), []cloud(nil)
 	if p != nil {
-		names, clouds = nil, p.clouds
+		names, clouds = nil, p.Clouds
 	}
 	for _, c := range clouds {
-		names = append(names, c.vars...)
+		names = append(names, c.Vars...)
 	}
 	slices.Sort(names)
 	names = slices.DeleteFunc(slices.Compact(names), func(v string) bool {
@@ -30,8 +30,8 @@ func notPassed(p *preset, name string, base, env []string) string {
 	said := "; set here, but not passed on to it: " + strings.Join(names, ", ") + " (name them in env under [agents." +
 		name + "]"
 	for _, c := range clouds {
-		if c.on != "" && slices.ContainsFunc(c.vars, func(v string) bool { return slices.Contains(names, v) }) {
-			said += ", or set " + c.on
+		if c.On != "" && slices.ContainsFunc(c.Vars, func(v string) bool { return slices.Contains(names, v) }) {
+			said += ", or set " + c.On
 		}
 	}
 	return said + ")"

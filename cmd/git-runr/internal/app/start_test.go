@@ -21,7 +21,6 @@ const (
 
 // initialMore maps the packages that take more to how much they take.
 var initialMore = map[string]int{
-	"github.com/git-runr/git-runr/loop/agent":                   40 << 10, // presets
 	"github.com/git-runr/git-runr/loop/record":                  40 << 10, // types of events
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config": 24 << 10, // keys
 	"unicode":            24 << 10,
