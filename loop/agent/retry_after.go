@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -56,9 +57,9 @@ func RetryAfter(text string, now time.Time) time.Duration {
 		at := strings.Replace(m[1], " ", "T", 1) + ":00"
 		wait = untilLayout("2006-01-02T15:04:05", at[:len("2006-01-02T15:04:05")], now)
 	} else if m := retryDay().FindStringSubmatch(text); m != nil {
-		wait = untilDay(m[1:4], m[4:], now)
+		wait = untilClock(m[1:4], m[4:], now)
 	} else if m := retryClock().FindStringSubmatch(text); m != nil {
-		wait = untilClock(m[1:], now)
+		wait = untilClock(nil, m[1:], now)
 	}
 	return min(max(wait, 0), maxRetryAfter)
 }
@@ -107,58 +108,28 @@ func untilLayout(layout, text string, now time.Time) time.Duration {
 	return at.Sub(now)
 }
 
-// clockTime reads hour, minute, "a" or "p", and a time zone ("" for ours).
-func clockTime(clock []string) (hour, minute int, where *time.Location, ok bool) {
-	hour, _ = strconv.Atoi(clock[0])
-	minute, _ = strconv.Atoi("0" + clock[1])
-	where = time.Local
-	if clock[3] != "" {
-		var err error
-		if where, err = time.LoadLocation(clock[3]); err != nil {
-			return 0, 0, nil, false
-		}
-	}
-	ok = hour >= 1 && hour <= 12 && minute <= 59
-	if hour %= 12; strings.EqualFold(clock[2], "p") {
-		hour += 12
-	}
-	return hour, minute, where, ok
-}
-
-// untilClock returns the time until the clock next shows the time that clockTime reads.
-func untilClock(clock []string, now time.Time) time.Duration {
-	hour, minute, where, ok := clockTime(clock)
-	if !ok {
+// untilClock returns the time until the clock shows a time: hour, minute ("" for the full hour), "a" or "p", and a time
+// zone ("" for ours). day is month, number and year, with "" for the next year that has the time ahead; a nil day is the
+// next one with the time ahead.
+func untilClock(day, clock []string, now time.Time) time.Duration {
+	where, err := time.LoadLocation(cmp.Or(clock[3], "Local"))
+	if err != nil {
 		return 0
 	}
+	const layout = "Jan 2 2006"
 	here := now.In(where)
-	at := time.Date(here.Year(), here.Month(), here.Day(), hour, minute, 0, 0, where)
-	if !at.After(now) {
-		at = at.AddDate(0, 0, 1)
+	days := []string{here.Format(layout), here.AddDate(0, 0, 1).Format(layout)}
+	if day != nil {
+		date := day[0] + " " + day[1] + " "
+		days = []string{date + cmp.Or(day[2], here.Format("2006")), date + cmp.Or(day[2], here.AddDate(1, 0, 0).Format("2006"))}
 	}
-	return at.Sub(now)
-}
-
-// untilDay returns the time until the clock shows that time on a day: month, number and year,
-// "" for the next such day.
-func untilDay(day, clock []string, now time.Time) time.Duration {
-	hour, minute, where, ok := clockTime(clock)
-	if !ok {
-		return 0
-	}
-	here := now.In(where)
-	of := func(year string) time.Time {
-		date, err := time.ParseInLocation("Jan 2 2006", strings.Join([]string{day[0], day[1], year}, " "), where)
-		if err != nil {
-			return now
+	var wait time.Duration
+	for _, date := range days {
+		at, err := time.ParseInLocation(layout+" 3:04PM", date+" "+clock[0]+":"+cmp.Or(clock[1], "00")+
+			strings.ToUpper(clock[2])+"M", where)
+		if err == nil && wait <= 0 {
+			wait = at.Sub(now)
 		}
-		return time.Date(date.Year(), date.Month(), date.Day(), hour, minute, 0, 0, where)
 	}
-	if day[2] != "" {
-		return of(day[2]).Sub(now)
-	}
-	if at := of(strconv.Itoa(here.Year())); !at.Before(now) {
-		return at.Sub(now)
-	}
-	return of(strconv.Itoa(here.Year() + 1)).Sub(now)
+	return wait
 }
