@@ -13,36 +13,20 @@ import (
 // set: an agent's commits must not start reviews.
 const DepthVar = "GIT_RUNR_DEPTH"
 
-// common are the variables that every command receives.
-var common = []string{"PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TMPDIR", "TZ"}
-
-// network are the variables for proxies and certificates; agents and package managers need them.
-var network = []string{
-	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
-	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
-}
-
-// toolchain are the variables by which builds find compilers, caches and packages.
-var toolchain = []string{
-	"GOPATH", "GOMODCACHE", "GOCACHE", "GOPROXY", "GONOPROXY", "GOFLAGS", "GONOSUMDB", "GONOSUMCHECK",
-	"GOSUMDB", "GOPRIVATE", "GOTOOLCHAIN", "GOROOT", "CARGO_HOME", "RUSTUP_HOME", "JAVA_HOME",
-	"NODE_PATH", "NVM_DIR", "PYTHONPATH", "VIRTUAL_ENV", "CI", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
-}
-
 // Environ returns the whole environment of an agent from base (KEY=VALUE, as os.Environ
 // returns it): PATH, HOME, LANG, LC_ALL, LC_CTYPE, TERM, TMPDIR, TZ and the names in
 // passthrough, nothing else. GIT_ variables are never copied, because those of a hook
 // point at another repository. Environ sets GIT_OPTIONAL_LOCKS, GIT_TERMINAL_PROMPT,
 // NO_COLOR and DepthVar itself. The result is sorted.
 func Environ(base, passthrough []string) []string {
-	allowed := slices.Concat(common, passthrough)
+	allowed := slices.Concat(withGroups("@common"), passthrough)
 	return environ(base, func(name string) bool { return slices.Contains(allowed, name) })
 }
 
 // CheckEnviron returns the environment of a check: that of an agent, and the variables of
 // toolchains, caches, proxies, npm, pip and uv.
 func CheckEnviron(base []string) []string {
-	allowed := slices.Concat(common, network, toolchain)
+	allowed := withGroups("@common", "@network", "@toolchain")
 	return environ(base, func(name string) bool {
 		tool := strings.HasPrefix(strings.ToLower(name), "npm_config_") || strings.HasPrefix(name, "PIP_") ||
 			strings.HasPrefix(name, "UV_")

@@ -103,9 +103,9 @@ func presetCalled(name string) *preset {
 	}
 	p := &preset{}
 	mustDecode(string(text), p)
-	p.Pass, p.SignIn.Vars = withGroups(p.Pass), withGroups(p.SignIn.Vars)
+	p.Pass, p.SignIn.Vars = withGroups(p.Pass...), withGroups(p.SignIn.Vars...)
 	for i, c := range p.Clouds {
-		p.Clouds[i].Vars = withGroups(c.Vars)
+		p.Clouds[i].Vars = withGroups(c.Vars...)
 	}
 	if p.EventsOf != "" {
 		p.Events = presetCalled(p.EventsOf).Events
@@ -123,7 +123,7 @@ func mustDecode(text string, into any) {
 }
 
 // withGroups replaces the names of groups by their variables.
-func withGroups(names []string) (all []string) {
+func withGroups(names ...string) (all []string) {
 	for _, name := range names {
 		if group, is := strings.CutPrefix(name, "@"); is {
 			all = append(all, variables()[group]...)
@@ -216,7 +216,7 @@ func (p *preset) arguments(ask Ask, own []string) []string {
 
 // passed returns the names of the variables to pass on from base.
 func (p *preset) passed(base []string) []string {
-	names := slices.Concat(p.Pass, network)
+	names := slices.Concat(p.Pass, withGroups("@network"))
 	for _, c := range p.Clouds {
 		if c.On != "" && lastValue(base, c.On) != "" {
 			names = append(append(names, c.On), c.Vars...)

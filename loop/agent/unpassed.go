@@ -13,7 +13,7 @@ var authWords = lazyre.Compile(
 // notPassed returns a hint about credentials that are set in base but were not passed to the
 // agent: those of its tool, or for a custom command those of any tool. "" if there are none.
 func notPassed(p *preset, name string, base, env []string) string {
-	names, clouds := withGroups([]string{"@providers", "@amazon", "@google", "@azure"}), []cloud(nil)
+	names, clouds := withGroups("@providers", "@amazon", "@google", "@azure"), []cloud(nil)
 	if p != nil {
 		names, clouds = nil, p.Clouds
 	}
