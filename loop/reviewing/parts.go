@@ -135,32 +135,27 @@ func pack(files []filePatch, limit, most int) *packer {
 	p := &packer{limit: limit, most: most, parts: []Part{{}}, unseen: map[string]int{}}
 	for _, f := range files {
 		p.headed = false
-		switch {
-		case p.full:
-		case f.size <= p.room(f):
-			p.put(f, f.hunks...)
-			continue
-		default:
-			p.next()
-		}
-		if f.size <= p.limit {
-			p.put(f, f.hunks...)
+		if f.size <= limit {
+			p.put(f, f.size, f.hunks...)
 			continue
 		}
+		p.next()
 		for _, h := range f.hunks {
-			p.hunk(f, h)
+			for _, piece := range p.cut(f, h) {
+				p.put(f, f.sizeWith(piece), piece)
+			}
 		}
 	}
 	return p
 }
 
-// room returns how many bytes of f fit into the newest part.
-func (p *packer) room(f filePatch) int {
-	room := p.limit - len(p.parts[len(p.parts)-1].Patch)
-	if p.headed {
-		room += len(f.head) // the part has the header already
+// sizeWith returns an upper bound for the bytes of the file's header and a hunk.
+func (f filePatch) sizeWith(h hunk) int {
+	size := len(f.head) + hunkHead + len(h.section)
+	for _, line := range h.lines {
+		size += len(line)
 	}
-	return room
+	return size
 }
 
 // next begins a new part, unless the newest is empty.
@@ -174,8 +169,14 @@ func (p *packer) next() {
 	}
 }
 
-// put adds hunks of f to the newest part.
-func (p *packer) put(f filePatch, hunks ...hunk) {
+// put adds hunks of f, of size bytes with the header of f, to the newest part or to a new one.
+func (p *packer) put(f filePatch, size int, hunks ...hunk) {
+	if p.headed {
+		size -= len(f.head)
+	}
+	if size > p.limit-len(p.parts[len(p.parts)-1].Patch) {
+		p.next()
+	}
 	changed := 0
 	for _, h := range hunks {
 		changed += h.changed()
@@ -197,47 +198,33 @@ func (p *packer) put(f filePatch, hunks ...hunk) {
 	part.Lines += changed
 }
 
-// hunk adds one hunk of a file that is larger than a part.
-func (p *packer) hunk(f filePatch, h hunk) {
-	size := len(f.head) + hunkHead + len(h.section)
-	for _, line := range h.lines {
-		size += len(line)
-	}
-	if size > p.room(f) && size <= p.limit {
-		p.next()
-	}
-	if size <= p.room(f) || p.full {
-		p.put(f, h)
-		return
-	}
-	p.lines(f, h)
-}
-
-// lines adds a hunk piece by piece.
-func (p *packer) lines(f filePatch, h hunk) {
-	overhead := len(f.head) + hunkHead + len(h.section)
-	piece, size := hunk{old: h.old, new: h.new, section: h.section}, overhead
-	flush := func() {
+// cut cuts a hunk of f into pieces that fit into a part, without lines that fit into none.
+func (p *packer) cut(f filePatch, h hunk) (pieces []hunk) {
+	piece := hunk{old: h.old, new: h.new, section: h.section}
+	size := f.sizeWith(piece)
+	end := func(section string) {
 		if len(piece.lines) > 0 {
-			p.put(f, piece)
+			pieces = append(pieces, piece)
 		}
-		piece, size = piece.below(h.section), overhead
+		piece = piece.below(section)
+		size = f.sizeWith(piece)
 	}
 	for _, line := range h.lines {
-		if len(line) > max(p.limit-overhead-hunkHead, hunkHead) {
-			flush()
+		if len(line) > max(p.limit-f.sizeWith(hunk{section: h.section})-hunkHead, hunkHead) {
+			end(h.section)
 			piece.lines = [][]byte{line}
 			p.unseen[f.path] += piece.changed()
 			piece = piece.below(fmt.Sprintf(" below a line of %d bytes, not shown", len(line)))
+			size = f.sizeWith(piece)
 			continue
 		}
-		if size+len(line) > p.room(f) {
-			flush()
-			p.next()
+		if size+len(line) > p.limit {
+			end(h.section)
 		}
 		piece.lines, size = append(piece.lines, line), size+len(line)
 	}
-	flush()
+	end(h.section)
+	return pieces
 }
 
 // split divides the change into parts of at most limits.MaxBytes, and updates the census to match them.
