@@ -3,14 +3,13 @@ package agent
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -24,37 +23,35 @@ import (
 const ACP = "acp"
 
 const (
-	// maxMessage is the longest message that the library reads.
+	// maxMessage is the longest message from the agent that is read.
 	maxMessage = 10<<20 - 1
 	// maxTalk is how many bytes an agent may write in one call, and so bounds what is kept of it.
 	maxTalk = 256 << 20
-	// maxAsked is how many of the agent's requests are handled at once.
+	// maxAsked is how many of the agent's requests may wait for an answer.
 	maxAsked = 64
 )
 
-// conversation is one call of an agent by ACP: a session, a prompt, an answer.
-//
-// event reads the agent's notifications itself, in order, as they arrive. Requests and
-// responses are passed to the library, whose own queue for notifications drops the
-// connection when it is full.
+// conversation is one call of an agent by ACP: a session, a prompt, an answer. We make one request at a time.
 type conversation struct {
 	ask  Ask // without the model if an argument of the command names it
 	form acpForm
 
-	mu      sync.Mutex // guards the fields below
-	heard   outcome
-	said    []byte            // the final message so far
-	refused *acp.RequestError // the newest response that was an error
-	result  json.RawMessage   // the newest response that was not an error
-	asking  string            // the id of the request that the agent has not answered, "" for none
-	message string            // the id of the current message
-	calls   map[string]called // by the id of the tool call
+	mu       sync.Mutex // guards the fields below
+	heard    outcome
+	said     []byte            // the final message so far
+	asking   string            // the id of the request that the agent has not answered, "" for none
+	requests int               // made so far
+	message  string            // the id of the current message
+	calls    map[string]called // by the id of the tool call
 
-	size  int64 // bytes that the agent wrote
-	in    *io.PipeReader
-	to    *io.PipeWriter
-	asked chan struct{} // a slot for each of its requests that is being handled
-	over  chan struct{} // closed when no request is handled any more
+	size     int64         // bytes that the agent wrote
+	answered chan message  // the response to our request
+	asked    chan message  // the agent's requests
+	gone     chan struct{} // closed when the agent writes nothing more, or nobody reads it
+	hung     sync.Once     // for closing gone
+	over     chan struct{} // closed when no request is handled any more
+	writing  sync.Mutex    // guards to
+	to       io.Writer     // the agent
 }
 
 // newConversation returns the conversation for ask. named is true if an argument of the command names the model.
@@ -65,10 +62,8 @@ func newConversation(ask Ask, named bool, form acpForm) *conversation {
 	if dir, err := filepath.Abs(ask.Dir); err == nil {
 		ask.Dir = dir
 	}
-	c := &conversation{ask: ask, form: form, calls: map[string]called{},
-		asked: make(chan struct{}, maxAsked), over: make(chan struct{})}
-	c.in, c.to = io.Pipe()
-	return c
+	return &conversation{ask: ask, form: form, calls: map[string]called{}, answered: make(chan message, 1),
+		asked: make(chan message, maxAsked), gone: make(chan struct{}), over: make(chan struct{})}
 }
 
 // message is one JSON-RPC message of either side.
@@ -103,27 +98,18 @@ func (c *conversation) event(line []byte) (show string, noise bool) {
 	}
 	if m.Method != "" {
 		select {
-		case c.asked <- struct{}{}:
+		case c.asked <- m:
 		case <-c.over:
-			return "", false
 		}
-	} else {
-		c.answered(m)
+		return "", false
 	}
-	_, _ = c.to.Write(append(bytes.Clone(line), '\n')) // fails when the conversation is over
-	return "", false
-}
-
-// answered keeps a response in case the agent exits right after it: the library then reports
-// either the response or the exit.
-func (c *conversation) answered(m message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if m.Error != nil {
-		c.refused = m.Error
-	} else if string(m.ID) == c.asking {
-		c.result, c.asking = m.Result, ""
+	if string(m.ID) == c.asking {
+		c.asking = ""
+		c.answered <- m
 	}
+	return "", false
 }
 
 // giveUp fails the conversation for a reason and ends it.
@@ -139,50 +125,32 @@ func (c *conversation) fail(why string) {
 }
 
 // hangUp ends the input from the agent.
-func (c *conversation) hangUp() { _ = c.to.Close() }
+func (c *conversation) hangUp() { c.hung.Do(func() { close(c.gone) }) }
 
-// answers writes messages to the agent; writing a response frees the slot of its request.
-type answers struct {
-	*conversation
-	to io.Writer
-}
-
-func (a answers) Write(line []byte) (int, error) {
-	var m message
-	known := json.Unmarshal(line, &m) == nil
-	if known && m.Method != "" && len(m.ID) > 0 { // requests are sent one at a time
-		a.mu.Lock()
-		a.asking = string(m.ID)
-		a.mu.Unlock()
-	}
-	n, err := a.to.Write(line)
-	if known && m.Method == "" {
-		<-a.asked
-	}
-	return n, err
-}
-
-// gate is a reader that blocks until open is closed.
-type gate struct {
-	open chan struct{}
-	io.Reader
-}
-
-func (g gate) Read(p []byte) (int, error) {
-	<-g.open
-	return g.Reader.Read(p)
+// send writes a message to the agent. An error means that the agent has exited, as the end of its output will show.
+func (c *conversation) send(m message) {
+	line, _ := json.Marshal(m) // of types that can be encoded
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	_, _ = c.to.Write(append(line, '\n'))
 }
 
 // talk runs the conversation until the agent's turn ends or cannot succeed any more, and
 // reports whether it ended well.
 func (c *conversation) talk(to io.Writer) bool {
-	g := gate{make(chan struct{}), c.in}
-	conn := acp.NewConnection(c.handle, answers{c, to}, g)
-	conn.SetLogger(slog.New(slog.DiscardHandler)) // before it reads, because no lock guards the logger
-	close(g.open)
-	err := c.promptTurn(conn)
+	c.to = to
+	go func() {
+		for {
+			select {
+			case m := <-c.asked:
+				c.send(c.handle(m))
+			case <-c.over:
+				return
+			}
+		}
+	}()
+	err := c.promptTurn()
 	close(c.over)
-	_ = c.in.Close()                            // so that later lines of the agent do not block
 	if err != nil && !errors.Is(err, errLost) { // the end of the command explains errLost
 		c.fail(err.Error())
 	}
@@ -210,7 +178,7 @@ type opened struct {
 }
 
 // promptTurn makes all requests: initialize, open a session, choose model and mode, prompt.
-func (c *conversation) promptTurn(conn *acp.Connection) error {
+func (c *conversation) promptTurn() error {
 	var hello struct {
 		Version int `json:"protocolVersion"`
 		Auth    []struct {
@@ -218,7 +186,7 @@ func (c *conversation) promptTurn(conn *acp.Connection) error {
 			Description string `json:"description"`
 		} `json:"authMethods"`
 	}
-	if err := c.request(conn, acp.AgentMethodInitialize, acp.InitializeRequest{
+	if err := c.request(acp.AgentMethodInitialize, acp.InitializeRequest{
 		ProtocolVersion: acp.ProtocolVersionNumber,
 		ClientInfo:      &acp.Implementation{Name: "git-runr", Version: "1"},
 		ClientCapabilities: acp.ClientCapabilities{
@@ -231,7 +199,7 @@ func (c *conversation) promptTurn(conn *acp.Connection) error {
 		return fmt.Errorf("it speaks version %d of the Agent Client Protocol, not %d", hello.Version,
 			acp.ProtocolVersionNumber)
 	}
-	err := c.promptInSession(conn)
+	err := c.promptInSession()
 	if refused := (refusedError{}); errors.As(err, &refused) && refused.Code == authRequired {
 		var ways []string
 		for _, way := range hello.Auth {
@@ -243,34 +211,34 @@ func (c *conversation) promptTurn(conn *acp.Connection) error {
 }
 
 // promptInSession opens a session, chooses its model and mode, and prompts in it.
-func (c *conversation) promptInSession(conn *acp.Connection) error {
+func (c *conversation) promptInSession() error {
 	var session opened
 	request := acp.NewSessionRequest{Cwd: c.ask.Dir, McpServers: []acp.McpServer{}, Meta: claudeOptions(c.ask.Role)}
-	if err := c.request(conn, acp.AgentMethodSessionNew, request, &session); err != nil {
+	if err := c.request(acp.AgentMethodSessionNew, request, &session); err != nil {
 		return err
 	}
 	if session.ID == "" {
 		return errors.New("it opened no session")
 	}
-	if err := c.choose(conn, session); err != nil {
+	if err := c.choose(session); err != nil {
 		return err
 	}
-	if err := c.askFirst(conn, session); err != nil {
+	if err := c.askFirst(session); err != nil {
 		return err
 	}
-	return c.prompt(conn, session.ID)
+	return c.prompt(session.ID)
 }
 
 const authRequired = -32000
 
 // choose sets the session's model to the requested one.
-func (c *conversation) choose(conn *acp.Connection, session opened) error {
+func (c *conversation) choose(session opened) error {
 	if c.ask.Model == "" {
 		return nil
 	}
 	for _, option := range session.Options {
 		if cmp.Or(option.Category, option.ID) == "model" {
-			return c.request(conn, acp.AgentMethodSessionSetConfigOption,
+			return c.request(acp.AgentMethodSessionSetConfigOption,
 				map[string]any{"sessionId": session.ID, "configId": option.ID, "value": c.ask.Model}, nil)
 		}
 	}
@@ -279,14 +247,14 @@ func (c *conversation) choose(conn *acp.Connection, session opened) error {
 			"unknown model %q: it accepts no choice of model; set it in the agent's own configuration, or with args",
 			c.ask.Model)
 	}
-	return c.request(conn, acp.AgentMethodSessionSetModel,
+	return c.request(acp.AgentMethodSessionSetModel,
 		map[string]any{"sessionId": session.ID, "modelId": c.ask.Model}, nil)
 }
 
 // prompt sends the prompt and waits until the agent's turn ends.
-func (c *conversation) prompt(conn *acp.Connection, id acp.SessionId) error {
+func (c *conversation) prompt(id acp.SessionId) error {
 	var done turned
-	err := c.request(conn, acp.AgentMethodSessionPrompt,
+	err := c.request(acp.AgentMethodSessionPrompt,
 		acp.PromptRequest{SessionId: id, Prompt: []acp.ContentBlock{acp.TextBlock(c.ask.Prompt)}}, &done)
 	if err != nil {
 		return err
@@ -339,49 +307,37 @@ func (e turned) usage() spend.Usage {
 
 // request sends a request and decodes the result into into. It records the method while it waits.
 // The error is errLost if the agent exited without an answer.
-func (c *conversation) request(conn *acp.Connection, method string, params, into any) error {
-	c.waits(method)
-	raw, err := acp.SendRequest[json.RawMessage](conn, context.Background(), method, params)
+func (c *conversation) request(method string, params, into any) error {
+	body, err := json.Marshal(params)
 	if err != nil {
-		if raw = c.unheard(); raw == nil {
-			return c.refusal()
+		return err
+	}
+	c.mu.Lock()
+	c.requests++
+	id := strconv.Itoa(c.requests)
+	c.asking, c.heard.waits = id, method
+	c.mu.Unlock()
+	c.send(message{Version: "2.0", ID: json.RawMessage(id), Method: method, Params: body})
+	var m message
+	select {
+	case m = <-c.answered:
+	case <-c.gone:
+		select {
+		case m = <-c.answered: // just before it exited
+		default:
+			return errLost
 		}
 	}
-	c.waits("")
-	if into == nil {
-		return nil
+	c.mu.Lock()
+	c.heard.waits = ""
+	c.mu.Unlock()
+	if m.Error != nil {
+		return refusedError{m.Error}
 	}
-	if len(raw) == 0 || json.Unmarshal(raw, into) != nil {
-		return fmt.Errorf("it answered %s with %q", method, visible(string(raw)))
+	if into != nil && (len(m.Result) == 0 || json.Unmarshal(m.Result, into) != nil) {
+		return fmt.Errorf("it answered %s with %q", method, visible(string(m.Result)))
 	}
 	return nil
-}
-
-func (c *conversation) waits(method string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.heard.waits = method
-}
-
-// unheard returns the result of a request that the agent answered just before it exited, or nil.
-func (c *conversation) unheard() json.RawMessage {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.asking != "" {
-		return nil
-	}
-	return c.result
-}
-
-// refusal returns why a request has no result.
-func (c *conversation) refusal() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.refused == nil {
-		return errLost
-	}
-	c.heard.waits = ""
-	return refusedError{c.refused}
 }
 
 // refusedError is an error response, in the agent's words.

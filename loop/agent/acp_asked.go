@@ -2,7 +2,6 @@ package agent
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,21 +23,24 @@ var (
 	errReads   = errors.New("a reviewer must not write")
 )
 
-// handle answers the agent's requests. There is no terminal; all other methods are unknown.
-func (c *conversation) handle(_ context.Context, method string, params json.RawMessage) (any, *acp.RequestError) {
-	switch method {
+// handle answers a request of the agent. There is no terminal; all other methods are unknown.
+func (c *conversation) handle(m message) (response message) {
+	response.Version, response.ID = m.Version, m.ID
+	switch m.Method {
 	case acp.ClientMethodSessionRequestPermission:
-		return answerTo(params, c.permit)
+		response.Result, response.Error = answerTo(m.Params, c.permit)
 	case acp.ClientMethodFsReadTextFile:
-		return answerTo(params, c.readFile)
+		response.Result, response.Error = answerTo(m.Params, c.readFile)
 	case acp.ClientMethodFsWriteTextFile:
-		return answerTo(params, c.writeFile)
+		response.Result, response.Error = answerTo(m.Params, c.writeFile)
+	default:
+		response.Error = acp.NewMethodNotFound(m.Method)
 	}
-	return nil, acp.NewMethodNotFound(method)
+	return response
 }
 
 // answerTo decodes params and calls answer with them.
-func answerTo[P, R any](params json.RawMessage, answer func(P) (R, error)) (any, *acp.RequestError) {
+func answerTo[P, R any](params json.RawMessage, answer func(P) (R, error)) (json.RawMessage, *acp.RequestError) {
 	var p P
 	if err := json.Unmarshal(params, &p); err != nil {
 		return nil, acp.NewInvalidParams(err.Error())
@@ -50,7 +52,8 @@ func answerTo[P, R any](params json.RawMessage, answer func(P) (R, error)) (any,
 	if err != nil {
 		return nil, &acp.RequestError{Code: -32600, Message: err.Error()}
 	}
-	return r, nil
+	result, _ := json.Marshal(r) // a type of the protocol
+	return result, nil
 }
 
 // notFound is the error code by which an agent knows that it may create the file.

@@ -23,7 +23,7 @@ func claudeOptions(role Role) map[string]any {
 // askFirst selects a mode in which the agent asks its client before it acts, if it offers modes: in some, a model
 // decides instead. Modes are known by name only, so a reviewer without a known mode is refused. A proven preset
 // asks, or its arguments keep it from writing.
-func (c *conversation) askFirst(conn *acp.Connection, session opened) error {
+func (c *conversation) askFirst(session opened) error {
 	asking := []string{"default", "ask"}
 	if c.ask.Role != Implementer {
 		asking = append(asking, "read-only", "plan")
@@ -40,10 +40,10 @@ func (c *conversation) askFirst(conn *acp.Connection, session opened) error {
 		return fmt.Errorf("as a reviewer it would act without asking: it is in mode %q, and offers %s", visible(current),
 			visible(strings.Join(offered, ", ")))
 	case option != "":
-		return c.request(conn, acp.AgentMethodSessionSetConfigOption,
+		return c.request(acp.AgentMethodSessionSetConfigOption,
 			map[string]any{"sessionId": session.ID, "configId": option, "value": asking[at]}, nil)
 	}
-	return c.request(conn, acp.AgentMethodSessionSetMode,
+	return c.request(acp.AgentMethodSessionSetMode,
 		acp.SetSessionModeRequest{SessionId: session.ID, ModeId: acp.SessionModeId(asking[at])}, nil)
 }
 
