@@ -294,12 +294,14 @@ func valuesAt(value any, at string) []any {
 	return values
 }
 
-// valueAt returns the value at a path without *, or nil.
+// valueAt returns the value at a path without *, or nil. The path may end in " where " and a condition, PATH=TEXT.
 func valueAt(value any, at string) any {
-	if at == "" {
+	at, condition, _ := strings.Cut(at, " where ")
+	of, want, _ := strings.Cut(condition, "=")
+	if at == "" || condition != "" && wordsOf(valueAt(value, of)) != strings.TrimSpace(want) {
 		return nil
 	}
-	for name := range strings.SplitSeq(at, ".") {
+	for name := range strings.SplitSeq(strings.TrimSpace(at), ".") {
 		switch in := value.(type) {
 		case map[string]any:
 			value = in[name]

@@ -3,7 +3,6 @@ package agent
 import (
 	"bytes"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -74,12 +73,10 @@ func (l *lines) flush() {
 }
 
 // progress passes the newest line to a function on a goroutine of its own, so that a slow
-// terminal never slows a command.
+// terminal never slows a command. Only one goroutine at a time may call put.
 type progress struct {
-	mu    sync.Mutex
-	line  string
-	fresh chan struct{}
-	done  chan struct{}
+	newest chan string
+	done   chan struct{}
 }
 
 // newProgress returns nil, whose methods do nothing, if onLine is nil.
@@ -87,13 +84,11 @@ func newProgress(onLine func(string)) *progress {
 	if onLine == nil {
 		return nil
 	}
-	p := &progress{fresh: make(chan struct{}, 1), done: make(chan struct{})}
+	p := &progress{newest: make(chan string, 1), done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
-		for range p.fresh {
-			if line := p.take(); line != "" {
-				onLine(line)
-			}
+		for line := range p.newest {
+			onLine(line)
 		}
 	}()
 	return p
@@ -107,29 +102,18 @@ func (p *progress) put(line []byte) {
 	if text == "" {
 		return
 	}
-	p.mu.Lock()
-	p.line = text
-	p.mu.Unlock()
 	select {
-	case p.fresh <- struct{}{}:
-	default: // a line is waiting already; the listener will find the new one
+	case <-p.newest: // nobody will see this line
+	default:
 	}
-}
-
-// take returns the newest line once, then "".
-func (p *progress) take() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	line := p.line
-	p.line = ""
-	return line
+	p.newest <- text
 }
 
 func (p *progress) close() {
 	if p == nil {
 		return
 	}
-	close(p.fresh)
+	close(p.newest)
 	<-p.done
 }
 

@@ -34,7 +34,7 @@ func (o Own) preset() *preset {
 func (o Own) answer(stdout []byte) Answer {
 	text, found := "", false
 	for _, value := range jsonValues(stdout) {
-		if at, is := lookAt(value, o.Answer); is {
+		if at := valueAt(value, o.Answer); at != nil {
 			text, found = wordsOf(at), true
 		}
 	}
@@ -52,15 +52,11 @@ func (o Own) usage(stdout []byte) (u spend.Usage) {
 	if len(o.Usage) == 0 {
 		return u
 	}
+	places := usageEvent{Input: words{o.Usage["input"]}, Cached: o.Usage["cached"], Output: words{o.Usage["output"]},
+		Cost: o.Usage["cost"]}
 	for _, value := range jsonValues(stdout) {
-		number := func(of string) float64 {
-			at, _ := lookAt(value, o.Usage[of])
-			return numberOf(at)
-		}
-		u = u.Add(spend.Usage{
-			Input: int64(number("input")), Cached: int64(number("cached")), Output: int64(number("output")),
-			Cost: number("cost"),
-		})
+		used, _ := places.usage(value)
+		u = u.Add(used)
 	}
 	return u
 }
@@ -78,19 +74,6 @@ func jsonValues(output []byte) (values []any) {
 		_, output, _ = bytes.Cut(output, []byte("\n"))
 	}
 	return values
-}
-
-// lookAt returns the value at a path within value, if the path's condition holds.
-func lookAt(value any, path string) (at any, found bool) {
-	path, condition, _ := strings.Cut(path, " where ")
-	if condition != "" {
-		of, want, _ := strings.Cut(condition, "=")
-		if is, _ := lookAt(value, strings.TrimSpace(of)); wordsOf(is) != strings.TrimSpace(want) {
-			return nil, false
-		}
-	}
-	at = valueAt(value, strings.TrimSpace(path))
-	return at, at != nil
 }
 
 // answersInJSON reports whether a custom command answers in JSON although Own.Answer is not set.

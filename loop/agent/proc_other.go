@@ -18,25 +18,8 @@ func sessionOf(int) (int, error) { return 0, errors.ErrUnsupported }
 
 // The functions below are never reached.
 
-func endWithUs(*syscall.SysProcAttr) {}
-
 func closeOnExec(int) {}
 
 func signalName(s syscall.Signal) string { return s.String() }
 
-type family struct{}
-
-func newFamily(int, string, bool) *family { return nil }
-
-func (*family) noted() noted { return noted{} }
-
-func leftFamily(noted) *family { return nil }
-
-func belongs(noted) bool { return false }
-
 func (*family) signal(syscall.Signal) int { return 0 }
-
-func (*family) signalGroup(syscall.Signal) int { return 0 }
-
-// AdoptOrphans does nothing here.
-func AdoptOrphans() {}
