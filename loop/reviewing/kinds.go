@@ -21,18 +21,17 @@ func KindNames() []string {
 	return each.Of(files, func(f fs.DirEntry) string { return strings.TrimSuffix(f.Name(), ".md") })
 }
 
-// writeKind writes what a review of one kind looks for. The program's own text is an instruction; the text of a request
+// kindText returns what a review of one kind looks for. The program's own text is an instruction; the text of a request
 // is quoted like everything that others wrote.
-func writeKind(b *strings.Builder, p record.Panel) {
+func kindText(p record.Panel) string {
 	if p.Kind == "" {
-		return
+		return ""
 	}
-	b.WriteString("\nThis is a review of one kind: " + safetext.Line(p.Kind) +
-		". Report only faults of this kind: other reviews look for the rest. Your verdict is about this kind alone.\n")
+	lead := "\nThis is a review of one kind: " + safetext.Line(p.Kind) +
+		". Report only faults of this kind: other reviews look for the rest. Your verdict is about this kind alone.\n"
 	if p.KindPrompt != "" {
-		WriteBlock(b, "what_this_kind_looks_for", safetext.Quote(p.KindPrompt))
-		return
+		return lead + tagged("what_this_kind_looks_for", safetext.Quote(p.KindPrompt))
 	}
 	text, _ := kinds.ReadFile("kinds/" + p.Kind + ".md")
-	b.WriteString("Look for:\n" + string(text))
+	return lead + "Look for:\n" + string(text)
 }
