@@ -67,5 +67,6 @@ func (t ToldText) Between(nonce string, lead ...string) string {
 	if t.Used.Told > 0 {
 		text += fmt.Sprintf("They are too long: the first %d of %d bytes are shown.\n", t.Used.Told, t.Used.Bytes)
 	}
-	return text + fmt.Sprintf("----- BEGIN INSTRUCTIONS %s -----\n%s\n----- END INSTRUCTIONS %s -----\n", nonce, t.text, nonce)
+	return text + fmt.Sprintf("----- BEGIN INSTRUCTIONS %s -----\n%s\n----- END INSTRUCTIONS %s -----\n", nonce, t.text,
+		nonce)
 }

@@ -62,6 +62,7 @@ func Prompts(files fs.FS) func() *template.Template {
 			"answer_form": reply.ReviewOutputInstructions, "checks": formatChecks, "count": prose.Count,
 			"findings": FormatFindings, "hanging": prose.Hanging, "indent": prose.Indent, "join": strings.Join,
 			"kind": kindText, "line": safetext.Line, "lines_of": oneEach, "names": prose.Names, "quote": safetext.Quote,
+			"next":     func(i int) int { return i + 1 },
 			"patch":    func(patch []byte) string { return strings.TrimRight(string(patch), "\n") },
 			"severity": SeverityTitle, "steps": func() string { return reply.ReviewSteps }, "tagged": tagged, "words": words,
 		}).ParseFS(files, "prompts/*.md"))
