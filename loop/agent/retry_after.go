@@ -109,8 +109,8 @@ func untilLayout(layout, text string, now time.Time) time.Duration {
 }
 
 // untilClock returns the time until the clock shows a time: hour, minute ("" for the full hour), "a" or "p", and a time
-// zone ("" for ours). day is month, number and year, with "" for the next year that has the time ahead; a nil day is the
-// next one with the time ahead.
+// zone ("" for ours). day is month, number and year, with "" for the next year that has the time ahead; a nil day is
+// the next one with the time ahead.
 func untilClock(day, clock []string, now time.Time) time.Duration {
 	where, err := time.LoadLocation(cmp.Or(clock[3], "Local"))
 	if err != nil {
@@ -120,8 +120,8 @@ func untilClock(day, clock []string, now time.Time) time.Duration {
 	here := now.In(where)
 	days := []string{here.Format(layout), here.AddDate(0, 0, 1).Format(layout)}
 	if day != nil {
-		date := day[0] + " " + day[1] + " "
-		days = []string{date + cmp.Or(day[2], here.Format("2006")), date + cmp.Or(day[2], here.AddDate(1, 0, 0).Format("2006"))}
+		date, next := day[0]+" "+day[1]+" ", here.AddDate(1, 0, 0)
+		days = []string{date + cmp.Or(day[2], here.Format("2006")), date + cmp.Or(day[2], next.Format("2006"))}
 	}
 	var wait time.Duration
 	for _, date := range days {
