@@ -113,20 +113,6 @@ func (m manifest) gained(f File) int {
 	return 0
 }
 
-// textRules match code and shell commands made from a text that is not entirely in the line.
-var textRules = sync.OnceValue(func() map[string]ruleSet {
-	runs := func(pattern string) lineRule {
-		return lineRule{regexp.MustCompile(pattern), "a text is run as code or as a command",
-			"call what is meant, with its arguments apart", gradeText}
-	}
-	return map[string]ruleSet{
-		"python": {[]string{"eval", "system", "popen"}, []lineRule{runs(`(?:^|[^.\w])(?:eval|os\.system|os\.popen)\(`)}},
-		"js":     {[]string{"eval", "Function"}, []lineRule{runs(`(?:^|[^.\w$])(?:eval|new Function)\(`)}},
-		"php": {[]string{"eval", "shell_exec", "system", "passthru"},
-			[]lineRule{runs(`(?:^|[^>:\w$])(?:eval|shell_exec|system|passthru)\(`)}},
-	}
-})
-
 var wholeText = lazy(`^\s*(?:["'][^"']*["']\s*)?\)`)
 
 // gradeText accepts a text that is entirely in the line, and the definition of a function of that name.

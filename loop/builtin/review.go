@@ -125,13 +125,8 @@ func (in Input) reviewFile(ctx context.Context, f File) []reply.Finding {
 }
 
 func reviewCode(f File, k kind, lang *syntax.Language, lines []codeLine) []reply.Finding {
-	found := debugLines(f, k, lang, lines)
-	found = append(found, lineRules("stub", stubRules()[lang.ID], f, k, lines)...)
-	found = append(found, workComments(f, k, lines)...)
-	found = append(found, lineRules("code-from-text", textRules()[lang.ID], f, k, lines)...)
+	found := append(matchLines(f, k, lang, lines), workComments(f, k, lines)...)
 	found = append(found, sqlFromText(f, k, lang, lines)...)
-	found = append(found, lineRules("focused-test", focusRules()[lang.ID], f, k, lines)...)
-	found = append(found, lineRules("skipped-test", skipRules()[lang.ID], f, k, lines)...)
 	return append(found, loremIpsum(f, k)...)
 }
 

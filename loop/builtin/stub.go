@@ -1,39 +1,11 @@
 package builtin
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/git-runr/git-runr/loop/reply"
 )
-
-// stubRules returns the rules for unfinished code, by language id.
-var stubRules = sync.OnceValue(func() map[string]ruleSet {
-	rule := func(pattern string, grade func(lineMatch) reply.Severity) lineRule {
-		return lineRule{regexp.MustCompile(pattern), "it is not implemented", "implement it, or leave it out of this change",
-			grade}
-	}
-	says := func(pattern string) lineRule { return rule(pattern, gradeSaysStub) }
-	is := func(pattern string) lineRule { return rule(pattern, nil) }
-	return map[string]ruleSet{
-		"go": {[]string{"panic"}, []lineRule{says(`\bpanic\(`),
-			says(`\bpanic\((?:fmt\.Sprintf|errors\.New|fmt\.Errorf)\(`)}},
-		"js": {[]string{"throw"}, []lineRule{says(`\bthrow\s+(?:new\s+)?\w*Error\(`)}},
-		"java": {[]string{"throw", "TODO"}, []lineRule{says(`\bthrow\s+(?:new\s+)?\w+(?:Exception|Error)\(`),
-			is(`(?:^|[={]|\breturn|->)\s*TODO\(`)}},
-		"csharp": {[]string{"throw"}, []lineRule{is(`\bthrow\s+new\s+NotImplementedException\(`)}},
-		"rust":   {[]string{"unimplemented", "todo"}, []lineRule{is(`\b(?:unimplemented|todo)!\(`)}},
-		"python": {[]string{"raise"}, []lineRule{rule(`\braise\s+NotImplementedError\b`, gradePython)}},
-		"ruby":   {[]string{"raise"}, []lineRule{says(`\braise\b(?:\s*\(?\s*NotImplementedError\s*,)?`)}},
-		"php":    {[]string{"throw"}, []lineRule{says(`\bthrow\s+new\s+\\?\w*Exception\(`)}},
-		"swift":  {[]string{"fatalError"}, []lineRule{says(`\bfatalError\(`)}},
-		"dart":   {[]string{"throw"}, []lineRule{is(`\bthrow\s+(?:new\s+)?UnimplementedError\(`)}},
-		"elixir": {[]string{"raise"}, []lineRule{says(`\braise\b`)}},
-		"c":      {[]string{"throw", "abort"}, []lineRule{says(`\bthrow\s+std::\w+\(`), says(`\babort\(`)}},
-	}
-})
 
 var (
 	stubWords = lazy(
@@ -137,39 +109,6 @@ func workComment(l codeLine) (reply.Severity, string) {
 	}
 	return reply.Note, "a " + word + " comment is added"
 }
-
-// focusRules match tests that hide other tests; skipRules match disabled tests.
-var focusRules = sync.OnceValue(func() map[string]ruleSet {
-	focus := func(pattern string) lineRule {
-		return lineRule{pattern: regexp.MustCompile(pattern), issue: "a focused test hides all others",
-			fix: "remove the focus"}
-	}
-	return map[string]ruleSet{
-		"js": {[]string{".only", "fdescribe", "fit("},
-			[]lineRule{focus(`(?:^|[\s;({])(?:it|test|describe|context|suite)\.only(?:\.each)?[(` + "`" +
-				`]|^\s*(?:fdescribe|fit)\(\s*["'` + "`" + `]`)}},
-		"ruby": {[]string{"fdescribe", "fcontext", "fit", "focus"},
-			[]lineRule{focus(`^\s*(?:fdescribe|fcontext|fit)\s+["']|,\s*(?:focus:\s*true|:focus)\b`)}},
-	}
-})
-
-var skipRules = sync.OnceValue(func() map[string]ruleSet {
-	skip := func(pattern string, grade func(lineMatch) reply.Severity) lineRule {
-		return lineRule{regexp.MustCompile(pattern), "a test is switched off",
-			"repair it, or say why and where that is tracked", grade}
-	}
-	return map[string]ruleSet{
-		"js": {[]string{".skip", "xit", "xtest", "xdescribe"},
-			[]lineRule{skip(`(?:^|[\s;({])(?:it|test|describe|context|suite)\.skip\(\s*["'`+"`"+
-				`]|^\s*(?:xit|xtest|xdescribe)\(\s*["'`+"`"+`]`, gradeSkip)}},
-		"go": {[]string{".Skip"}, []lineRule{skip(`\b[tb]\.Skipf?\(`, gradeGoSkip)}},
-		"python": {[]string{"mark.skip", "unittest.skip"}, []lineRule{
-			skip(`^\s*@pytest\.mark\.skip(?:\(\))?\s*$`, gradeSkip), skip(`^\s*@unittest\.skip\(`, gradeGoSkip),
-		}},
-		"rust": {[]string{"#[ignore"}, []lineRule{skip(`^\s*#\[ignore\]`, gradeUnsaid)}},
-		"java": {[]string{"@Disabled", "@Ignore"}, []lineRule{skip(`^\s*@(?:Disabled|Ignore)\s*$`, gradeUnsaid)}},
-	}
-})
 
 var laterWords = lazy(`(?i)^\W*(?:todo|fixme|wip|broken|temporar(?:y|ily))\b(\([^)]+\))?`)
 

@@ -1,0 +1,102 @@
+package builtin
+
+import (
+	_ "embed" // rules.toml
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/syntax"
+)
+
+//go:embed rules.toml
+var rulesTOML string
+
+// lineRule is a rule of rules.toml for one language.
+type lineRule struct {
+	name, issue, fix string
+	words            []string
+	grade            grade // nil: a match is a warning
+	pattern          func() *regexp.Regexp
+}
+
+// grade decides the severity of a match; "" means no finding.
+type grade func(lineMatch) reply.Severity
+
+// lineRules returns the rules by the language's id; the table is read at its first use.
+var lineRules = sync.OnceValue(func() map[string][]lineRule {
+	var table struct {
+		Rules []struct {
+			Name, Issue, Fix, Grade string
+			Words                   []string
+			Patterns                map[string]string
+		}
+	}
+	if _, err := toml.Decode(rulesTOML, &table); err != nil {
+		panic("rules.toml: " + err.Error()) // a test loads the file
+	}
+	grades := map[string]grade{
+		"built-in print": gradeBuiltInPrint, "print": gradePrint, "print of the stack": gradePrintStack,
+		"console": gradeConsole, "tracing": gradeTracing,
+		"says so": gradeSaysStub, "NotImplementedError": gradePython, "text": gradeText,
+		"skip": gradeSkip, "skip with a reason": gradeGoSkip, "skip without a reason": gradeUnsaid,
+	}
+	rules := map[string][]lineRule{}
+	for _, r := range table.Rules {
+		for id, pattern := range r.Patterns {
+			rules[id] = append(rules[id], lineRule{r.Name, r.Issue, r.Fix, r.Words, grades[r.Grade], lazy(pattern)})
+		}
+	}
+	return rules
+})
+
+type lineMatch struct {
+	file  File
+	shown []codeLine // all lines that the diff shows
+	lines []codeLine // up to and including the matching line
+	rest  string     // raw text after the match
+	start int        // offset of the match in the line
+}
+
+func (m lineMatch) line() codeLine { return m.lines[len(m.lines)-1] }
+
+// maxCodeLine is the length in bytes above which a line is taken for data or minified code.
+const maxCodeLine = 1000
+
+// matchLines applies the rules to the added lines; each line gives at most one finding per rule name.
+func matchLines(f File, k kind, lang *syntax.Language, lines []codeLine) []reply.Finding {
+	inDebugger := strings.Contains(strings.ToLower(f.Path), "debug")
+	var found []reply.Finding
+	for i, l := range lines {
+		if !l.added || len(l.Text) > maxCodeLine {
+			continue
+		}
+		name := ""
+		for _, r := range lineRules()[lang.ID] {
+			if r.name == name || !containsAny(l.code, r.words) || r.name == "debug" && inDebugger {
+				continue
+			}
+			at := r.pattern().FindStringIndex(l.code)
+			if at == nil {
+				continue
+			}
+			severity := reply.Warning
+			if r.grade != nil {
+				severity = r.grade(lineMatch{file: f, shown: lines, lines: lines[:i+1], rest: l.Text[at[1]:], start: at[0]})
+			}
+			if severity == "" {
+				continue
+			}
+			if k.fixture && r.name != "focused-test" && r.name != "skipped-test" {
+				severity = reply.Note
+			}
+			found = append(found, reply.Finding{Severity: severity, File: f.Path, Line: l.Number, Issue: r.issue, Fix: r.fix,
+				Rule: r.name})
+			name = r.name
+		}
+	}
+	return found
+}
