@@ -5,8 +5,11 @@ import (
 	_ "embed" // the table of languages
 	"encoding/json"
 	"path"
+	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
 
 // quote is a kind of string literal.
@@ -44,11 +47,13 @@ type Language struct {
 	WordKeys      string // text that makes the word before it a key, at the start of a line
 	Units         bool   // numbers may end in a per cent sign
 	Regexps       bool   // /…/ may be a literal
+	// Head is a pattern for the start of a line: its first group is of the kind HeadKind, its second is a string.
+	Head, HeadKind string
 
 	rawString func(rest string) (openText, int)
 	heredoc   func(*Scanner, *openText) bool
-	lineStart func(*Scanner) // called at the start of each line
-	scan      func(*Scanner) // replaces all of the above
+	head      func() *regexp.Regexp // Head; nil if it is empty
+	scan      func(*Scanner)        // replaces all of the above
 
 	once  sync.Once
 	table map[string]Kind
@@ -79,13 +84,15 @@ var languages = sync.OnceValue(func() map[string]*Language {
 	}
 	for id, l := range all {
 		l.ID = id
+		if l.Head != "" {
+			l.head = lazyre.Compile(l.Head)
+		}
 	}
 	all["rust"].rawString = rustRaw
-	all["c"].rawString, all["c"].lineStart = cppRaw, preprocessor
+	all["c"].rawString = cppRaw
 	for _, id := range []string{"php", "ruby", "shell"} {
 		all[id].heredoc = heredoc
 	}
-	all["toml"].lineStart, all["docker"].lineStart, all["make"].lineStart = sectionName, instruction, targetName
 	all["markup"].scan, all["markdown"].scan = markup, markdownSource
 	return all
 })
@@ -181,57 +188,6 @@ func heredoc(s *Scanner, open *openText) bool {
 	}
 	s.emit(String, end)
 	return true
-}
-
-// preprocessor marks a C directive.
-func preprocessor(s *Scanner) {
-	body := strings.TrimLeft(s.src, " \t")
-	name, ok := strings.CutPrefix(body, "#")
-	if !ok {
-		return
-	}
-	name = strings.TrimLeft(name, " \t")
-	size := 0
-	for size < len(name) && IsWordByte(name[size]) {
-		size++
-	}
-	end := len(s.src) - len(name) + size
-	s.emit(Plain, len(s.src)-len(body))
-	s.emit(Keyword, end)
-	if after := strings.TrimLeft(s.src[end:], " \t"); strings.HasPrefix(after, "<") && strings.Contains(after, ">") {
-		s.emit(Plain, len(s.src)-len(after))
-		s.emit(String, len(s.src)-len(after)+strings.Index(after, ">")+1)
-	}
-}
-
-// sectionName marks "[name]" of an INI or TOML file.
-func sectionName(s *Scanner) {
-	if strings.HasPrefix(s.src, "[") {
-		if end := strings.LastIndexByte(s.src, ']'); end > 0 && !strings.Contains(s.src[:end], "#") {
-			s.emit(Heading, end+1)
-		}
-	}
-}
-
-// instruction marks the first word of a line in a Dockerfile.
-func instruction(s *Scanner) {
-	body := strings.TrimLeft(s.src, " \t")
-	word, _, _ := strings.Cut(body, " ")
-	if word != "" && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
-		s.emit(Plain, len(s.src)-len(body))
-		s.emit(Keyword, len(s.src)-len(body)+len(word))
-	}
-}
-
-// targetName marks "name:" in a Makefile.
-func targetName(s *Scanner) {
-	if s.src == "" || isBlank(s.src[0]) || s.src[0] == '#' {
-		return
-	}
-	if i := strings.IndexAny(s.src, ":="); i > 0 && s.src[i] == ':' && !strings.HasPrefix(s.src[i:], ":=") &&
-		!strings.ContainsAny(s.src[:i], "#$") {
-		s.emit(Heading, i)
-	}
 }
 
 // markup scans HTML and XML: comments, tags, attributes and their values.

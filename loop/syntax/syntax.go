@@ -139,8 +139,8 @@ func (s *Scanner) endOf(open *openText) int {
 
 // code scans a line of a programming language.
 func (s *Scanner) code() {
-	if s.lang.lineStart != nil && s.at == 0 {
-		s.lang.lineStart(s)
+	if s.lang.head != nil && s.at == 0 {
+		s.head()
 	}
 	var heredoc openText
 	for s.at < len(s.src) {
@@ -154,6 +154,20 @@ func (s *Scanner) code() {
 	}
 	if s.open.close == "" && heredoc.close != "" {
 		s.open = heredoc
+	}
+}
+
+// head marks the start of a line that the language's head pattern matches.
+func (s *Scanner) head() {
+	at := s.lang.head().FindStringSubmatchIndex(s.src)
+	if at == nil {
+		return
+	}
+	s.emit(Plain, at[2])
+	s.emit(Kind(s.lang.HeadKind[0]), at[3])
+	if len(at) > 4 && at[4] >= 0 {
+		s.emit(Plain, at[4])
+		s.emit(String, at[5])
 	}
 }
 
