@@ -12,6 +12,7 @@ import (
 
 	"github.com/git-runr/git-runr/loop/internal/markdown"
 	"github.com/git-runr/git-runr/loop/internal/strictjson"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // jsonObject reads the fields of an object by their exact names and keeps the first error.
@@ -69,6 +70,17 @@ func (o *jsonObject) first(keys ...string) string {
 		found = cmp.Or(found, o.text(key))
 	}
 	return found
+}
+
+// stated reads a verdict in words of a program; only one of passing passes, and a word that is not known refuses.
+func (o *jsonObject) stated(key, passing, refusing string, log *markdown.Warnings) Verdict {
+	switch word := strings.ToLower(o.text(key)); {
+	case slices.Contains(strings.Split(passing, ", "), word):
+		return Pass
+	case !slices.Contains(strings.Split(refusing, ", "), word):
+		log.Add(fmt.Sprintf("%s %q is not known: taken as NEEDS_FIX", key, prose.Cut(word, 80)))
+	}
+	return NeedsFix
 }
 
 // truth returns a required boolean: "true" in quotes is an error.

@@ -12,7 +12,6 @@ import (
 	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/internal/markdown"
 	"github.com/git-runr/git-runr/loop/internal/place"
-	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // readJSON reads every object in the answer that has a known shape of a review. An object
@@ -184,10 +183,10 @@ func readVerdictJSON(data []byte, log *markdown.Warnings) (Report, error) {
 func readFindingJSON(data []byte, log *markdown.Warnings) (Finding, error) {
 	o := readObject(data)
 	f := Finding{
-		Issue: o.first("issue", "description", "change", "message", "title", "body", "text"),
-		Fix:   o.first("fix", "suggestion", "resolution"),
+		Issue: o.first("issue", "issue_description", "description", "change", "message", "title", "body", "text"),
+		Fix:   o.first("fix", "issue_resolution", "suggestion", "resolution"),
 	}
-	severity, file := o.first("severity", "level"), o.first("file", "path", "location")
+	severity, file := o.first("severity", "issue_severity", "level"), o.first("file", "path", "location")
 	line, end := o.number("line"), o.number("end_line")
 	if err := o.done(); err != nil {
 		return Finding{}, err
@@ -195,6 +194,8 @@ func readFindingJSON(data []byte, log *markdown.Warnings) (Finding, error) {
 	p := place.Read(file)
 	if line > 0 && p.File != "" {
 		p = place.New(p.File, line, end)
+	} else if file == "" {
+		p, f.Issue = place.Cut(f.Issue)
 	}
 	f.At(p)
 	f.Severity = severityOf(severity, log)
@@ -209,34 +210,15 @@ func readReviewJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	if o.truth("success") {
 		report.Verdict = Pass
 	}
-	report.Findings = o.findings("review_issues", "review issue", readReviewIssue, log)
+	report.Findings = o.findings("review_issues", "review issue", readFindingJSON, log)
 	return report, o.done()
-}
-
-func readReviewIssue(data []byte, log *markdown.Warnings) (Finding, error) {
-	o := readObject(data)
-	p, text := place.Cut(o.text("issue_description"))
-	f := Finding{Issue: text, Fix: o.text("issue_resolution")}
-	severity := o.text("issue_severity")
-	if err := o.done(); err != nil {
-		return Finding{}, err
-	}
-	f.At(p)
-	f.Severity = severityOf(severity, log)
-	return described(f, "", log), nil
 }
 
 // readCodexJSON reads the answer of codex's review command.
 func readCodexJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	o := readObject(data)
-	report := Report{Verdict: NeedsFix, Format: formatCodexJSON, Summary: o.text("overall_explanation")}
-	switch stated := strings.ToLower(o.text("overall_correctness")); stated {
-	case "patch is correct", "correct":
-		report.Verdict = Pass
-	case "patch is incorrect", "incorrect":
-	default:
-		log.Add(fmt.Sprintf("overall_correctness %q is not known: taken as NEEDS_FIX", prose.Cut(stated, 80)))
-	}
+	report := Report{Format: formatCodexJSON, Summary: o.text("overall_explanation")}
+	report.Verdict = o.stated("overall_correctness", "patch is correct, correct", "patch is incorrect, incorrect", log)
 	report.Findings = o.findings("findings", "finding", readCodexFinding, log)
 	return report, o.done()
 }
@@ -264,14 +246,8 @@ func readCodexFinding(data []byte, log *markdown.Warnings) (Finding, error) {
 // the reviewer requests it.
 func readChangesJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	o := readObject(data)
-	report := Report{Verdict: NeedsFix, Format: formatChangesJSON, Summary: o.text("summary")}
-	switch stated := strings.ToLower(o.text("status")); stated {
-	case "approve", "approved":
-		report.Verdict = Pass
-	case "request_changes", "changes_requested", "reject", "rejected":
-	default:
-		log.Add(fmt.Sprintf("status %q is not approve, request_changes or reject: taken as NEEDS_FIX", prose.Cut(stated, 80)))
-	}
+	report := Report{Format: formatChangesJSON, Summary: o.text("summary")}
+	report.Verdict = o.stated("status", "approve, approved", "request_changes, changes_requested, reject, rejected", log)
 	for _, raw := range o.list("changes") {
 		findings, err := ReadChange(raw, log)
 		if err != nil {
