@@ -62,7 +62,7 @@ func isGoInput(p string) bool {
 func (t tree) roots(changed []string, marker string, isInput func(string) bool) []string {
 	seen := map[string]bool{}
 	for _, p := range changed {
-		if !isInput(p) || isVendored(p) {
+		if !isInput(p) || isA(p, "vendored") {
 			continue
 		}
 		if dir, ok := t.above(p, marker); ok {
@@ -105,7 +105,7 @@ func (t tree) goPackages(module string, changed []string) []string {
 	seen := map[string]bool{}
 	var gone []string
 	for _, p := range changed {
-		if dir, ok := t.above(p, "go.mod"); !ok || dir != module || !isGoInput(p) || isVendored(p) {
+		if dir, ok := t.above(p, "go.mod"); !ok || dir != module || !isGoInput(p) || isA(p, "vendored") {
 			continue
 		}
 		if !strings.HasSuffix(p, ".go") {

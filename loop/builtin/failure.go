@@ -71,10 +71,10 @@ func (p *places) find(name string) (file string, source bool) {
 	if c := p.bySuffix(path.Clean(name)); c != "" {
 		return c, true
 	}
-	if strings.Contains(name, ":") || (syntax.Reviewed(full) == nil && !isDocs(full)) {
+	if strings.Contains(name, ":") || (syntax.Reviewed(full) == nil && !isA(full, "documents")) {
 		return "", false
 	}
-	if path.IsAbs(name) || strings.HasPrefix(full, "..") || isVendored(full) {
+	if path.IsAbs(name) || strings.HasPrefix(full, "..") || isA(full, "vendored") {
 		return "", true
 	}
 	return full, true

@@ -3,7 +3,6 @@ package builtin
 import (
 	"fmt"
 	"path"
-	"strings"
 
 	"github.com/git-runr/git-runr/loop/reply"
 )
@@ -39,13 +38,13 @@ func unwanted(f File, k kind) []reply.Finding {
 			"commit a template without values (.env.example) and ignore "+base)
 	case !f.New:
 		return nil
-	case hasAnySuffix(base, ".orig", ".rej", "~", ".swp", ".swo", ".bak"), mergetoolFile().MatchString(base):
+	case isA(base, "leftover"), mergetoolFile().MatchString(base):
 		return fileFinding(f, severity, "leftover-file", "a file that a merge or an editor left behind",
 			"remove it from the commit")
 	case isArtefact(base, f.Binary):
 		return fileFinding(f, severity, "build-artefact", "a file that a build or the system makes",
 			"remove it from the commit and ignore "+artefactPattern(base))
-	case f.Binary && !isAsset(base) && f.Size <= maxBlob:
+	case f.Binary && !isA(base, "asset") && f.Size <= maxBlob:
 		return fileFinding(f, reply.Note, "binary-file", "a binary file that cannot be reviewed is added", "")
 	}
 	return nil
@@ -74,13 +73,7 @@ func size(n int64) string {
 	return fmt.Sprintf("%d KiB", n>>10)
 }
 
-func isEnvFile(base string) bool {
-	if base != ".env" && !strings.HasPrefix(base, ".env.") {
-		return false
-	}
-	return !hasAnySuffix(base, ".example", ".sample", ".template", ".dist", ".defaults", ".tpl", ".schema", ".vault",
-		".test", ".ci")
-}
+func isEnvFile(p string) bool { return isA(p, "environment") && !isA(p, "environment template") }
 
 var envValue = lazy(`^\s*(?:export\s+)?\w+\s*=\s*["']?[^\s"'#$]`)
 
@@ -88,20 +81,8 @@ var envValue = lazy(`^\s*(?:export\s+)?\w+\s*=\s*["']?[^\s"'#$]`)
 var mergetoolFile = lazy(`[._](?:BACKUP|BASE|LOCAL|REMOTE)[._]\d+(?:\.\w+)?$`)
 
 func isArtefact(base string, binary bool) bool {
-	lower := strings.ToLower(base)
-	switch lower {
-	case ".ds_store", "thumbs.db", "desktop.ini", "npm-debug.log", "yarn-error.log":
-		return true
-	case "gradle-wrapper.jar", "maven-wrapper.jar":
-		return false
-	}
-	return binary && (versionedLibrary().MatchString(lower) ||
-		hasAnySuffix(lower, ".exe", ".dll", ".so", ".dylib", ".a", ".o", ".obj", ".lib", ".class", ".jar", ".war",
-			".pyc", ".pyo", ".zip", ".tar", ".gz", ".tgz", ".xz", ".bz2", ".7z", ".rar", ".whl", ".egg", ".deb", ".rpm",
-			".apk", ".ipa", ".dmg", ".iso", ".pdb", ".test", ".prof", ".coverage"))
+	return isA(base, "litter") || binary && isA(base, "binary artefact") && !isA(base, "binary of a project")
 }
-
-var versionedLibrary = lazy(`\.so(?:\.\d+)+$`)
 
 // artefactPattern returns the pattern for an ignore file.
 func artefactPattern(base string) string {
@@ -109,11 +90,4 @@ func artefactPattern(base string) string {
 		return "*" + ext
 	}
 	return base
-}
-
-// isAsset reports whether a binary file belongs in a repository.
-func isAsset(base string) bool {
-	return hasAnySuffix(strings.ToLower(base), ".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".ico", ".icns", ".bmp",
-		".svg",
-		".woff", ".woff2", ".ttf", ".otf", ".eot", ".mp3", ".ogg", ".wav", ".mp4", ".webm", ".pdf", ".mo", ".wasm")
 }

@@ -26,15 +26,10 @@ func executableBit(f File) []reply.Finding {
 	case f.OldMode == "100755" && f.Mode == "100644" && script:
 		return fileFinding(f, reply.Note, "executable-bit", "the script is not executable any more",
 			"git update-index --chmod=+x")
-	case f.Mode == "100755" && !script && neverRun(path.Ext(f.Path)):
+	case f.Mode == "100755" && !script && isA(f.Path, "text"):
 		return fileFinding(f, reply.Note, "executable-bit", "the file is executable", "git update-index --chmod=-x")
 	}
 	return nil
-}
-
-func neverRun(ext string) bool {
-	return ext != "" && strings.Contains(" .md .rst .txt .json .toml .lock .go .rs .c .h .cpp .java .css .html .svg ",
-		" "+ext+" ")
 }
 
 // manifest describes a file of dependencies and the lock files beside it.
@@ -75,7 +70,7 @@ func lockFiles(in Input) []reply.Finding {
 	for _, f := range in.Files {
 		m := manifests()[path.Base(f.Path)]
 		at := m.gained(f)
-		if at == 0 || f.New || isVendored(strings.ToLower(f.Path)) || kindOf(f).fixture {
+		if at == 0 || f.New || isA(f.Path, "vendored") || kindOf(f).fixture {
 			continue
 		}
 		for _, name := range m.locks {

@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -231,11 +230,7 @@ func isWordy(v string) bool {
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // takesBareValues reports whether a value needs no quotes in the file, as in free text.
-func takesBareValues(p string) bool {
-	return p == "" || isEnvFile(path.Base(p)) ||
-		slices.Contains([]string{".ini", ".cfg", ".conf", ".properties", ".yml", ".yaml", ".env", ".npmrc", ".netrc",
-			".pypirc"}, strings.ToLower(path.Ext(p)))
-}
+func takesBareValues(p string) bool { return p == "" || isEnvFile(p) || isA(p, "settings") }
 
 // looksReal tells a password from a word, a name, a path or a placeholder: it mixes letters
 // with digits or punctuation.

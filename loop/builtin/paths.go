@@ -4,7 +4,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
@@ -25,39 +27,32 @@ func (k kind) warning() reply.Severity {
 }
 
 func kindOf(f File) kind {
-	p := f.Path
-	lower := strings.ToLower(p)
-	base := path.Base(lower)
 	return kind{
-		exempt:  isVendored(lower) || isLockFile(base) || isGeneratedName(base) || saysGenerated(f),
-		fixture: isTestData(lower) || isTestCode(lower),
-		docs:    isDocs(lower),
-		patch: isTestData(lower) || hasAnySuffix(base, ".patch", ".diff", ".txtar", ".snap", ".golden", ".rej",
-			".approved.txt"),
+		exempt:  isA(f.Path, "vendored", "lock", "generated") || saysGenerated(f),
+		fixture: isA(f.Path, "test data", "test code"),
+		docs:    isA(f.Path, "documents"),
+		patch:   isA(f.Path, "test data", "expected"),
 	}
 }
 
-// inDir reports whether one of the directories of p has one of the names.
-func inDir(p string, names ...string) bool {
-	return slices.ContainsFunc(strings.Split(path.Dir(p), "/"), func(dir string) bool {
-		return slices.Contains(names, dir)
+var pathPatterns = sync.OnceValue(func() map[string][]string {
+	patterns := map[string][]string{}
+	for kind, list := range table().Paths {
+		patterns[kind] = strings.Fields(list)
+	}
+	return patterns
+})
+
+// isA reports whether p is of one of the kinds of paths in rules.toml.
+func isA(p string, kinds ...string) bool {
+	dir, base := path.Split(strings.ToLower(p))
+	dirs := each.Set(strings.SplitAfter(dir, "/"))
+	return slices.ContainsFunc(kinds, func(kind string) bool {
+		return slices.ContainsFunc(pathPatterns()[kind], func(pattern string) bool {
+			matched, _ := path.Match(pattern, base)
+			return matched || dirs[pattern]
+		})
 	})
-}
-
-func isVendored(p string) bool {
-	return inDir(p, "vendor", "node_modules", "bower_components", "third_party", "thirdparty",
-		"dist", ".yarn", "site-packages", "pods", "_vendor")
-}
-
-func isLockFile(base string) bool {
-	return hasAnySuffix(base, ".lock", ".lockb", ".lockfile", ".sum") ||
-		slices.Contains([]string{"package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "packages.lock.json"}, base)
-}
-
-func isGeneratedName(base string) bool {
-	return hasAnySuffix(base, ".pb.go", "_pb2.py", "_pb2_grpc.py", ".pb.cc", ".pb.h", "_pb.js", "_pb.d.ts",
-		".min.js", ".min.css", ".min.mjs", ".bundle.js", ".map", ".designer.cs", ".g.dart", ".freezed.dart") ||
-		strings.Contains(base, "_generated.") || strings.Contains(base, ".generated.") || hasAnyPrefix(base, "zz_generated")
 }
 
 // saysGenerated reports whether the first lines, if the diff shows them, mark the file as generated.
@@ -73,39 +68,4 @@ func saysGenerated(f File) bool {
 		}
 	}
 	return false
-}
-
-func isTestData(p string) bool {
-	base := path.Base(p)
-	return strings.Contains(base, "test_data") || strings.Contains(base, "testdata") ||
-		inDir(p, "testdata", "fixtures", "fixture", "__fixtures__", "__snapshots__", "__mocks__", "test-data",
-			"test_data", "golden", "goldens", "mocks", "snapshots", "cassettes")
-}
-
-func isTestCode(p string) bool {
-	base := path.Base(p)
-	stem := strings.TrimSuffix(base, path.Ext(base))
-	return hasAnySuffix(stem, "_test", ".test", "_spec", ".spec", "-test", "-spec", ".cy", ".e2e", ".stories") ||
-		hasAnyPrefix(base, "test_") || base == "conftest.py" ||
-		hasAnySuffix(base, "test.java", "tests.java", "test.kt", "test.cs", "tests.cs", "test.php", "tests.swift") ||
-		inDir(p, "test", "tests", "__tests__", "spec", "specs", "e2e", "testing", "examples", "example")
-}
-
-func isDocs(p string) bool {
-	return hasAnySuffix(p, ".md", ".mdx", ".markdown", ".rst", ".adoc", ".asciidoc", ".txt", ".org", ".tex", ".pod",
-		".html", ".htm") ||
-		slices.Contains([]string{"readme", "changelog", "license", "copying", "notice", "authors", "contributing"},
-			path.Base(p))
-}
-
-// isUnderScripts reports whether printing is the purpose of the file.
-func isUnderScripts(p string) bool {
-	p = strings.ToLower(p)
-	base := path.Base(p)
-	return inDir(p, "scripts", "script", "bin", "tools", "tool", "cli", "cmd", "tasks", "build", "benchmark", "benchmarks",
-		"bench") ||
-		strings.Contains(base, ".config.") || strings.Contains(base, "logger") || strings.Contains(base, "logging") ||
-		hasAnyPrefix(base, "cli.", "cli-", "gulpfile", "gruntfile", "rollup", "webpack", "log.", "console", "debug.",
-			"debug-", "repl") ||
-		strings.HasSuffix(strings.TrimSuffix(base, path.Ext(base)), "-cli")
 }

@@ -26,18 +26,23 @@ type lineRule struct {
 // grade decides the severity of a match; "" means no finding.
 type grade func(lineMatch) reply.Severity
 
-// lineRules returns the rules by the language's id; the table is read at its first use.
-var lineRules = sync.OnceValue(func() map[string][]lineRule {
-	var table struct {
-		Rules []struct {
-			Name, Issue, Fix, Grade string
-			Words                   []string
-			Patterns                map[string]string
-		}
+// table is the content of rules.toml, which is read at its first use.
+var table = sync.OnceValue(func() (t struct {
+	Paths map[string]string
+	Rules []struct {
+		Name, Issue, Fix, Grade string
+		Words                   []string
+		Patterns                map[string]string
 	}
-	if _, err := toml.Decode(rulesTOML, &table); err != nil {
+}) {
+	if _, err := toml.Decode(rulesTOML, &t); err != nil {
 		panic("rules.toml: " + err.Error()) // a test loads the file
 	}
+	return t
+})
+
+// lineRules returns the rules by the language's id.
+var lineRules = sync.OnceValue(func() map[string][]lineRule {
 	grades := map[string]grade{
 		"built-in print": gradeBuiltInPrint, "print": gradePrint, "print of the stack": gradePrintStack,
 		"console": gradeConsole, "tracing": gradeTracing,
@@ -45,7 +50,7 @@ var lineRules = sync.OnceValue(func() map[string][]lineRule {
 		"skip": gradeSkip, "skip with a reason": gradeGoSkip, "skip without a reason": gradeUnsaid,
 	}
 	rules := map[string][]lineRule{}
-	for _, r := range table.Rules {
+	for _, r := range table().Rules {
 		for id, pattern := range r.Patterns {
 			rules[id] = append(rules[id], lineRule{r.Name, r.Issue, r.Fix, r.Words, grades[r.Grade], lazy(pattern)})
 		}

@@ -2,8 +2,6 @@ package builtin
 
 import (
 	"fmt"
-	"path"
-	"slices"
 	"strings"
 
 	"github.com/git-runr/git-runr/loop/reply"
@@ -13,10 +11,10 @@ import (
 // written with the wrong editor would hide everything else. Blanks in a multi-line string are
 // content.
 func whitespace(f File, k kind, lines []codeLine) []reply.Finding {
-	if k.patch || isTabular(f.Path) {
+	if k.patch || isA(f.Path, "tabular") {
 		return nil
 	}
-	markdown := hasAnySuffix(strings.ToLower(f.Path), ".md", ".mdx", ".markdown")
+	markdown := isA(f.Path, "markdown")
 	content := map[int]bool{}
 	for _, l := range lines {
 		if l.leftOpen {
@@ -100,9 +98,4 @@ func mixedLineEnds(f File) (cr, mixed bool) {
 		return true, addedCR > 0
 	}
 	return addedCR <= addedLF, addedCR > 0 && addedLF > 0
-}
-
-// isTabular reports whether trailing blanks are data in the file's format.
-func isTabular(p string) bool {
-	return slices.Contains([]string{".tsv", ".csv", ".svg", ".po", ".pem", ".eml", ".mbox"}, strings.ToLower(path.Ext(p)))
 }
