@@ -1,6 +1,7 @@
 package checklog
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -9,66 +10,42 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
-// testSummary describes how a test runner prints the number of failed tests. The figures of
-// all matching lines are added up; with last set, the last line with failures counts.
+// testSummary is how a test runner prints the number of failed tests. The figures of all
+// matching lines are added up; with last set, the last line with failures counts.
 type testSummary struct {
-	hint       string         // a line without it does not match
-	line       *regexp.Regexp // groups named failed and total hold the figures
-	wordsFirst bool           // "failures: 2", not "2 failures"
-	failed     string         // words for failed tests
-	passed     string
-	total      string
-	errors     string // words for tests that could not run
-	last       bool
+	hint   string // a line without it does not match
+	line   *regexp.Regexp
+	last   bool
+	errors bool // errors are tests that could not run, and are not counted as failed tests
 }
 
-// testSummaries are the known runners, one per line.
+// testSummaries are the known runners. What a figure counts is read from the word beside it.
 var testSummaries = sync.OnceValue(func() []testSummary {
 	re := regexp.MustCompile
 	return []testSummary{
-		// jest
-		{hint: "Tests:", line: re(`\bTests:\s+\d.*\btotal\b`), failed: "failed", total: "total"},
-		// vitest
-		{hint: "Tests ", line: re(`\bTests  +\d.*\(\d+\)`), failed: "failed", passed: "passed"},
-		// cargo
-		{hint: "test result:", line: re(`\btest result: `), failed: "failed", passed: "passed"},
-		// pytest
-		{hint: " in ", line: re(`^=* ?\d+ (?:failed|passed|errors?|skipped|deselected)\b.* in [\d.]+s`), failed: "failed",
-			passed: "passed", errors: "error errors"},
-		// surefire, JUnit
-		{hint: "Tests run:", line: re(`\bTests run: *\d+, *Failures: *\d+[^T]*$`), wordsFirst: true,
-			failed: "failures errors", total: "run", last: true},
-		// PHPUnit
-		{hint: "Assertions:", line: re(`^Tests: \d+, Assertions: `), wordsFirst: true, failed: "failures errors",
-			total: "tests"},
-		// dotnet test
-		{hint: "Total:", line: re(`\bFailed: +\d+, Passed: +\d+`), wordsFirst: true, failed: "failed", total: "total"},
-		// dotnet test, older and newer
-		{hint: ": ", line: re(`^\s*(?:Total tests|total|Passed|succeeded|Failed|failed): +\d+$`), wordsFirst: true,
-			failed: "failed", total: "tests total"},
-		// Gradle
-		{hint: "completed", line: re(`(?P<total>\d+) tests? completed, (?P<failed>\d+) failed`)},
-		// CTest
-		{hint: "tests failed out of", line: re(`(?P<failed>\d+) tests failed out of (?P<total>\d+)`)},
-		// XCTest
-		{hint: "Executed ", line: re(`\bExecuted (?P<total>\d+) tests?, with (?P<failed>\d+) failures?`), last: true},
-		// minitest
-		{hint: "assertions,", line: re(`\d+ (?:runs|tests), \d+ assertions, `), failed: "failures errors",
-			total: "runs tests"},
-		// RSpec, ExUnit, Jasmine, gotestsum
-		{hint: "failure", line: re(`\b\d+ (?:examples?|tests?|specs?),.* \d+ failures?\b`), failed: "failures failure",
-			total: "example examples test tests spec specs"},
-		// unittest
-		{hint: " ", line: re(`^(?:Ran \d+ tests? in|FAILED \()`), wordsFirst: true, failed: "failures errors", total: "ran"},
-		// Mocha
-		{hint: "ing", line: re(`^\s+\d+ (?:passing|failing)\b`), failed: "failing", passed: "passing"},
-		{hint: "FAILED |", line: re(`\bFAILED \| \d+ passed`), failed: "failed", passed: "passed"}, // Deno
-		// TAP, node --test
-		{hint: " ", line: re(`^(?:#|ℹ) (?:tests|pass|fail) +\d+$`), wordsFirst: true, failed: "fail", total: "tests"},
-		{hint: " ", line: re(`^\s+\d+ (?:pass|fail)$`), failed: "fail", passed: "pass"}, // Bun
-		// Playwright
-		{hint: "ed", line: re(`^\s+\d+ (?:failed|passed)(?: \([\d.]+m?s\))?$`), failed: "failed", passed: "passed"},
-		{hint: "failed", line: re(`^\s*(?P<failed>\d+) tests? failed$`)}, // AVA
+		{hint: "Tests:", line: re(`\bTests:\s+\d.*\btotal\b`)}, // jest
+		{hint: "Tests ", line: re(`\bTests  +\d.*\(\d+\)`)},    // vitest
+		{hint: "test result:", line: re(`\btest result: `)},    // cargo
+		{hint: " in ", errors: true, line: re( // pytest
+			`^=* ?\d+ (?:failed|passed|errors?|skipped|deselected)\b.* in [\d.]+s`)},
+		{hint: "Tests run:", last: true, line: re(`\bTests run: *\d+, *Failures: *\d+[^T]*$`)}, // surefire, JUnit
+		{hint: "Assertions:", line: re(`^Tests: \d+, Assertions: `)},                           // PHPUnit
+		{hint: "Total:", line: re(`\bFailed: +\d+, Passed: +\d+`)},                             // dotnet test
+		{hint: ": ", line: re( // dotnet test, older and newer
+			`^\s*(?:Total tests|total|Passed|succeeded|Failed|failed): +\d+$`)},
+		{hint: "completed", line: re(`\d+ tests? completed, \d+ failed`)},                      // Gradle
+		{hint: "tests failed out of", line: re(`\d+ tests failed out of \d+`)},                 // CTest
+		{hint: "Executed ", last: true, line: re(`\bExecuted \d+ tests?, with \d+ failures?`)}, // XCTest
+		{hint: "assertions,", line: re(`\d+ (?:runs|tests), \d+ assertions, `)},                // minitest
+		{hint: "failure", line: re( // RSpec, ExUnit, Jasmine, gotestsum
+			`\b\d+ (?:examples?|tests?|specs?),.* \d+ failures?\b`)},
+		{hint: " ", line: re(`^(?:Ran \d+ tests? in|FAILED \()`)},               // unittest
+		{hint: "ing", line: re(`^\s+\d+ (?:passing|failing)\b`)},                // Mocha
+		{hint: "FAILED |", line: re(`\bFAILED \| \d+ passed`)},                  // Deno
+		{hint: " ", line: re(`^(?:#|ℹ) (?:tests|pass|fail) +\d+$`)},             // TAP, node --test
+		{hint: " ", line: re(`^\s+\d+ (?:pass|fail)$`)},                         // Bun
+		{hint: "ed", line: re(`^\s+\d+ (?:failed|passed)(?: \([\d.]+m?s\))?$`)}, // Playwright
+		{hint: "failed", line: re(`^\s*\d+ tests? failed$`)},                    // AVA
 	}
 })
 
@@ -99,69 +76,46 @@ func (t tally) of(what string) string {
 // summedTests returns how many tests failed by the summaries of test runners; "" if none did.
 func summedTests(lines []string) string {
 	for _, s := range testSummaries() {
-		if said := s.read(lines).String(); said != "" {
+		var sum tally
+		for line := range matches(lines, s.hint, s.line) {
+			t := talliedIn(line)
+			if !s.errors {
+				t.failed, t.errors = t.failed+t.errors, 0
+			}
+			switch {
+			case !s.last:
+				sum = tally{sum.failed + t.failed, sum.passed + t.passed, sum.total + t.total, sum.errors + t.errors}
+			case t.failed > 0:
+				sum = t
+			}
+		}
+		if said := sum.String(); said != "" {
 			return said
 		}
 	}
 	return ""
 }
 
-// read adds up the matching lines.
-func (s testSummary) read(lines []string) tally {
-	var sum tally
-	for line, m := range matches(lines, s.hint, s.line) {
-		t := s.tally(line, m)
-		switch {
-		case !s.last:
-			sum = tally{sum.failed + t.failed, sum.passed + t.passed, sum.total + t.total, sum.errors + t.errors}
-		case t.failed > 0:
-			sum = t
+// talliedIn reads the figures in a line by the word after each, or else before it: "2 failed, 12 total",
+// "failures: 2", "2 tests failed out of 12".
+func talliedIn(line string) (t tally) {
+	counted := map[string]*int{
+		"failed": &t.failed, "fail": &t.failed, "failing": &t.failed, "failures": &t.failed, "failure": &t.failed,
+		"passed": &t.passed, "pass": &t.passed, "passing": &t.passed, "errors": &t.errors, "error": &t.errors,
+		"total": &t.total, "of": &t.total, "tests": &t.total, "test": &t.total, "run": &t.total, "runs": &t.total,
+		"examples": &t.total, "example": &t.total, "specs": &t.total, "spec": &t.total,
+	}
+	for _, m := range figureWords().FindAllStringSubmatch(strings.ToLower(line), -1) {
+		n, _ := figure(m[2])
+		if to := counted[cmp.Or(m[3], m[4], m[1])]; to != nil {
+			*to += n
 		}
 	}
-	return sum
+	return t
 }
 
-func (s testSummary) tally(line string, m []string) tally {
-	if at := s.line.SubexpIndex("failed"); at > 0 {
-		t := tally{}
-		t.failed, _ = figure(m[at])
-		if at = s.line.SubexpIndex("total"); at > 0 {
-			t.total, _ = figure(m[at])
-		}
-		return t
-	}
-	counts := countsIn(line, s.wordsFirst)
-	sum := func(words string) int {
-		n := 0
-		for word := range strings.FieldsSeq(words) {
-			n += counts[word]
-		}
-		return n
-	}
-	return tally{failed: sum(s.failed), passed: sum(s.passed), total: sum(s.total), errors: sum(s.errors)}
-}
-
-// countsIn returns the figures in a line, by the word after each, or before if wordsFirst is set.
-func countsIn(line string, wordsFirst bool) map[string]int {
-	counts := map[string]int{}
-	word, number, hasNumber := "", 0, false
-	for field := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(" \t,;:=|()!.", r) }) {
-		n, isNumber := figure(field)
-		switch {
-		case isNumber && wordsFirst && word != "":
-			counts[word] += n
-			word = ""
-		case isNumber:
-			number, hasNumber = n, true
-		case wordsFirst:
-			word = strings.ToLower(field)
-		case hasNumber:
-			counts[strings.ToLower(field)] += number
-			hasNumber = false
-		}
-	}
-	return counts
-}
+// figureWords matches a figure with the word before it and the word after it.
+var figureWords = pattern(`(?:([a-z]+)[ :=]+)?\b(\d+)(?: (?:tests? (failed)|([a-z]+)))?`)
 
 // failedGoTests reads go test's output. Subtests are indented and not counted.
 func failedGoTests(lines []string) string {
@@ -213,9 +167,7 @@ var testFiles = pattern(`\bTest (?:Suites:|Files) +\d`)
 // before one of their tests ran.
 func failedTestFiles(lines []string) string {
 	for line := range matches(lines, "Test ", testFiles()) {
-		counts := countsIn(line, false)
-		t := tally{failed: counts["failed"], passed: counts["passed"], total: counts["total"]}
-		if said := t.of("test file"); said != "" {
+		if said := talliedIn(line).of("test file"); said != "" {
 			return said
 		}
 	}
