@@ -1,7 +1,6 @@
 package checklog
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -96,26 +95,19 @@ func summedTests(lines []string) string {
 	return ""
 }
 
-// talliedIn reads the figures in a line by the word after each, or else before it: "2 failed, 12 total",
-// "failures: 2", "2 tests failed out of 12".
-func talliedIn(line string) (t tally) {
-	counted := map[string]*int{
-		"failed": &t.failed, "fail": &t.failed, "failing": &t.failed, "failures": &t.failed, "failure": &t.failed,
-		"passed": &t.passed, "pass": &t.passed, "passing": &t.passed, "errors": &t.errors, "error": &t.errors,
-		"total": &t.total, "of": &t.total, "tests": &t.total, "test": &t.total, "run": &t.total, "runs": &t.total,
-		"examples": &t.total, "example": &t.total, "specs": &t.total, "spec": &t.total,
-	}
-	for _, m := range figureWords().FindAllStringSubmatch(strings.ToLower(line), -1) {
-		n, _ := figure(m[2])
-		if to := counted[cmp.Or(m[3], m[4], m[1])]; to != nil {
-			*to += n
+func talliedIn(line string) tally {
+	counts := countsIn(line)
+	sum := func(words ...string) (n int) {
+		for _, word := range words {
+			n += counts[word]
 		}
+		return n
 	}
-	return t
+	return tally{
+		failed: sum("failed", "fail", "failing", "failure"), passed: sum("passed", "pass", "passing"),
+		total: sum("total", "of", "test", "run", "example", "spec"), errors: counts["error"],
+	}
 }
-
-// figureWords matches a figure with the word before it and the word after it.
-var figureWords = pattern(`(?:([a-z]+)[ :=]+)?\b(\d+)(?: (?:tests? (failed)|([a-z]+)))?`)
 
 // failedGoTests reads go test's output. Subtests are indented and not counted.
 func failedGoTests(lines []string) string {

@@ -1,6 +1,7 @@
 package checklog
 
 import (
+	"cmp"
 	"iter"
 	"regexp"
 	"slices"
@@ -42,14 +43,18 @@ func figure(digits string) (n int, ok bool) {
 	return n, err == nil && n >= 0
 }
 
-// sumOf adds up the first group of expr in the lines with hint.
-func sumOf(lines []string, hint string, expr *regexp.Regexp) int {
-	sum := 0
-	for _, m := range matches(lines, hint, expr) {
-		n, _ := figure(m[1])
-		sum += n
+// figureWords matches a figure with the word before it and the word after it.
+var figureWords = pattern(`(?:([a-z]+)[ :=]+)?\b(\d+)(?: (?:tests? (failed)|([a-z]+)))?`)
+
+// countsIn returns the figures in a line by the word after each in the singular, or else by the word before it:
+// "2 failed, 12 total", "failures: 2", "2 tests failed out of 12".
+func countsIn(line string) map[string]int {
+	counts := map[string]int{}
+	for _, m := range figureWords().FindAllStringSubmatch(strings.ToLower(line), -1) {
+		n, _ := figure(m[2])
+		counts[prose.Singular(cmp.Or(m[3], m[4], m[1]))] += n
 	}
-	return sum
+	return counts
 }
 
 // matches yields the lines that contain hint and match expr, with the groups.

@@ -12,55 +12,62 @@ import (
 
 // problems returns how many problems compilers, type checkers, linters and formatters reported.
 func problems(command string, lines []string) string {
-	return firstSaid(lines, counted("eslint"), foundProblems, counted("tsc"), cargoErrors, counted("lint"),
-		counted("errors"), unformatted,
+	return firstSaid(lines, countedProblems, tscErrors, cargoErrors, unformatted,
 		func(lines []string) string { return listedFiles(command, lines) },
 		func(lines []string) string { return placedProblems(command, lines) },
 		brokenBuild)
 }
 
-// problemCounts are the lines in which tools count problems, by tool or kind of line. nouns name the pattern's groups.
-// A pattern without groups counts its lines.
-var problemCounts = map[string][]problemCount{
-	"eslint": {{"error", "error warning error warning", // also stylelint, and pyright's "3 errors, 1 warning"
-		pattern(`\b\d+ problems? \((\d+) errors?, (\d+) warnings?|^\s*(\d+) errors?, (\d+) warnings?\b`)}},
-	"tsc": {{"error TS", "error", pattern(`\berror TS\d+: `)}}, // if tsc prints no count
-	"lint": {{"issue", "issue", pattern(`^(\d+) issues?:`)}, // golangci-lint
-		{"offense", "offense", pattern(`\binspected, (\d+) offenses? detected`)}}, // RuboCop
-	"errors": {{"rror", "error error error error error", pattern( // javac, clang, MSBuild, webpack, psalm
-		`^\s*(\d+) errors?$|\b(\d+) errors? generated\.?$|^\s*(\d+) Error\(s\)$|\bcompiled with (\d+) errors?\b|^(\d+) errors? found\b`)}},
+// problemCounts are the lines in which tools count problems. A line without hint does not match.
+var problemCounts = []struct {
+	hint string
+	line func() *regexp.Regexp
+}{
+	// eslint, stylelint, and pyright's "3 errors, 1 warning"
+	{"error", pattern(`\b\d+ problems? \(\d+ errors?, \d+ warnings?|^\s*\d+ errors?, \d+ warnings?\b`)},
+	// tsc, mypy, ruff, biome, svelte-check, phpstan
+	{"ound ", pattern(`(?i)\bfound \d+ (?:error|warning|problem|issue|violation)s?\b(?:.* remaining\b)?`)},
+	{"issue", pattern(`^\d+ issues?:`)},                         // golangci-lint
+	{"offense", pattern(`\binspected, \d+ offenses? detected`)}, // RuboCop
+	// javac, clang, MSBuild, webpack, psalm
+	{"rror", pattern(`^\s*\d+ errors?$|\b\d+ errors? generated\.?$|^\s*\d+ Error\(s\)$|\bcompiled with \d+ errors?\b` +
+		`|^\d+ errors? found\b`)},
 }
 
-// problemCount is one form of such lines. A line without hint does not match.
-type problemCount struct {
-	hint, nouns string
-	line        func() *regexp.Regexp
-}
-
-// counted returns a reader of one kind of problemCounts.
-func counted(kind string) func(lines []string) string {
-	return func(lines []string) string {
-		for _, c := range problemCounts[kind] {
-			sums := map[string]int{}
-			nouns := strings.Fields(c.nouns)
-			for _, m := range matches(lines, c.hint, c.line()) {
-				if len(m) == 1 {
-					sums[nouns[0]]++
-				}
-				for i, text := range m[1:] {
-					n, _ := figure(text)
-					sums[nouns[i]] += n
-				}
+func countedProblems(lines []string) string {
+	for _, c := range problemCounts {
+		sums := map[string]int{}
+		for _, m := range matches(lines, c.hint, c.line()) {
+			counts := countsIn(m[0])
+			if left, ok := counts["remaining"]; ok { // ruff: "Found 3 errors (1 fixed, 2 remaining)"
+				counts = map[string]int{"error": left}
 			}
-			if n := sums[nouns[0]]; n > 0 && nouns[0] != "error" {
-				return prose.Count(n, nouns[0])
-			}
-			if said := errorsAndWarnings(sums["error"], sums["warning"]); said != "" {
-				return said
+			for word, n := range counts {
+				sums[word] += n
 			}
 		}
-		return ""
+		if said := errorsAndWarnings(sums["error"], sums["warning"]); said != "" {
+			return said
+		}
+		sums["problem"] += sums["violation"]
+		for _, noun := range []string{"issue", "offense", "problem"} {
+			if n := sums[noun]; n > 0 {
+				return prose.Count(n, noun)
+			}
+		}
 	}
+	return ""
+}
+
+var tscPattern = pattern(`\berror TS\d+: `)
+
+// tscErrors counts the errors of tsc if it prints no count.
+func tscErrors(lines []string) string {
+	errors := 0
+	for range matches(lines, "error TS", tscPattern()) {
+		errors++
+	}
+	return errorsAndWarnings(errors, 0)
 }
 
 // errorsAndWarnings returns "3 errors, 2 warnings", without counts of zero.
@@ -75,64 +82,36 @@ func errorsAndWarnings(errors, warnings int) string {
 	return said
 }
 
-var foundPattern = pattern(
-	`(?i)\bfound (\d+) (error|warning|problem|issue|violation)s?\b(?:.*\((?:\d+ fixed, )?(\d+) remaining\))?`)
-
-// foundProblems reads tsc, mypy, ruff, biome, svelte-check, phpstan: "Found 3 errors".
-func foundProblems(lines []string) string {
-	found := map[string]int{}
-	for _, m := range matches(lines, "ound ", foundPattern()) {
-		n, _ := figure(m[1])
-		if m[3] != "" {
-			n, _ = figure(m[3])
-		}
-		found[strings.ToLower(m[2])] += n
-	}
-	if said := errorsAndWarnings(found["error"], found["warning"]); said != "" {
-		return said
-	}
-	if n := found["problem"] + found["issue"] + found["violation"]; n > 0 {
-		return prose.Count(n, "problem")
-	}
-	return ""
-}
-
 var (
-	cargoPattern         = pattern("^error: could not compile `[^`]*`.* due to (?:(\\d+) )?previous errors?")
-	rustcPattern         = pattern(`^error: aborting due to (?:(\d+) )?previous errors?`)
-	cargoWarningsPattern = pattern("^warning: `[^`]*` .*generated (\\d+) warnings?")
+	cargoPattern = pattern(
+		"^error: (?:could not compile `[^`]*`.*|aborting) due to (?:\\d+ )?previous errors?")
+	cargoWarningsPattern = pattern("^warning: `[^`]*` .*generated \\d+ warnings?")
 )
 
 // cargoErrors reads cargo build, check and clippy. A crate and its tests report the same
 // errors, so the largest figure counts.
 func cargoErrors(lines []string) string {
-	most := max(mostErrors(lines, cargoPattern()), mostErrors(lines, rustcPattern()))
+	most, warnings := 0, 0
+	for line := range matches(lines, "error: ", cargoPattern()) {
+		most = max(most, countsIn(line)["previous"], 1) // "due to previous error"
+	}
 	if most > 0 {
 		return errorsAndWarnings(most, 0)
 	}
-	return errorsAndWarnings(0, sumOf(lines, "generated", cargoWarningsPattern()))
-}
-
-func mostErrors(lines []string, expr *regexp.Regexp) int {
-	most := 0
-	for _, m := range matches(lines, "error: ", expr) {
-		n, ok := figure(m[1])
-		if !ok {
-			n = 1 // "due to previous error"
-		}
-		most = max(most, n)
+	for line := range matches(lines, "generated", cargoWarningsPattern()) {
+		warnings += countsIn(line)["warning"]
 	}
-	return most
+	return errorsAndWarnings(0, warnings)
 }
 
-var (
-	prettierPattern = pattern(`\bCode style issues (?:were )?found in (\d+) files`)
-	reformatPattern = pattern(`^(\d+) files? would be reformatted`)
-)
+var unformattedPattern = pattern(`\bCode style issues (?:were )?found in \d+ files|^\d+ files? would be reformatted`)
 
 // unformatted reads prettier, black, ruff format, cargo fmt and gofmt -d.
 func unformatted(lines []string) string {
-	n := sumOf(lines, "Code style issues", prettierPattern()) + sumOf(lines, "would be reformatted", reformatPattern())
+	n := 0
+	for _, m := range matches(lines, "file", unformattedPattern()) {
+		n += countsIn(m[0])["file"]
+	}
 	if n == 0 {
 		n = prettierAbove(lines)
 	}
