@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
@@ -62,15 +63,8 @@ func tooLarge(f File) []reply.Finding {
 	if !grew || f.Size <= limit {
 		return nil
 	}
-	return fileFinding(f, reply.Warning, "large-file", fmt.Sprintf("a %s file of %s", what, size(f.Size)),
+	return fileFinding(f, reply.Warning, "large-file", fmt.Sprintf("a %s file of %s", what, prose.Bytes(f.Size)),
 		"keep it outside the repository, or in large file storage")
-}
-
-func size(n int64) string {
-	if n >= 1<<20 {
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	}
-	return fmt.Sprintf("%d KiB", n>>10)
 }
 
 func isEnvFile(p string) bool { return isA(p, "environment") && !isA(p, "environment template") }

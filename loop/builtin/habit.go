@@ -32,21 +32,20 @@ func executableBit(f File) []reply.Finding {
 	return nil
 }
 
-// manifest describes a file of dependencies and the lock files beside it.
+// manifest describes a file of dependencies and the lock files beside it: see rules.toml.
 type manifest struct {
-	locks      []string
-	dependency *regexp.Regexp // matches a dependency; the groups are its name and version
+	Locks      []string
+	Dependency string // matches a dependency; the groups are its name and version
+	pattern    func() *regexp.Regexp
 }
 
 var manifests = sync.OnceValue(func() map[string]manifest {
-	return map[string]manifest{
-		"package.json": {[]string{"package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml"},
-			regexp.MustCompile(`^\s*"((?:@[\w.-]+/)?[\w.-]+)":\s*"((?:[~^]|[<>]=?\s*)?v?\d[\w.+-]*|\*|latest)",?\s*$`)},
-		"composer.json": {[]string{"composer.lock"}, regexp.MustCompile(`^\s*"([\w.-]+/[\w.-]+)":\s*"([^"]+)",?\s*$`)},
-		"go.mod": {[]string{"go.sum"},
-			regexp.MustCompile(`^(?:require)?\s+([\w.-]+\.[\w.-]+/\S+|[\w-]+\.\w+)\s+(v\d\S*)`)},
-		"Gemfile": {[]string{"Gemfile.lock"}, regexp.MustCompile(`^\s*gem\s+["']([\w.-]+)["'](.*)$`)},
+	all := table().Manifests
+	for name, m := range all {
+		m.pattern = lazy(m.Dependency)
+		all[name] = m
 	}
+	return all
 })
 
 // notLocked are keys of a package.json that only look like dependencies.
@@ -55,7 +54,7 @@ var notLocked = []string{"version", "node", "npm", "yarn", "pnpm", "vscode"}
 // locksBeside returns the possible lock files beside the manifests among paths.
 func locksBeside(paths []string) (locks []string) {
 	for _, p := range paths {
-		for _, lock := range manifests()[path.Base(p)].locks {
+		for _, lock := range manifests()[path.Base(p)].Locks {
 			locks = append(locks, path.Join(path.Dir(p), lock))
 		}
 	}
@@ -73,7 +72,7 @@ func lockFiles(in Input) []reply.Finding {
 		if at == 0 || f.New || isA(f.Path, "vendored") || kindOf(f).fixture {
 			continue
 		}
-		for _, name := range m.locks {
+		for _, name := range m.Locks {
 			lock := path.Join(path.Dir(f.Path), name)
 			if _, there := in.Sizes[lock]; there && !changed[lock] {
 				found = append(found, reply.Finding{Severity: reply.Warning, File: f.Path, Line: at, Rule: "lock-file",
@@ -86,11 +85,11 @@ func lockFiles(in Input) []reply.Finding {
 
 // gained returns the line of the manifest's first new dependency; 0 for none.
 func (m manifest) gained(f File) int {
-	if m.dependency == nil {
+	if m.pattern == nil {
 		return 0
 	}
 	read := func(l Line) string {
-		match := m.dependency.FindStringSubmatch(l.Text)
+		match := m.pattern().FindStringSubmatch(l.Text)
 		if match == nil || strings.Contains(" "+strings.Join(notLocked, " ")+" ", " "+match[1]+" ") {
 			return ""
 		}
@@ -119,32 +118,13 @@ func gradeText(m lineMatch) reply.Severity {
 	return reply.Warning
 }
 
-// sqlText matches a string that begins as SQL does and is joined or formatted with other values;
-// sqlInner matches one with a value inside.
-var (
-	sqlVerb  = `(?:SELECT\s[^"'` + "`" + `]*?\sFROM|INSERT\s+INTO|UPDATE\s+\S+\s+SET|DELETE\s+FROM)\s`
-	sqlText  = lazy(`(?i:["']\s*` + sqlVerb + `)[^"]*(?:"\s*(?:\+|\.)\s*[\w$(]|"\s*%\s*[\w(]|"\.format\()`)
-	sqlInner = lazy(`(?:\b[fF]["']{1,3}\s*(?i:` + sqlVerb + `).*\{\w|` + "`" + `\s*(?i:` + sqlVerb +
-		`).*\$\{|Sprintf\(\s*["` + "`" + `]\s*(?i:` + sqlVerb + `).*%[sv])`)
-)
-
-// sqlFromText finds SQL in added lines that is assembled from strings.
-func sqlFromText(f File, k kind, lang *syntax.Language, lines []codeLine) []reply.Finding {
-	if lang.ID == "" || lang.ID == "sql" || lang.ID == "shell" {
-		return nil
+// gradeSQL accepts lines with a comment, which explain, and other languages of queries.
+func gradeSQL(m lineMatch) reply.Severity {
+	l := m.line()
+	if m.lang.ID == "sql" || m.lang.ID == "shell" || strings.TrimSpace(l.code) == "" || strings.TrimSpace(l.comment) != "" {
+		return ""
 	}
-	var found []reply.Finding
-	for _, l := range lines {
-		if !l.added || len(l.Text) > maxCodeLine || strings.TrimSpace(l.code) == "" || strings.TrimSpace(l.comment) != "" {
-			continue
-		}
-		if !sqlText().MatchString(l.Text) && !sqlInner().MatchString(l.Text) {
-			continue
-		}
-		found = append(found, reply.Finding{Severity: k.warning(), File: f.Path, Line: l.Number, Rule: "sql-from-text",
-			Issue: "SQL is put together from strings", Fix: "pass the values as parameters of the query"})
-	}
-	return found
+	return reply.Warning
 }
 
 var (

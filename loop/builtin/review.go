@@ -94,7 +94,7 @@ func (s lineSet) hold(f File) func(reply.Finding) bool {
 	}
 }
 
-// codeRules are the rules of reviewCode.
+// codeRules are the rules for lines of code.
 var codeRules = []string{"debug", "stub", "focused-test", "skipped-test", "code-from-text", "sql-from-text"}
 
 // reviewFile applies the rules to one file. It ends early when ctx does.
@@ -119,15 +119,9 @@ func (in Input) reviewFile(ctx context.Context, f File) []reply.Finding {
 	}
 	found = append(found, whitespace(f, k, lines)...)
 	if k.docs {
-		return append(found, loremIpsum(f, k)...)
+		return found
 	}
-	return append(found, reviewCode(f, k, lang, lines)...)
-}
-
-func reviewCode(f File, k kind, lang *syntax.Language, lines []codeLine) []reply.Finding {
-	found := append(matchLines(f, k, lang, lines), workComments(f, k, lines)...)
-	found = append(found, sqlFromText(f, k, lang, lines)...)
-	return append(found, loremIpsum(f, k)...)
+	return append(append(found, matchLines(f, k, lang, lines)...), workComments(f, k, lines)...)
 }
 
 // reviewChecks returns the names of the failing checks, and their findings. If several checks

@@ -3,6 +3,7 @@ package builtin
 import (
 	_ "embed" // rules.toml
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,6 +20,7 @@ var rulesTOML string
 type lineRule struct {
 	name, issue, fix string
 	words            []string
+	any              bool  // it sees the whole line
 	grade            grade // nil: a match is a warning
 	pattern          func() *regexp.Regexp
 }
@@ -28,8 +30,9 @@ type grade func(lineMatch) reply.Severity
 
 // table is the content of rules.toml, which is read at its first use.
 var table = sync.OnceValue(func() (t struct {
-	Paths map[string]string
-	Rules []struct {
+	Paths     map[string]string
+	Manifests map[string]manifest
+	Rules     []struct {
 		Name, Issue, Fix, Grade string
 		Words                   []string
 		Patterns                map[string]string
@@ -46,13 +49,14 @@ var lineRules = sync.OnceValue(func() map[string][]lineRule {
 	grades := map[string]grade{
 		"built-in print": gradeBuiltInPrint, "print": gradePrint, "print of the stack": gradePrintStack,
 		"console": gradeConsole, "tracing": gradeTracing,
-		"says so": gradeSaysStub, "NotImplementedError": gradePython, "text": gradeText,
+		"says so": gradeSaysStub, "NotImplementedError": gradePython, "text": gradeText, "sql": gradeSQL,
 		"skip": gradeSkip, "skip with a reason": gradeGoSkip, "skip without a reason": gradeUnsaid,
 	}
 	rules := map[string][]lineRule{}
 	for _, r := range table().Rules {
 		for id, pattern := range r.Patterns {
-			rules[id] = append(rules[id], lineRule{r.Name, r.Issue, r.Fix, r.Words, grades[r.Grade], lazy(pattern)})
+			rule := lineRule{r.Name, r.Issue, r.Fix, r.Words, id == "any", grades[r.Grade], lazy(pattern)}
+			rules[id] = append(rules[id], rule)
 		}
 	}
 	return rules
@@ -60,6 +64,7 @@ var lineRules = sync.OnceValue(func() map[string][]lineRule {
 
 type lineMatch struct {
 	file  File
+	lang  *syntax.Language
 	shown []codeLine // all lines that the diff shows
 	lines []codeLine // up to and including the matching line
 	rest  string     // raw text after the match
@@ -73,24 +78,33 @@ const maxCodeLine = 1000
 
 // matchLines applies the rules to the added lines; each line gives at most one finding per rule name.
 func matchLines(f File, k kind, lang *syntax.Language, lines []codeLine) []reply.Finding {
+	if lang.ID == "" {
+		return nil
+	}
 	inDebugger := strings.Contains(strings.ToLower(f.Path), "debug")
+	rules := slices.Concat(lineRules()[lang.ID], lineRules()["any"])
 	var found []reply.Finding
 	for i, l := range lines {
 		if !l.added || len(l.Text) > maxCodeLine {
 			continue
 		}
 		name := ""
-		for _, r := range lineRules()[lang.ID] {
-			if r.name == name || !containsAny(l.code, r.words) || r.name == "debug" && inDebugger {
+		for _, r := range rules {
+			text := l.code
+			if r.any {
+				text = l.Text
+			}
+			if r.name == name || !containsAny(text, r.words) || r.name == "debug" && inDebugger {
 				continue
 			}
-			at := r.pattern().FindStringIndex(l.code)
+			at := r.pattern().FindStringIndex(text)
 			if at == nil {
 				continue
 			}
 			severity := reply.Warning
 			if r.grade != nil {
-				severity = r.grade(lineMatch{file: f, shown: lines, lines: lines[:i+1], rest: l.Text[at[1]:], start: at[0]})
+				severity = r.grade(lineMatch{file: f, lang: lang, shown: lines, lines: lines[:i+1], rest: l.Text[at[1]:],
+					start: at[0]})
 			}
 			if severity == "" {
 				continue

@@ -139,17 +139,3 @@ func gradeSkip(m lineMatch) reply.Severity {
 	}
 	return reply.Warning
 }
-
-// loremIpsum finds placeholder text in code and pages, comments and strings included.
-func loremIpsum(f File, k kind) []reply.Finding {
-	if k.fixture {
-		return nil
-	}
-	words := "lorem" + " ipsum"
-	n, first := count(f.Added, func(l Line) bool { return strings.Contains(strings.ToLower(l.Text), words) })
-	if n == 0 {
-		return nil
-	}
-	return []reply.Finding{{Severity: reply.Note, File: f.Path, Line: first, Issue: "placeholder text",
-		Fix: "write the real text", Rule: "stub"}}
-}
