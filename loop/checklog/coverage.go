@@ -2,35 +2,27 @@ package checklog
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// percent is a coverage figure as printed, without the sign; "" is none. It is never rounded
-// up: 79.99 is not 80.
-type percent string
+// percent is a coverage figure in hundredths of a per cent. It is never rounded up: 79.99 is not 80.
+type percent int
 
-// String returns "65%", "65.5%" or "".
-func (p percent) String() string {
-	if p == "" {
-		return ""
+// String returns "65%" or "65.5%".
+func (p percent) String() string { return strconv.FormatFloat(float64(p)/100, 'f', -1, 64) + "%" }
+
+// percents parses shares of a whole: "65", "65.00" and "65.123" (65.12) of 100, "0.65" of 1. It leaves out anything
+// outside 0 to 100.
+func percents(whole float64, shares ...string) []percent {
+	var list []percent
+	for _, share := range shares {
+		if f, err := strconv.ParseFloat(share, 64); err == nil && f >= 0 && f < whole*1.01 {
+			list = append(list, percent(math.Floor(f/whole*1e4+1e-6)))
+		}
 	}
-	return string(p) + "%"
-}
-
-func (p percent) value() float64 {
-	f, _ := strconv.ParseFloat(string(p), 64)
-	return f
-}
-
-// newPercent parses a share of a whole: "65", "65.00" and "65.123" (65.12) of 100, "0.65" of 1. It returns "" for
-// anything outside 0 to 100.
-func newPercent(s string, whole float64) percent {
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(f >= 0 && f < whole*1.01) {
-		return ""
-	}
-	return percent(strconv.FormatFloat(math.Floor(f/whole*1e4+1e-6)/100, 'f', -1, 64))
+	return list
 }
 
 var percentPattern = pattern(`(?:^|[^\d.\-])(\d{1,3}(?:\.\d+)?) ?%`)
@@ -42,42 +34,29 @@ func percentsIn(line string) []percent {
 	}
 	var list []percent
 	for _, m := range percentPattern().FindAllStringSubmatch(line, -1) {
-		if p := newPercent(m[1], 100); p != "" {
-			list = append(list, p)
-		}
+		list = append(list, percents(100, m[1])...)
 	}
 	return list
-}
-
-// shortfall is coverage below a check's threshold.
-type shortfall struct{ is, need percent }
-
-// String returns "65%, need 80%", or "".
-func (s shortfall) String() string {
-	if s.is == "" {
-		return ""
-	}
-	return s.is.String() + ", need " + s.need.String()
 }
 
 // shortWords say that a threshold was missed.
 var shortWords = []string{"not met", "not meet", "not reached", "is below", "less than", "lower than"}
 
-// coverageShortfall returns the first missed threshold, preferably that of lines: jest, nyc,
-// c8, vitest, pytest-cov, coverage.py, SimpleCov, JaCoCo.
-func coverageShortfall(lines []string) shortfall {
-	var first shortfall
+// coverageShortfall returns the coverage and the first threshold that it missed, preferably that of lines; nil if none
+// was missed: jest, nyc, c8, vitest, pytest-cov, coverage.py, SimpleCov, JaCoCo.
+func coverageShortfall(lines []string) []percent {
+	var first []percent
 	for _, line := range lines {
 		lower := strings.ToLower(line)
 		if !strings.Contains(lower, "cover") {
 			continue
 		}
-		s := shortfallIn(lower)
-		if s.is != "" && (strings.Contains(lower, "for lines") || strings.Contains(lower, "lines covered")) {
-			return s
+		short := shortfallIn(lower)
+		if short != nil && (strings.Contains(lower, "for lines") || strings.Contains(lower, "lines covered")) {
+			return short
 		}
-		if first.is == "" {
-			first = s
+		if first == nil {
+			first = short
 		}
 	}
 	return first
@@ -90,22 +69,19 @@ var (
 
 // shortfallIn reads one line in lower case. Tools print the two figures in different order;
 // the smaller one is the coverage.
-func shortfallIn(line string) shortfall {
+func shortfallIn(line string) []percent {
 	found := percentsIn(line)
 	if m := ratioPattern().FindStringSubmatch(line); m != nil {
-		found = []percent{newPercent(m[1], 1), newPercent(m[2], 1)}
+		found = percents(1, m[1:]...)
 	} else if m := failUnderPattern().FindStringSubmatch(line); m != nil {
-		found = []percent{newPercent(m[1], 100), newPercent(m[2], 100)}
+		found = percents(100, m[1:]...)
 	} else if !containsAny(line, shortWords) {
-		return shortfall{}
+		return nil
 	}
-	if len(found) != 2 || found[0] == "" || found[1] == "" || found[0].value() == found[1].value() {
-		return shortfall{}
+	if len(found) != 2 || found[0] == found[1] {
+		return nil
 	}
-	if found[0].value() > found[1].value() {
-		found[0], found[1] = found[1], found[0]
-	}
-	return shortfall{is: found[0], need: found[1]}
+	return []percent{min(found[0], found[1]), max(found[0], found[1])}
 }
 
 // coverageFigure returns the coverage of lines, or of statements, that a tool printed.
@@ -127,7 +103,9 @@ func coverageTable(lines []string) string {
 			}
 		}
 		if strings.TrimSpace(cells[0]) == "All files" && column > 0 && column < len(cells) {
-			return newPercent(strings.TrimSpace(cells[column]), 100).String()
+			if p := percents(100, strings.TrimSpace(cells[column])); len(p) > 0 {
+				return p[0].String()
+			}
 		}
 	}
 	return ""
@@ -158,19 +136,14 @@ var goCoveragePattern = pattern(`\bcoverage: (\d+(?:\.\d+)?)% of statements`)
 
 // goCoverage returns the coverage that go test printed; for several packages the lowest and the highest.
 func goCoverage(lines []string) string {
-	var low, high percent
+	var found []percent
 	for _, m := range matches(lines, "coverage: ", goCoveragePattern()) {
-		p := newPercent(m[1], 100)
-		if p == "" {
-			continue
-		}
-		if low == "" || p.value() < low.value() {
-			low = p
-		}
-		if high == "" || p.value() > high.value() {
-			high = p
-		}
+		found = append(found, percents(100, m[1])...)
 	}
+	if len(found) == 0 {
+		return ""
+	}
+	low, high := slices.Min(found), slices.Max(found)
 	if low == high {
 		return low.String()
 	}
