@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	_ "embed" // secrets.toml
 	"net/url"
 	"slices"
 	"strings"
@@ -9,26 +10,12 @@ import (
 	"github.com/git-runr/git-runr/loop/syntax"
 )
 
-// secretNames are in lower case; every name that assigned-secret matches contains one.
-var secretNames = []string{"passw", "passphrase", "pwd", "secret", "token", "credential",
-	"api_key", "api-key", "apikey", "access_key", "access-key", "accesskey", "auth_key", "auth-key", "authkey",
-	"private_key", "private-key", "privatekey"}
+//go:embed secrets.toml
+var ownSecrets string
 
 // ownSecretRules returns rules for secrets that gitleaks does not cover: passwords that
 // people chose themselves.
-func ownSecretRules() []*secretRule {
-	own := func(r secretRule, body ruleBody) *secretRule {
-		r.body = sync.OnceValue(body.prepare)
-		return &r
-	}
-	return []*secretRule{
-		own(secretRule{ID: "url-password", Keywords: []string{"://"}, anchored: true, accept: acceptURL},
-			ruleBody{Regex: urlPassword, SecretGroup: 2}),
-		own(secretRule{ID: "assigned-secret", Keywords: secretNames, anchored: true, accept: acceptAssigned},
-			ruleBody{Regex: assignedSecret, SecretGroup: 2}),
-		own(secretRule{ID: "private-key-part", Keywords: []string{"private key"}}, ruleBody{Regex: privateKeyPart}),
-	}
-}
+var ownSecretRules = sync.OnceValue(func() []*secretRule { return publishedRules(ownSecrets) })
 
 // likelyToken returns the rule that stands for gitleaks' rules where they are missing: whatever looks random may be the
 // token of a service. Short ids, ids of reviews and hashes are none.
@@ -46,20 +33,6 @@ func acceptLikely(c candidate) strength {
 	}
 	return strong
 }
-
-const (
-	// urlPassword matches ://user:password@host, from the colon on.
-	urlPassword = "^://([^\\s/:@'\"<>`]{0,100}):([^\\s/@'\"<>`]{2,200})@([^\\s/'\"<>?#:,)`]+)"
-
-	// assignedSecret matches a name, an assignment, and a value with or without quotes:
-	// password: string = "…", "token": '…', SECRET=….
-	assignedSecret = `(?i)^(password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|auth[_-]?key|private[_-]?key|credentials?)` +
-		`["'\]]{0,2}\s{0,8}(?::\s{0,4}[\w.\[\]|]{1,20}\s{0,4}=|:=|=>|=|:)\s{0,8}` +
-		"(?:[rbuf@]{0,2}\"([^\"\\s]{6,200})\"|'([^'\\s]{6,200})'|`([^`\\s]{6,200})`|([^\\s\"'`;,&|<>(){}\\[\\]]{6,200}))"
-
-	// privateKeyPart matches a private key without its end.
-	privateKeyPart = `-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----(?:(?:\s|\\n)+[A-Za-z0-9+/=]{40,})+`
-)
 
 // placeholders match words that replace a secret in examples.
 var placeholders = lazy(

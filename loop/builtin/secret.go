@@ -405,8 +405,9 @@ func (sec *Secrets) Redact(text string) (string, int) {
 // or one of our own rules' words. It saves loading the rules for short plain texts.
 func mayHoldSecret(text string) bool {
 	lower := string(lowerASCII(text))
-	if strings.ContainsAny(text, invisible) || strings.Contains(lower, "://") ||
-		strings.Contains(lower, "curl") || containsAny(lower, secretNames) {
+	own := func(r *secretRule) bool { return containsAny(lower, r.Keywords) }
+	if strings.ContainsAny(text, invisible) || strings.Contains(lower, "curl") ||
+		slices.ContainsFunc(ownSecretRules(), own) {
 		return true
 	}
 	return hasMixedWord(text) || hasLongWord(text, 16, isTokenByte)

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -38,16 +39,11 @@ func (s *Secrets) loaded() *secretRules {
 // readSecretRules reads only the rules' ids and keywords. Decoding the whole configuration would take 4 to 15 ms, and
 // most texts need none of it. An empty configuration gives our own rules.
 func readSecretRules(configuration string) *secretRules {
-	head, rest, _ := strings.Cut(configuration, ruleHeader)
-	s := &secretRules{rules: ownSecretRules(), own: configuration == ""}
+	head, _, _ := strings.Cut(configuration, ruleHeader)
+	s := &secretRules{rules: slices.Concat(ownSecretRules(), publishedRules(configuration)), own: configuration == ""}
 	_, s.err = toml.Decode(head, s)
 	s.Allowlists = append(s.Allowlists, s.Allowlist)
 	prepareLists(s.Allowlists)
-	for block := range strings.SplitSeq(rest, ruleHeader) {
-		if block != "" {
-			s.rules = append(s.rules, publishedRule(block))
-		}
-	}
 	for i, r := range s.rules {
 		for _, word := range r.Keywords {
 			s.keywords.add(word, i)
@@ -64,6 +60,17 @@ var (
 	quoted       = lazy(`"([^"]*)"`) // keywords and ids contain no escapes
 )
 
+// publishedRules returns the rules of a configuration.
+func publishedRules(configuration string) (rules []*secretRule) {
+	_, rest, _ := strings.Cut(configuration, ruleHeader)
+	for block := range strings.SplitSeq(rest, ruleHeader) {
+		if block != "" {
+			rules = append(rules, publishedRule(block))
+		}
+	}
+	return rules
+}
+
 // publishedRule reads only the two fields of a rule that are needed at once.
 func publishedRule(block string) *secretRule {
 	r := &secretRule{}
@@ -73,8 +80,13 @@ func publishedRule(block string) *secretRule {
 	for _, word := range quoted().FindAllStringSubmatch(ruleKeywords().FindString(block), -1) {
 		r.Keywords = append(r.Keywords, word[1])
 	}
-	if r.ID == genericRule {
+	switch r.ID {
+	case genericRule:
 		r.accept, r.wanted = acceptGeneric, hasMixedWord
+	case "url-password":
+		r.accept, r.anchored = acceptURL, true
+	case "assigned-secret":
+		r.accept, r.anchored = acceptAssigned, true
 	}
 	r.body = sync.OnceValue(func() *ruleBody {
 		// the block contains [[rules.allowlists]] tables
