@@ -31,8 +31,6 @@ type secretScan struct {
 	text  string
 	found []secretMatch
 	tried map[int]int // for each rule, the end of the part that it was tried on
-
-	lineStart, lineEnd int // the line that was examined last
 }
 
 // scan returns the secrets in text by position; they do not overlap.
@@ -70,8 +68,8 @@ func (s *secretScan) keyword(rule, at int) bool {
 
 func (s *secretScan) tryAround(r *secretRule, rule, at int) {
 	if r.anchored {
-		if _, end := s.lineOf(at); r.body().applies(s.path) {
-			s.try(r, at, min(end, at+behind))
+		if _, end := linesAround(s.text, at, at); r.body().applies(s.path) {
+			s.try(r, at, end)
 		}
 		return
 	}
@@ -96,39 +94,26 @@ func (s *secretScan) tryAround(r *secretRule, rule, at int) {
 const (
 	wholeLine    = 4 << 10  // longer lines are tried in parts
 	severalLines = 32 << 10 // the longest match of a pattern for several lines, from its keyword on
-	behind       = 4 << 10
 )
 
 // part returns the line around at; of a very long line it returns a window that ends with a word,
-// unless the word is very long too.
+// unless the word is very long too, and that does not begin before from.
 func (s *secretScan) part(at, from int) (start, end int) {
-	start, end = s.lineOf(at)
-	if end-start <= wholeLine {
-		return start, end
+	start, end = linesAround(s.text, at, at)
+	for end < min(len(s.text), at+2*wholeLine) && isTokenByte(s.text[end]) {
+		end++
 	}
-	for high := at + behind; high < end; high++ {
-		if !isTokenByte(s.text[high]) || high == at+2*behind {
-			end = high
-			break
-		}
-	}
-	return max(start, at-wholeLine, min(from, at)), end
+	return max(start, from), end
 }
 
-// lineOf returns the line at an offset. Offsets do not decrease from call to call.
-func (s *secretScan) lineOf(at int) (start, end int) {
-	if at >= s.lineEnd {
-		s.lineStart, s.lineEnd = lineAround(s.text, at)
+// linesAround extends a range to whole lines, up to a limit.
+func linesAround(text string, start, end int) (from, to int) {
+	from, to = max(0, start-wholeLine), min(len(text), end+wholeLine)
+	from += strings.LastIndexByte(text[from:start], '\n') + 1
+	if n := strings.IndexByte(text[end:to], '\n'); n >= 0 {
+		to = end + n
 	}
-	return s.lineStart, s.lineEnd
-}
-
-func lineAround(text string, at int) (start, end int) {
-	start = strings.LastIndexByte(text[:at], '\n') + 1
-	if n := strings.IndexByte(text[at:], '\n'); n >= 0 {
-		return start, at + n
-	}
-	return start, len(text)
+	return from, to
 }
 
 func (s *secretScan) try(r *secretRule, start, end int) {
@@ -140,7 +125,8 @@ func (s *secretScan) try(r *secretRule, start, end int) {
 			continue
 		}
 		c := candidate{path: s.path, secret: part[from:to], match: part[m[0]:m[1]], freeing: s.freeing}
-		c.line = s.lines(start+m[0], start+m[1])
+		lineStart, lineEnd := linesAround(s.text, start+m[0], start+m[1])
+		c.line = s.text[lineStart:lineEnd]
 		for i := 0; i+1 < len(m); i += 2 {
 			c.groups = append(c.groups, cut(part, m[i], m[i+1]))
 		}
@@ -166,14 +152,6 @@ func secretGroup(m []int, group int) (from, to int) {
 		}
 	}
 	return m[0], m[1]
-}
-
-// lines extends a range to whole lines, up to a limit.
-func (s *secretScan) lines(start, end int) string {
-	from, to := max(0, start-wholeLine), min(len(s.text), end+wholeLine)
-	low, _ := lineAround(s.text[from:], start-from)
-	_, high := lineAround(s.text[:to], end)
-	return s.text[from+low : high]
 }
 
 // documentedJWT is the signature of the example token at jwt.io, which many tests use.

@@ -53,8 +53,8 @@ func TestSecretWindows(t *testing.T) {
 		if start, end := s.part(at, 0); end-start > 8*wholeLine || start > at || end <= at {
 			t.Errorf("at %d: %d to %d of %d", at, start, end, len(text))
 		}
-		if line := s.lines(at, at+5); len(line) > 3*wholeLine {
-			t.Errorf("at %d: %d bytes beside a match", at, len(line))
+		if start, end := linesAround(text, at, at+5); end-start > 3*wholeLine {
+			t.Errorf("at %d: %d bytes beside a match", at, end-start)
 		}
 	}
 	scanned := testing.AllocsPerRun(1, func() { leaks.scan(text, secretScan{path: "a.py"}) })

@@ -107,7 +107,6 @@ type Text struct {
 	Lines []Line
 	// Unclosed: a fence or comment runs to the end, and may hide something important.
 	Unclosed bool
-	Torn     bool // some lines are Torn
 }
 
 // Read splits text into lines. If the answer is one single fence, as models sometimes wrap a

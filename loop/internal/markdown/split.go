@@ -21,7 +21,6 @@ func Split(text string) Text {
 		}
 		for n, piece := range strings.FieldsFunc(text+"\n", func(r rune) bool { return strings.ContainsRune(lineEnds, r) }) {
 			md.Lines = append(md.Lines, tornLine(strings.TrimSuffix(piece, "\n"), n > 0))
-			md.Torn = md.Torn || n > 0
 		}
 	}
 	md.Unclosed = s.fence.size > 0 || s.comment
