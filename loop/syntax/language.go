@@ -49,11 +49,13 @@ type Language struct {
 	Regexps       bool   // /…/ may be a literal
 	// Head is a pattern for the start of a line: its first group is of the kind HeadKind, its second is a string.
 	Head, HeadKind string
+	// Raw is a pattern for the start of a raw string, which RawClose ends: $1 in it is the pattern's group.
+	Raw, RawClose string
 
-	rawString func(rest string) (openText, int)
-	heredoc   func(*Scanner, *openText) bool
-	head      func() *regexp.Regexp // Head; nil if it is empty
-	scan      func(*Scanner)        // replaces all of the above
+	raw     func() *regexp.Regexp // Raw; nil if it is empty
+	heredoc func(*Scanner, *openText) bool
+	head    func() *regexp.Regexp // Head; nil if it is empty
+	scan    func(*Scanner)        // replaces all of the above
 
 	once  sync.Once
 	table map[string]Kind
@@ -87,9 +89,10 @@ var languages = sync.OnceValue(func() map[string]*Language {
 		if l.Head != "" {
 			l.head = lazyre.Compile(l.Head)
 		}
+		if l.Raw != "" {
+			l.raw = lazyre.Compile(l.Raw)
+		}
 	}
-	all["rust"].rawString = rustRaw
-	all["c"].rawString = cppRaw
 	for _, id := range []string{"php", "ruby", "shell"} {
 		all[id].heredoc = heredoc
 	}
@@ -143,27 +146,6 @@ func Named(name string) *Language {
 		return l
 	}
 	return byFile()[0]["."+name]
-}
-
-// rustRaw matches the start of r"…", r#"…"# and their byte forms.
-func rustRaw(rest string) (openText, int) {
-	body := strings.TrimPrefix(rest, "b")
-	body, ok := strings.CutPrefix(body, "r")
-	hashes := len(body) - len(strings.TrimLeft(body, "#"))
-	if !ok || !strings.HasPrefix(body[hashes:], `"`) {
-		return openText{}, 0
-	}
-	return openText{kind: String, close: `"` + body[:hashes]}, len(rest) - len(body) + hashes + 1
-}
-
-// cppRaw matches the start of R"name(…)name".
-func cppRaw(rest string) (openText, int) {
-	body, ok := strings.CutPrefix(rest, `R"`)
-	name, _, ok2 := strings.Cut(body[:min(len(body), 17)], "(")
-	if !ok || !ok2 {
-		return openText{}, 0
-	}
-	return openText{kind: String, close: ")" + name + `"`}, len(`R"`) + len(name) + 1
 }
 
 // heredoc reads "<<WORD", which makes a string of the following lines, up to WORD.

@@ -223,9 +223,9 @@ func (s *Scanner) quoted() bool {
 		s.markKey()
 		return true
 	}
-	if s.lang.rawString != nil {
-		if open, size := s.lang.rawString(rest); size > 0 && (s.at == 0 || !IsWordByte(s.src[s.at-1])) {
-			s.take(open, size)
+	if s.lang.raw != nil && strings.IndexByte("bRr", rest[0]) >= 0 && (s.at == 0 || !IsWordByte(s.src[s.at-1])) {
+		if m := s.lang.raw().FindStringSubmatch(rest); m != nil {
+			s.take(openText{kind: String, close: strings.Replace(s.lang.RawClose, "$1", m[1], 1)}, len(m[0]))
 			return true
 		}
 	}
