@@ -58,13 +58,7 @@ func unsteady(now []failure, result record.CheckResult, changed []string) map[st
 // Words that differ between two runs on one tree are ignored.
 func sameLines(result, base record.CheckResult) bool {
 	now, was := endWords(result.Output), endWords(base.Output)
-	again, wasAgain := now, was
-	if result.Again != "" {
-		again = endWords(result.Again)
-	}
-	if base.Again != "" {
-		wasAgain = endWords(base.Again)
-	}
+	again, wasAgain := endWords(cmp.Or(result.Again, result.Output)), endWords(cmp.Or(base.Again, base.Output))
 	if len(now) != len(again) || len(was) != len(wasAgain) {
 		return true // it prints something else each time, so change and base cannot be compared
 	}

@@ -120,8 +120,8 @@ func gradeText(m lineMatch) reply.Severity {
 
 // gradeSQL accepts lines with a comment, which explain, and other languages of queries.
 func gradeSQL(m lineMatch) reply.Severity {
-	l := m.line()
-	if m.lang.ID == "sql" || m.lang.ID == "shell" || strings.TrimSpace(l.code) == "" || strings.TrimSpace(l.comment) != "" {
+	noCode, explained := strings.TrimSpace(m.line().code) == "", strings.TrimSpace(m.line().comment) != ""
+	if m.lang.ID == "sql" || m.lang.ID == "shell" || noCode || explained {
 		return ""
 	}
 	return reply.Warning

@@ -35,12 +35,13 @@ type Input struct {
 // PASS. A diff without files is NEEDS_FIX: nothing was seen, so nothing can pass. The error is that of ctx.
 func Review(ctx context.Context, in Input) (reply.Report, error) {
 	found := slices.Clone(in.Hidden)
-	before := removedLines(in.Files)
+	isMoved := moved(in.Files)
 	for _, f := range in.Files {
 		if n, known := in.Sizes[f.Path]; known && f.Size < 0 {
 			f.Size = n
 		}
-		found = append(found, slices.DeleteFunc(in.reviewFile(ctx, f), before.hold(f))...)
+		wasMoved := func(found reply.Finding) bool { return isMoved(f, found) }
+		found = append(found, slices.DeleteFunc(in.reviewFile(ctx, f), wasMoved)...)
 	}
 	for _, f := range in.Rest {
 		found = append(found, in.Secrets.inFile(ctx, f, kind{exempt: true, fixture: kindOf(f).fixture}, nil)...)
@@ -65,32 +66,24 @@ func Review(ctx context.Context, in Input) (reply.Report, error) {
 	return report(in, found, failing), nil
 }
 
-// lineSet is a set of lines, compared without their blanks.
-type lineSet map[string]bool
-
 func withoutBlanks(text string) string { return strings.Join(strings.Fields(text), "") }
 
-// removedLines returns the lines that a change removes, from any file.
-func removedLines(files []File) lineSet {
-	set := lineSet{}
+// moved returns a function that reports whether the line of a finding in the code of f existed
+// before the change, in any of files, and was only moved or indented. Secrets, conflict markers
+// and whitespace are reported in moved lines too.
+func moved(files []File) func(f File, found reply.Finding) bool {
+	removed := map[string]bool{}
 	for _, f := range files {
 		for _, l := range f.Removed {
-			set[withoutBlanks(l.Text)] = true
+			removed[withoutBlanks(l.Text)] = true
 		}
 	}
-	return set
-}
-
-// hold returns a function that reports whether the line of a finding in the code of f existed
-// before the change and was only moved or indented. Secrets, conflict markers and whitespace
-// are reported in moved lines too.
-func (s lineSet) hold(f File) func(reply.Finding) bool {
-	return func(found reply.Finding) bool {
-		if len(s) == 0 || !slices.Contains(codeRules, found.Rule) {
+	return func(f File, found reply.Finding) bool {
+		if len(removed) == 0 || !slices.Contains(codeRules, found.Rule) {
 			return false
 		}
 		i, ok := slices.BinarySearchFunc(f.Added, found.Line, func(l Line, n int) int { return cmp.Compare(l.Number, n) })
-		return ok && s[withoutBlanks(f.Added[i].Text)]
+		return ok && removed[withoutBlanks(f.Added[i].Text)]
 	}
 }
 

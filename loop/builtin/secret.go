@@ -268,7 +268,7 @@ func (sec *Secrets) inFile(ctx context.Context, f File, k kind, lines []codeLine
 			end := line + strings.Count(clean[m.start:m.end-1], "\n")
 			at := k
 			at.docs = k.docs || prose[line]
-			found = append(found, secretFinding(f, at, m, clean[m.start:m.end], line, end))
+			found = append(found, secretFinding(f, at, m, "the change", clean[m.start:m.end], line, end))
 		}
 	}
 	return found
@@ -295,7 +295,7 @@ func firstRun(lines []Line) (run, rest []Line) {
 	return lines[:n], lines[n:]
 }
 
-func secretFinding(f File, k kind, m secretMatch, secret string, line, end int) reply.Finding {
+func secretFinding(f File, k kind, m secretMatch, where, secret string, line, end int) reply.Finding {
 	if m.strength == allowed {
 		return allowedFinding(f.Path, line, m.rule.ID, "its line")
 	}
@@ -311,7 +311,7 @@ func secretFinding(f File, k kind, m secretMatch, secret string, line, end int) 
 	}
 	return reply.Finding{
 		Severity: severity, File: f.Path, Line: line, EndLine: end, Rule: record.RuleSecret,
-		Issue: fmt.Sprintf("a secret is in the change: %s%s", m.rule.ID, hint(secret)),
+		Issue: fmt.Sprintf("a secret is in %s: %s%s", where, m.rule.ID, hint(secret)),
 		Fix: "take it out of the commit itself, revoke it, and read it from the environment or a secret store; " +
 			"if it is not a secret, end the line with the comment " + allowWord + ", which the review notes",
 	}
@@ -347,7 +347,7 @@ func (sec *Secrets) byPath(f File, k kind) []reply.Finding {
 		if body.Regex != "" || body.path == nil || !body.path.MatchString(f.Path) || rules.pathAllowed(f.Path) {
 			continue
 		}
-		found = append(found, secretFinding(f, k, secretMatch{rule: r, strength: strong}, "", 0, 0))
+		found = append(found, secretFinding(f, k, secretMatch{rule: r, strength: strong}, "the change", "", 0, 0))
 	}
 	return found
 }

@@ -44,11 +44,7 @@ func (sec *Secrets) inPath(f File, k kind) []reply.Finding {
 	var found []reply.Finding
 	clean, _ := visible(f.Path)
 	for _, m := range sec.scan(clean, secretScan{sureOnly: true}) {
-		finding := secretFinding(f, k, m, "", 0, 0)
-		if m.strength != allowed {
-			finding.Issue = fmt.Sprintf("a secret is in the name of a file: %s%s", m.rule.ID, hint(clean[m.start:m.end]))
-		}
-		found = append(found, finding)
+		found = append(found, secretFinding(f, k, m, "the name of a file", clean[m.start:m.end], 0, 0))
 	}
 	return found
 }
@@ -135,7 +131,7 @@ func (r Reviewer) hiddenSecrets(ctx context.Context, f File) (found []reply.Find
 	}
 	for secret, m := range matches {
 		if _, was := before[secret]; !was {
-			found = append(found, secretFinding(f, kindOf(f), m, secret, 0, 0))
+			found = append(found, secretFinding(f, kindOf(f), m, "the change", secret, 0, 0))
 		}
 	}
 	return found, ctx.Err()

@@ -84,11 +84,12 @@ func (s *scanner) value(depth int, field func(key, value string)) error {
 	for s.at < len(s.text) && strings.IndexByte(" \t\r\n,]}", s.text[s.at]) < 0 {
 		s.at++
 	}
-	if word := s.text[start:s.at]; word != "true" && word != "false" && (len(word) > 300 || strings.ContainsAny(word, "eE")) {
-		_, err := strconv.ParseFloat(word, 64) // a number that may be too large
-		return err
+	word := s.text[start:s.at]
+	if word == "true" || word == "false" || len(word) <= 300 && !strings.ContainsAny(word, "eE") {
+		return nil
 	}
-	return nil
+	_, err := strconv.ParseFloat(word, 64) // a number that may be too large
+	return err
 }
 
 // entries reads the object or list at the position.
