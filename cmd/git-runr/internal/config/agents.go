@@ -322,7 +322,7 @@ func (c *Config) backups(name string) []string {
 	var add func(name string)
 	add = func(name string) {
 		if table := c.agents[name]; table != nil {
-			for _, backup := range table.backup {
+			for _, backup := range table.Backup {
 				if !seen[backup] {
 					seen[backup], all = true, append(all, backup)
 					add(backup)
@@ -338,7 +338,7 @@ func (c *Config) backups(name string) []string {
 func (c *Config) checkBackups() error {
 	for _, name := range slices.Sorted(maps.Keys(c.agents)) {
 		where := fmt.Sprintf("agents.%s.backup (%s)", name, c.origin("agents."+name+".backup"))
-		for _, backup := range c.agents[name].backup {
+		for _, backup := range c.agents[name].Backup {
 			if role.Reserved(backup) {
 				return exit.Problemf(exit.Usage, "%s: %s is not an agent", where, backup)
 			}

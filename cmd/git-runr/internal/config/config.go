@@ -107,16 +107,9 @@ type layerFile struct {
 
 // agentTable is the content of one [agents.NAME].
 type agentTable struct {
-	spec           agent.Spec
-	backup         []string
+	agent.Spec
+	Backup         []string
 	fromRepository bool // its command comes from the repository's file: requires trust
-}
-
-func (a *agentTable) setModel(profile, model string) {
-	if a.spec.Models == nil {
-		a.spec.Models = map[string]string{}
-	}
-	a.spec.Models[profile] = model
 }
 
 // checkTable is the content of one [checks.NAME].

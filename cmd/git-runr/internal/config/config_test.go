@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -60,15 +61,19 @@ func TestConfigDefaults(t *testing.T) {
 
 func TestConfigTableHoldsTogether(t *testing.T) {
 	for _, k := range keys {
-		var doc map[string]any
-		if k.def == "" {
-			continue
-		}
 		c := loaded(t, input{})
 		c.begin("agents", "x")
 		c.begin("steps", "x")
-		if _, err := toml.Decode("x = "+k.def, &doc); err != nil || !k.take(c, "x", doc["x"]) {
+		var doc map[string]any
+		if _, err := toml.Decode("x = "+cmp.Or(k.def, `"x"`), &doc); err != nil || !k.take(c, "x", doc["x"]) && k.def != "" {
 			t.Errorf("%s: default %s is not %s (%v)", k.name, k.def, k.wants, err)
+		}
+		taken := k.def != "" // every key finds its field with a value of its kind
+		for _, value := range []any{"codex", "off", "acp", "/x", "1m", int64(5000), int64(1), true, []any{"x"}} {
+			taken = k.take(c, "x", value) || taken
+		}
+		if !taken {
+			t.Errorf("%s takes no value", k.name)
 		}
 	}
 	if agent.DefaultTimeout != 30*time.Minute {
@@ -603,8 +608,8 @@ func FuzzConfig(f *testing.F) {
 			}
 		}
 		for name, table := range c.agents {
-			if !table.fromRepository && (table.spec.Command != nil || table.spec.Env != nil) {
-				t.Errorf("agent %q would run untrusted: %+v", name, table.spec)
+			if !table.fromRepository && (table.Command != nil || table.Env != nil) {
+				t.Errorf("agent %q would run untrusted: %+v", name, table.Spec)
 			}
 		}
 	})

@@ -174,7 +174,7 @@ func (f *file) begin(section, name string) {
 	case "steps":
 		f.steps[name] = &runplan.WorkStep{Name: name, Kind: runplan.StepAgent}
 	case "agents":
-		f.agents[name] = &agentTable{spec: agent.Spec{Name: name}}
+		f.agents[name] = &agentTable{Spec: agent.Spec{Name: name}}
 	case "checks":
 		*f.checkTable(name) = checkTable{Check: runplan.Check{Name: name}}
 	}
@@ -187,7 +187,7 @@ func (f *file) finish(section, name string) string {
 		return finishStep(f.steps[name])
 	case "agents":
 		f.agents[name].fromRepository = f.noteRuns("agents." + name)
-		return finishAgent(f.agents[name].spec)
+		return finishAgent(f.agents[name].Spec)
 	}
 	check := f.checkTable(name)
 	check.fromRepository = f.noteRuns("checks." + name)

@@ -4,11 +4,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/closing"
-	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
@@ -39,15 +37,46 @@ func keyOf[T any](name string, k valueKind[T], def, means string, set func(c *Co
 	return key{name: name, wants: k.wants, def: def, means: means, take: take, text: k.text}
 }
 
-// plainKey returns a key that sets the field of its name: loop.max_retries is Loop.MaxRetries of Config.
-func plainKey[T any](name string, k valueKind[T], def, means string) key {
-	return keyOf(name, k, def, means, func(c *Config, _ string, v T) {
-		field := reflect.ValueOf(c).Elem()
-		for part := range strings.SplitSeq(strings.ReplaceAll(name, "_", ""), ".") {
+// keyAt returns a key that sets the field or the entry of a map at path, in what a key of its section is about.
+func keyAt[T any](name, path string, k valueKind[T], def, means string) key {
+	return keyOf(name, k, def, means, func(c *Config, table string, v T) {
+		field := reflect.ValueOf(c.about(name, table)).Elem()
+		for part := range strings.SplitSeq(path, ".") {
+			if field.Kind() == reflect.Map {
+				if field.IsNil() {
+					field.Set(reflect.MakeMap(field.Type()))
+				}
+				field.SetMapIndex(reflect.ValueOf(part), reflect.ValueOf(v))
+				return
+			}
 			field = field.FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, part) })
 		}
 		field.Set(reflect.ValueOf(v).Convert(field.Type()))
 	})
+}
+
+// plainKey is keyAt for the field of the key's name: loop.max_retries is Loop.MaxRetries of Config.
+func plainKey[T any](name string, k valueKind[T], def, means string) key {
+	path := strings.ReplaceAll(name, "_", "")
+	if _, of, named := strings.Cut(path, ".NAME."); named {
+		path = of
+	}
+	return keyAt(name, strings.TrimPrefix(path, "worktree."), k, def, means)
+}
+
+// about returns what a key is about: the table that the user names, the settings of worktrees, or c.
+func (c *Config) about(name, table string) any {
+	switch section, _, _ := strings.Cut(name, "."); section {
+	case "steps":
+		return c.steps[table]
+	case "agents":
+		return c.agents[table]
+	case "checks":
+		return c.checkTable(table)
+	case "worktree":
+		return &c.worktree
+	}
+	return c
 }
 
 // executable marks a key that decides what runs.
@@ -86,20 +115,16 @@ var loopKeys = []key{
 		"fixes after a review that did not pass; the last fix is reviewed as well"),
 	plainKey("loop.time_budget", durationKind, `"0s"`,
 		"how long a run may take, from its start or the last resume; 0s is no limit"),
-	keyOf("loop.max_cost", dollarsKind, "0",
+	keyAt("loop.max_cost", "Loop.Budget.Cost", dollarsKind, "0",
 		"US dollars that the agents of a whole run may cost, as their tools report it; unreported cost does not count; no "+
-			"call starts above the limit; 0 is no limit",
-		func(c *Config, _ string, v float64) { c.Loop.Budget.Cost = v }),
-	keyOf("loop.max_tokens", tokensKind, "0", "the same in tokens, input and output",
-		func(c *Config, _ string, v int64) { c.Loop.Budget.Tokens = v }),
-	keyOf("loop.max_cost_per_day", dollarsKind, "0",
+			"call starts above the limit; 0 is no limit"),
+	keyAt("loop.max_tokens", "Loop.Budget.Tokens", tokensKind, "0", "the same in tokens, input and output"),
+	keyAt("loop.max_cost_per_day", "Loop.Day.Cost", dollarsKind, "0",
 		"US dollars that all runs and reviews of this clone may cost a day, by the clock of this machine; reviews then "+
-			"wait for the next day",
-		func(c *Config, _ string, v float64) { c.Loop.Day.Cost = v }),
-	keyOf("loop.max_tokens_per_day", tokensKind, "0", "the same in tokens",
-		func(c *Config, _ string, v int64) { c.Loop.Day.Tokens = v }),
-	keyOf("loop.time_budget_per_day", durationKind, `"0s"`, "the same in time: the sum of all agents' calls",
-		func(c *Config, _ string, v duration.Duration) { c.Loop.Day.Time = v }),
+			"wait for the next day"),
+	keyAt("loop.max_tokens_per_day", "Loop.Day.Tokens", tokensKind, "0", "the same in tokens"),
+	keyAt("loop.time_budget_per_day", "Loop.Day.Time", durationKind, `"0s"`,
+		"the same in time: the sum of all agents' calls"),
 	plainKey("loop.wait_for_quota", durationKind, `"0s"`,
 		"how long a run, git runr review --wait or git runr verify waits for an agent that is out of quota and says until "+
 			"when; a longer wait stops the run"),
@@ -129,120 +154,86 @@ var loopKeys = []key{
 }
 
 var stepKeys = []key{
-	keyOf("steps.NAME.agent", agentKind, "", "the agent of the step",
-		func(c *Config, name, v string) { c.steps[name].Agent = v }),
-	keyOf("steps.NAME.prompt", textKind, "", "text that comes before the task in the prompt",
-		func(c *Config, name, v string) { c.steps[name].Prompt = v }),
+	plainKey("steps.NAME.agent", agentKind, "", "the agent of the step"),
+	plainKey("steps.NAME.prompt", textKind, "", "text that comes before the task in the prompt"),
 	keyOf("steps.NAME.review", boolKind, "false", "the agent reviews and does not change files",
 		func(c *Config, name string, v bool) { c.steps[name].Kind = agentSteps[v] }),
-	keyOf("steps.NAME.check", namesKind, "", "the checks to run; a step with checks has no agent",
-		func(c *Config, name string, v []string) { c.steps[name].Checks = v }),
+	keyAt("steps.NAME.check", "Checks", namesKind, "", "the checks to run; a step with checks has no agent"),
 }
 
 var agentKeys = []key{
-	executable(keyOf("agents.NAME.command", argvKind, "",
+	executable(plainKey("agents.NAME.command", argvKind, "",
 		"the program and its arguments, run without a shell: a list, or text split at blanks. {model} is replaced by the "+
 			"model. The prompt comes on standard input, or in a file whose name replaces {prompt_file}, or replaces {prompt}, "+
-			"with at most 128 KiB and readable by others on the machine",
-		func(c *Config, name string, v []string) { c.agents[name].spec.Command = v })),
-	shaping(keyOf("agents.NAME.preset", oneOf(agent.Presets()...), "",
-		"the known tool that the command runs, or that is run without a command",
-		func(c *Config, name, v string) { c.agents[name].spec.Preset = v })),
-	executable(keyOf("agents.NAME.protocol", oneOf(agent.ACP), "",
+			"with at most 128 KiB and readable by others on the machine")),
+	shaping(plainKey("agents.NAME.preset", oneOf(agent.Presets()...), "",
+		"the known tool that the command runs, or that is run without a command")),
+	executable(plainKey("agents.NAME.protocol", oneOf(agent.ACP), "",
 		"how to talk to the command or preset: acp is the Agent Client Protocol, JSON-RPC on standard input and output. "+
-			"Without it the prompt goes to standard input",
-		func(c *Config, name, v string) { c.agents[name].spec.Protocol = v })),
-	executable(keyOf("agents.NAME.args", textsKind, "[]", "more arguments, after those of the command or the preset",
-		func(c *Config, name string, v []string) { c.agents[name].spec.Args = v })),
-	executable(keyOf("agents.NAME.reviewer_args", textsKind, "[]",
-		"without a preset: more arguments for a reviewer, such as one that keeps it from writing",
-		func(c *Config, name string, v []string) { c.agents[name].spec.Own.Reviewer = v })),
-	executable(keyOf("agents.NAME.implementer_args", textsKind, "[]",
-		"without a preset: more arguments for an implementer",
-		func(c *Config, name string, v []string) { c.agents[name].spec.Own.Implementer = v })),
-	executable(keyOf("agents.NAME.requires", textsKind, "[]",
-		"without a preset: arguments that its --help must list; otherwise it is not called",
-		func(c *Config, name string, v []string) { c.agents[name].spec.Own.Requires = v })),
-	executable(keyOf("agents.NAME.aside", textsKind, "[]",
+			"Without it the prompt goes to standard input")),
+	executable(plainKey("agents.NAME.args", textsKind, "[]",
+		"more arguments, after those of the command or the preset")),
+	executable(keyAt("agents.NAME.reviewer_args", "Own.Reviewer", textsKind, "[]",
+		"without a preset: more arguments for a reviewer, such as one that keeps it from writing")),
+	executable(keyAt("agents.NAME.implementer_args", "Own.Implementer", textsKind, "[]",
+		"without a preset: more arguments for an implementer")),
+	executable(keyAt("agents.NAME.requires", "Own.Requires", textsKind, "[]",
+		"without a preset: arguments that its --help must list; otherwise it is not called")),
+	executable(keyAt("agents.NAME.aside", "Own.Aside", textsKind, "[]",
 		"without a preset: files that instruct the tool, hidden from reviewers: /PATH at the top of the checkout, or a "+
-			"name anywhere",
-		func(c *Config, name string, v []string) { c.agents[name].spec.Own.Aside = v })),
-	shaping(keyOf("agents.NAME.answer", textKind, "",
-		`without a preset: where the answer is in the JSON that the command writes, one value or one a line: "result", "message.content.0.text" or "item.text where item.type=agent_message"; the last one counts`,
-		func(c *Config, name, v string) { c.agents[name].spec.Own.Answer = v })),
+			"name anywhere")),
+	shaping(keyAt("agents.NAME.answer", "Own.Answer", textKind, "",
+		`without a preset: where the answer is in the JSON that the command writes, one value or one a line: "result", "message.content.0.text" or "item.text where item.type=agent_message"; the last one counts`)),
 	usageKey("input", "the number of input tokens, cached ones included"),
 	usageKey("cached", "the number of cached input tokens"),
 	usageKey("output", "the number of output tokens"),
 	usageKey("cost", "US dollars"),
-	executable(keyOf("agents.NAME.env", variablesKind, "[]", "names of environment variables to pass to the command",
-		func(c *Config, name string, v []string) { c.agents[name].spec.Env = v })),
-	keyOf("agents.NAME.backup", agentsKind, "[]",
+	executable(plainKey("agents.NAME.env", variablesKind, "[]", "names of environment variables to pass to the command")),
+	plainKey("agents.NAME.backup", agentsKind, "[]",
 		"agents to ask instead, one after the other, if it gives no answer: not found, not signed in, quota, killed, "+
-			"too slow",
-		func(c *Config, name string, v []string) { c.agents[name].backup = v }),
-	keyOf("agents.NAME.timeout", timeoutKind, `"30m"`, "time limit of one call",
-		func(c *Config, name string, v duration.Duration) { c.agents[name].spec.Timeout = time.Duration(v) }),
-	keyOf("agents.NAME.idle_timeout", timeoutKind, "",
-		"how long a call may print nothing before it is stopped; presets: 10m",
-		func(c *Config, name string, v duration.Duration) { c.agents[name].spec.Idle = time.Duration(v) }),
-	ofGit(shaping(keyOf("agents.NAME.model", modelKind, "",
-		"the model; by default the tool's own choice. NAME@MODEL in place of an agent's name uses another model",
-		func(c *Config, name, v string) { c.agents[name].spec.Model = v }))),
-	shaping(keyOf("agents.NAME.models.quality", modelKind, "", "the model under this profile, in place of model",
-		func(c *Config, name, v string) { c.agents[name].setModel("quality", v) })),
-	shaping(keyOf("agents.NAME.models.balanced", modelKind, "", "the model under this profile, in place of model",
-		func(c *Config, name, v string) { c.agents[name].setModel("balanced", v) })),
-	shaping(keyOf("agents.NAME.models.budget", modelKind, "", "the model under this profile, in place of model",
-		func(c *Config, name, v string) { c.agents[name].setModel("budget", v) })),
+			"too slow"),
+	plainKey("agents.NAME.timeout", timeoutKind, `"30m"`, "time limit of one call"),
+	keyAt("agents.NAME.idle_timeout", "Idle", timeoutKind, "",
+		"how long a call may print nothing before it is stopped; presets: 10m"),
+	ofGit(shaping(plainKey("agents.NAME.model", modelKind, "",
+		"the model; by default the tool's own choice. NAME@MODEL in place of an agent's name uses another model"))),
+	shaping(plainKey("agents.NAME.models.quality", modelKind, "", "the model under this profile, in place of model")),
+	shaping(plainKey("agents.NAME.models.balanced", modelKind, "", "the model under this profile, in place of model")),
+	shaping(plainKey("agents.NAME.models.budget", modelKind, "", "the model under this profile, in place of model")),
 }
 
 // usageKey returns a key for the place of a usage number in a command's JSON output.
 func usageKey(of, means string) key {
-	return shaping(keyOf("agents.NAME.usage."+of, textKind, "",
-		"where that JSON has "+means+", written as for answer; all values are added up", func(c *Config, name, v string) {
-			own := &c.agents[name].spec.Own
-			if own.Usage == nil {
-				own.Usage = map[string]string{}
-			}
-			own.Usage[of] = v
-		}))
+	return shaping(keyAt("agents.NAME.usage."+of, "Own.Usage."+of, textKind, "",
+		"where that JSON has "+means+", written as for answer; all values are added up"))
 }
 
 var checkKeys = []key{
-	executable(keyOf("checks.NAME.command", commandKind, "",
-		"run at the top of the tree: text by sh -c, a list of words without a shell; exit status 0 passes",
-		func(c *Config, name, v string) { c.checkTable(name).Command = v })),
-	keyOf("checks.NAME.match", textsKind, "[]", "more words by which a reviewer's request refers to this check",
-		func(c *Config, name string, v []string) { c.checkTable(name).Match = v }),
-	keyOf("checks.NAME.timeout", timeoutKind, `"10m"`, "time limit of the check",
-		func(c *Config, name string, v duration.Duration) { c.checkTable(name).Timeout = v }),
+	executable(plainKey("checks.NAME.command", commandKind, "",
+		"run at the top of the tree: text by sh -c, a list of words without a shell; exit status 0 passes")),
+	plainKey("checks.NAME.match", textsKind, "[]", "more words by which a reviewer's request refers to this check"),
+	plainKey("checks.NAME.timeout", timeoutKind, `"10m"`, "time limit of the check"),
 	keyOf("checks.sandbox", boolKind, "false",
 		"run checks without network and with an empty home, by bwrap or unshare; if neither works, no check runs",
 		func(c *Config, _ string, v bool) { c.sandbox = v }),
 }
 
 var worktreeKeys = []key{
-	executable(keyOf("worktree.setup", commandKind, "",
+	executable(plainKey("worktree.setup", commandKind, "",
 		"run by sh -c at the top of a worktree, before an agent or a check runs there, such as npm ci; again only after a "+
-			"failure or if its inputs changed. Untracked files that it creates are left out of the change",
-		func(c *Config, _, v string) { c.worktree.Setup = v })),
-	keyOf("worktree.setup_timeout", timeoutKind, `"10m"`, "time limit of the setup",
-		func(c *Config, _ string, v duration.Duration) { c.worktree.Timeout = v }),
-	keyOf("worktree.setup_inputs", textsKind, "[]",
+			"failure or if its inputs changed. Untracked files that it creates are left out of the change")),
+	keyAt("worktree.setup_timeout", "Timeout", timeoutKind, `"10m"`, "time limit of the setup"),
+	keyAt("worktree.setup_inputs", "Inputs", textsKind, "[]",
 		"globs as in .gitignore of files that the setup depends on, besides the manifests and lock files of package "+
-			"managers, and files and directories named in its command, except those that it enters with cd or -C",
-		func(c *Config, _ string, v []string) { c.worktree.Inputs = v }),
-	executable(keyOf("worktree.copy", placesKind, "[]",
+			"managers, and files and directories named in its command, except those that it enters with cd or -C"),
+	executable(plainKey("worktree.copy", placesKind, "[]",
 		"untracked files and directories of your checkout, such as .env*, to copy into each worktree (as reflinks, where "+
-			"Linux and the file system support them). Agents can read them; secrets in NAME=VALUE lines are masked in records",
-		func(c *Config, _ string, v []string) { c.worktree.Copy = v })),
-	executable(keyOf("worktree.link", placesKind, "[]",
+			"Linux and the file system support them). Agents can read them; secrets in NAME=VALUE lines are masked in records")),
+	executable(plainKey("worktree.link", placesKind, "[]",
 		"the same with hard links, which take no space. Removing or replacing such a file in a worktree leaves yours "+
-			"alone, but a program that writes into it in place changes yours. On another file system they are copied",
-		func(c *Config, _ string, v []string) { c.worktree.Link = v })),
-	keyOf("worktree.post_checkout", boolKind, "false",
-		"run your post-checkout hook in a run's new worktree, as git worktree add does",
-		func(c *Config, _ string, v bool) { c.worktree.PostCheckout = v }),
+			"alone, but a program that writes into it in place changes yours. On another file system they are copied")),
+	plainKey("worktree.post_checkout", boolKind, "false",
+		"run your post-checkout hook in a run's new worktree, as git worktree add does"),
 }
 
 var scopeKeys = []key{
@@ -304,23 +295,20 @@ var sharingKeys = []key{
 	plainKey("hooks.desktop", boolKind, "true", "show a desktop notification of such a review"),
 	plainKey("hooks.scope", oneOf("commit", "branch"), `"commit"`,
 		"what a hook's review covers: each commit, or the branch since it left its upstream or the default branch"),
-	keyOf("hooks.skip_paths", textsKind, "[]", "globs as in review.exclude: skip commits that change nothing else",
-		func(c *Config, _ string, v []string) { c.Hooks.Skip.Paths = v }),
-	keyOf("hooks.skip_authors", textsKind, "[]",
-		"skip commits whose author's name or address contains this text, such as dependabot[bot]",
-		func(c *Config, _ string, v []string) { c.Hooks.Skip.Authors = v }),
-	keyOf("hooks.skip_messages", textsKind, `["[skip runr]"]`, "skip commits whose message contains this text",
-		func(c *Config, _ string, v []string) { c.Hooks.Skip.Messages = v }),
-	keyOf("hooks.skip_lines", numberKind(0, 100_000_000), "0",
-		"skip commits that add and delete more lines than this; 0 is no limit",
-		func(c *Config, _ string, v int64) { c.Hooks.Skip.Lines = int(v) }),
-	keyOf("hooks.skip_branches", textsKind, "[]", "globs of branches whose commits are skipped, such as wip/**",
-		func(c *Config, _ string, v []string) { c.Hooks.Skip.Branches = v }),
+	keyAt("hooks.skip_paths", "Hooks.Skip.Paths", textsKind, "[]",
+		"globs as in review.exclude: skip commits that change nothing else"),
+	keyAt("hooks.skip_authors", "Hooks.Skip.Authors", textsKind, "[]",
+		"skip commits whose author's name or address contains this text, such as dependabot[bot]"),
+	keyAt("hooks.skip_messages", "Hooks.Skip.Messages", textsKind, `["[skip runr]"]`,
+		"skip commits whose message contains this text"),
+	keyAt("hooks.skip_lines", "Hooks.Skip.Lines", numberKind(0, 100_000_000), "0",
+		"skip commits that add and delete more lines than this; 0 is no limit"),
+	keyAt("hooks.skip_branches", "Hooks.Skip.Branches", textsKind, "[]",
+		"globs of branches whose commits are skipped, such as wip/**"),
 
-	keyOf("inbox.auto_resolve", oneOf(string(closing.OnPass), string(closing.Never)), `"pass"`,
+	keyAt("inbox.auto_resolve", "Inbox.Closing", oneOf(string(closing.OnPass), string(closing.Never)), `"pass"`,
 		"pass closes reviews that need nobody any more: a pass without notes, all findings answered, or a newer review of "+
-			"the same change by the same reviewers. They stay in git runr log, in the notes and in inbox list --status all",
-		func(c *Config, _, v string) { c.Inbox.Closing = closing.Rule(v) }),
+			"the same change by the same reviewers. They stay in git runr log, in the notes and in inbox list --status all"),
 	plainKey("inbox.retention", timeoutKind, `"30d"`, "how long closed reviews stay in the lists"),
 
 	plainKey("sync.remote", remoteKind, "",

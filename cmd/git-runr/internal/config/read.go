@@ -205,7 +205,7 @@ func (c *Config) readGit(settings map[string][]string) error {
 				return wrongValue("git config "+name, *k, k.text(settings[name]))
 			}
 			if !isTeam(k) {
-				c.agents[table].spec.Models = nil // those of a file are weaker
+				c.agents[table].Models = nil // those of a file are weaker
 			}
 			c.set(strings.Replace(k.name, "NAME", table, 1), originGit, k.text(settings[name]))
 			continue
@@ -243,7 +243,7 @@ func isTeam(k *key) bool { return k.name == "teams.NAME" }
 func (c *Config) ownTable(name string) bool {
 	spec, _, known := c.agent(name)
 	if known && c.agents[name] == nil && spec.Name == name {
-		c.agents[name] = &agentTable{spec: spec}
+		c.agents[name] = &agentTable{Spec: spec}
 	}
 	return c.agents[name] != nil
 }

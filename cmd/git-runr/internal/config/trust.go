@@ -88,7 +88,7 @@ func (c *Config) agent(name string) (spec agent.Spec, fromRepository, known bool
 		return agent.Spec{Name: name}, false, false
 	}
 	if table, ok := c.agents[name]; ok {
-		return table.spec, table.fromRepository, true
+		return table.Spec, table.fromRepository, true
 	}
 	return agent.Spec{Name: name}, false, slices.Contains(agent.Presets(), name)
 }
