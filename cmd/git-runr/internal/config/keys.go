@@ -27,8 +27,9 @@ type key struct {
 
 // keyOf returns a key of kind k, so that the parser and the setter have the same type.
 func keyOf[T any](name string, k valueKind[T], def, means string, set func(c *Config, name string, v T)) key {
+	parse := k.parse
 	take := func(c *Config, table string, raw any) bool {
-		v, ok := k.parse(raw)
+		v, ok := parse(raw)
 		if ok {
 			set(c, table, v)
 		}
@@ -39,29 +40,34 @@ func keyOf[T any](name string, k valueKind[T], def, means string, set func(c *Co
 
 // keyAt returns a key that sets the field or the entry of a map at path, in what a key of its section is about.
 func keyAt[T any](name, path string, k valueKind[T], def, means string) key {
-	return keyOf(name, k, def, means, func(c *Config, table string, v T) {
-		field := reflect.ValueOf(c.about(name, table)).Elem()
-		for part := range strings.SplitSeq(path, ".") {
-			if field.Kind() == reflect.Map {
-				if field.IsNil() {
-					field.Set(reflect.MakeMap(field.Type()))
-				}
-				field.SetMapIndex(reflect.ValueOf(part), reflect.ValueOf(v))
-				return
-			}
-			field = field.FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, part) })
-		}
-		field.Set(reflect.ValueOf(v).Convert(field.Type()))
-	})
+	return keyOf(name, k, def, means, func(c *Config, table string, v T) { c.put(name, path, table, reflect.ValueOf(v)) })
 }
 
 // plainKey is keyAt for the field of the key's name: loop.max_retries is Loop.MaxRetries of Config.
 func plainKey[T any](name string, k valueKind[T], def, means string) key {
-	path := strings.ReplaceAll(name, "_", "")
-	if _, of, named := strings.Cut(path, ".NAME."); named {
-		path = of
+	return keyOf(name, k, def, means, func(c *Config, table string, v T) { c.put(name, "", table, reflect.ValueOf(v)) })
+}
+
+// put sets what keyAt describes; path is "" for a plainKey.
+func (c *Config) put(name, path, table string, v reflect.Value) {
+	if path == "" {
+		path = strings.TrimPrefix(strings.ReplaceAll(name, "_", ""), "worktree.")
+		if _, of, named := strings.Cut(path, ".NAME."); named {
+			path = of
+		}
 	}
-	return keyAt(name, strings.TrimPrefix(path, "worktree."), k, def, means)
+	field := reflect.ValueOf(c.about(name, table)).Elem()
+	for part := range strings.SplitSeq(path, ".") {
+		if field.Kind() == reflect.Map {
+			if field.IsNil() {
+				field.Set(reflect.MakeMap(field.Type()))
+			}
+			field.SetMapIndex(reflect.ValueOf(part), v)
+			return
+		}
+		field = field.FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, part) })
+	}
+	field.Set(v.Convert(field.Type()))
 }
 
 // about returns what a key is about: the table that the user names, the settings of worktrees, or c.
