@@ -7,7 +7,6 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/agenthook"
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop/intake"
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/store"
 )
@@ -54,19 +53,11 @@ func (s *session) agentGate(store *store.Store) (string, error) {
 	if err != nil || len(commits) == 0 {
 		return "", err
 	}
-	branch, err := store.Branch(s.ctx)
-	if err != nil {
-		return "", err
-	}
 	base, _, err := store.Repo.BranchPoint(s.ctx)
 	if err != nil {
 		return "", err
 	}
-	bar, err := s.bar(store, conf, conf.Hooks.PrePushRequire, base, commits)
-	if err != nil {
-		return "", err
-	}
-	held, _, err := intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch, s.secrets.OfMessage)
+	bar, held, _, err := s.held(store, conf, base, commits)
 	if err != nil || len(held) == 0 {
 		return "", err
 	}

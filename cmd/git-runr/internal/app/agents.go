@@ -71,7 +71,13 @@ func agents(s *session, store *store.Store, conf *config.Config) error {
 	for _, a := range conf.Agents(s.ctx) {
 		isAsked := func(name string) bool { return name == a.Name || strings.HasPrefix(name, a.Name+"@") }
 		if len(asked) == 0 || slices.ContainsFunc(asked, isAsked) {
-			doc.Agents = append(doc.Agents, agentDoc{Agent: a, Took: tookBy(spent, a.Name)})
+			one := agentDoc{Agent: a}
+			for _, name := range spent.Agents() { // of all its models
+				if base, _, _ := strings.Cut(name, "@"); base == a.Name {
+					one.Took = one.Took.Add(spent[name])
+				}
+			}
+			doc.Agents = append(doc.Agents, one)
 		}
 	}
 	failed := false
@@ -81,16 +87,6 @@ func agents(s *session, store *store.Store, conf *config.Config) error {
 		}
 	}
 	return s.printEnding(doc, failed, exit.Agent, func(w io.Writer) { writeAgents(w, doc.Agents, len(asked) > 0) })
-}
-
-// tookBy returns the usage of an agent, summed over its models.
-func tookBy(spent spend.Spending, name string) (sum spend.Usage) {
-	for _, agent := range spent.Agents() {
-		if base, _, _ := strings.Cut(agent, "@"); base == name {
-			sum = sum.Add(spent[agent])
-		}
-	}
-	return sum
 }
 
 // checkAgents makes a test call of each installed agent, or of all agents that were named, one after the other in an

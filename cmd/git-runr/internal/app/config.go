@@ -161,7 +161,14 @@ func (s *session) confirmTrust(doc trustJSON) error {
 	if s.Bool("yes") {
 		return nil
 	}
-	show := func(w io.Writer) { writeTrust(w, doc) }
+	show := func(w io.Writer) {
+		screen.When(w, len(doc.Commands) > 0, "%s names these commands:\n", config.FileName)
+		render.Lines(w, doc.Commands)
+		screen.When(w, len(doc.Standard) > 0, "The project has these checks:\n")
+		render.Lines(w, doc.Standard)
+		screen.When(w, len(doc.Commands)+len(doc.Standard) == 0,
+			"There are no commands to trust; checks would run on code that is new here.\n")
+	}
 	yes, asked := s.askPerson(show,
 		"They will run with your rights, on the code that is checked out and on what you commit. Trust them?")
 	if !asked {
@@ -172,15 +179,6 @@ func (s *session) confirmTrust(doc trustJSON) error {
 		return exit.Problemf(exit.Untrusted, "not trusted")
 	}
 	return nil
-}
-
-func writeTrust(w io.Writer, doc trustJSON) {
-	screen.When(w, len(doc.Commands) > 0, "%s names these commands:\n", config.FileName)
-	render.Lines(w, doc.Commands)
-	screen.When(w, len(doc.Standard) > 0, "The project has these checks:\n")
-	render.Lines(w, doc.Standard)
-	screen.When(w, len(doc.Commands)+len(doc.Standard) == 0,
-		"There are no commands to trust; checks would run on code that is new here.\n")
 }
 
 func (p *program) checkCommand() *cli.Command {

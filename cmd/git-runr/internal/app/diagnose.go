@@ -13,7 +13,6 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/diagnose"
-	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
@@ -50,7 +49,11 @@ func diagnoseStop(s *session, store *store.Store) error {
 	case about.Review != nil:
 		return s.diagnoseReview(store, *about.Review)
 	case about.Note != "":
-		return s.showNote(about.Commit, about.Note)
+		lines := splitLines(about.Note)
+		s.say("the logs are not in this clone; type: git runr sync")
+		return s.print(map[string]any{"commit": about.Commit, "note": lines}, func(w io.Writer) {
+			screen.Each(w, "%s\n", lines)
+		})
 	}
 	run, review, err := s.runOrReview(store, s.arg(record.Latest))
 	switch {
@@ -142,13 +145,4 @@ func (s *session) diagnoseReview(store *store.Store, review record.Review) error
 		return exit.Problemf(exit.Nothing, "%s", diagnose.Calm(review)).WithHint(lines...)
 	}
 	return s.showDiagnosis(d, diagnose.Place{Width: s.width()})
-}
-
-// showNote shows the note of a commit, of which this clone has no logs.
-func (c *console) showNote(commit gitstore.ID, note string) error {
-	lines := splitLines(note)
-	c.say("the logs are not in this clone; type: git runr sync")
-	return c.print(map[string]any{"commit": commit, "note": lines}, func(w io.Writer) {
-		screen.Each(w, "%s\n", lines)
-	})
 }

@@ -71,7 +71,7 @@ type examined struct {
 	bar     lineage.Bar
 	held    []intake.Gated // refused, or below bar
 	toSee   []intake.Gated // the same, but a person was asked and has to fetch them
-	tags    []string       // what is wrong with tags, a line for each
+	tags    []string       // a line for each tag with a secret in its message or header, with the command to type
 }
 
 // passes reports whether nothing holds the push up.
@@ -96,7 +96,11 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 			"No branch of %[1]s is known here, so that all commits count as new there: git fetch %[1]s\n", push.remote)
 	}
 	screen.Each(s.out, "git runr: %s\n", push.tags)
-	writeOpaque(s.out, push.pushed.opaque)
+	for _, ref := range push.pushed.opaque[:min(len(push.pushed.opaque), intake.Named)] {
+		safetext.Fprintf(s.out, "git runr: %s is not a commit, so no review covers it; to see it: git show %s\n",
+			ref.Remote, ref.New.Short())
+	}
+	render.More(s.out, "  ", len(push.pushed.opaque)-intake.Named)
 	screen.When(s.out, push.older != "",
 		"git runr: commits older than %s were not looked at; to push them first: git push %s COMMIT:BRANCH\n",
 		push.older.Short(), cmp.Or(push.remote, "REMOTE"))
@@ -136,24 +140,45 @@ func (s *session) examine(store *store.Store, conf *config.Config, refs []hooks.
 	if err != nil {
 		return push, err
 	}
-	if commits, err = s.setPrivateAside(store.Repo, &push.pushed, commits); err != nil {
+	recorded, err := store.Repo.PrivateEntries(s.ctx)
+	if err != nil {
 		return push, err
 	}
-	if push.tags, err = s.secretTags(store.Repo, push.pushed.code); err != nil {
-		return push, err
+	commits = slices.DeleteFunc(commits, func(c gitstore.LoggedCommit) bool {
+		private := slices.Contains(recorded, c.ID)
+		if private {
+			push.pushed.private = append(push.pushed.private, "commit "+c.ID.Short()+" of a private log")
+		}
+		return private
+	})
+	for _, ref := range push.pushed.code {
+		secret, err := s.secrets.OfTag(s.ctx, store.Repo, ref.New)
+		if err != nil {
+			return push, err
+		}
+		if secret != "" {
+			push.tags = append(push.tags, fmt.Sprintf("%s: %s; make it anew: git tag -f -a", ref.Remote, secret))
+		}
 	}
 	if len(commits) > maxPushed {
 		commits = commits[:maxPushed]
 		push.older = commits[maxPushed-1].ID
 	}
-	if push.commits = len(commits); push.commits > 0 {
-		s.followFirst(store, conf)
+	if push.commits = len(commits); push.commits == 0 {
+		return push, nil
 	}
-	if push.bar, push.held, err = s.held(store, conf, push.pushed.code, commits); err != nil {
+	s.followFirst(store, conf)
+	base, err := s.pushedOnto(store, push.pushed.code)
+	if err != nil {
 		return push, err
 	}
-	push.held, push.toSee = sortToSee(push.held, push.pushed.code, push.trunks.Refs)
-	return push, nil
+	bar, held, partial, err := s.held(store, conf, base, commits)
+	for _, c := range partial {
+		safetext.Fprintf(s.out, "git runr: %s passes, and of it was not looked at: %s\n", c.Commit.Short(), c.Unread)
+	}
+	push.bar = bar
+	push.held, push.toSee = sortToSee(held, push.pushed.code, push.trunks.Refs)
+	return push, err
 }
 
 // followFirst follows rewritten commits, so that an answer does not depend on whether a worker has done that.
@@ -161,19 +186,6 @@ func (s *session) followFirst(store *store.Store, conf *config.Config) {
 	if err := conf.Follow(s.ctx, store); err != nil {
 		s.say("rewritten commits were not followed, so a review may be missing here: %v", err)
 	}
-}
-
-// setPrivateAside takes the commits of private logs out of commits, and names them in pushed.
-func (s *session) setPrivateAside(repo *gitstore.Repo, pushed *pushedRefs,
-	commits []gitstore.LoggedCommit) ([]gitstore.LoggedCommit, error) {
-	recorded, err := repo.PrivateEntries(s.ctx)
-	return slices.DeleteFunc(commits, func(c gitstore.LoggedCommit) bool {
-		private := slices.Contains(recorded, c.ID)
-		if private {
-			pushed.private = append(pushed.private, "commit "+c.ID.Short()+" of a private log")
-		}
-		return private
-	}), err
 }
 
 // takeForTrunks adds to trunks the existing branches that a push goes to, if the remote's default branch is not known
@@ -294,44 +306,19 @@ func (s *session) gated(repo *gitstore.Repo, push examined) (commits []gitstore.
 	return commits, err
 }
 
-// secretTags returns a line for each pushed tag with a secret in its message or header, with the command to type.
-func (s *session) secretTags(repo *gitstore.Repo, refs []hooks.Push) (found []string, err error) {
-	for _, ref := range refs {
-		secret, err := s.secrets.OfTag(s.ctx, repo, ref.New)
-		if err != nil {
-			return nil, err
-		}
-		if secret != "" {
-			found = append(found, fmt.Sprintf("%s: %s; make it anew: git tag -f -a", ref.Remote, secret))
-		}
-	}
-	return found, nil
-}
-
-// held returns the pushed commits that do not pass, and the bar that they were compared with. It prints which commits
-// pass although a part of them was not reviewed.
-func (s *session) held(store *store.Store, conf *config.Config, code []hooks.Push,
-	commits []gitstore.LoggedCommit) (bar lineage.Bar, held []intake.Gated, err error) {
-	if len(commits) == 0 {
-		return bar, nil, nil
-	}
+// held returns the commits that do not pass, those that pass although a part of them was not reviewed, and the bar that
+// they were compared with. base is as in bar.
+func (s *session) held(store *store.Store, conf *config.Config, base gitstore.ID,
+	commits []gitstore.LoggedCommit) (bar lineage.Bar, held, partial []intake.Gated, err error) {
 	branch, err := store.Branch(s.ctx)
 	if err != nil {
-		return bar, nil, err
+		return bar, nil, nil, err
 	}
-	base, err := s.pushedOnto(store, code)
-	if err != nil {
-		return bar, nil, err
+	if bar, err = s.bar(store, conf, conf.Hooks.PrePushRequire, base, commits); err != nil {
+		return bar, nil, nil, err
 	}
-	bar, err = s.bar(store, conf, conf.Hooks.PrePushRequire, base, commits)
-	if err != nil {
-		return bar, nil, err
-	}
-	held, partial, err := intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch, s.secrets.OfMessage)
-	for _, c := range partial {
-		safetext.Fprintf(s.out, "git runr: %s passes, and of it was not looked at: %s\n", c.Commit.Short(), c.Unread)
-	}
-	return bar, held, err
+	held, partial, err = intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch, s.secrets.OfMessage)
+	return bar, held, partial, err
 }
 
 // bar returns what level requires of commits. Without a base it uses the parent of the oldest commit.
@@ -383,11 +370,16 @@ func (s *session) sortPushed(repo *gitstore.Repo, refs []hooks.Push) (pushed pus
 			pushed.private = append(pushed.private, ref.Local)
 			continue
 		}
-		kept, err := s.isKept(repo, ref)
-		if err != nil {
-			return pushed, err
+		if strings.HasPrefix(ref.Remote, "refs/runr/") || ref.Remote == store.NotesRef {
+			here, err := repo.Ref(s.ctx, ref.Remote)
+			if err != nil {
+				return pushed, err
+			}
+			if here == ref.New {
+				continue
+			}
 		}
-		if kept || ref.New == "" {
+		if ref.New == "" {
 			continue
 		}
 		leads, err := repo.HasCommit(s.ctx, ref.New)
@@ -403,26 +395,8 @@ func (s *session) sortPushed(repo *gitstore.Repo, refs []hooks.Push) (pushed pus
 	return pushed, nil
 }
 
-// isKept reports whether a ref is a log, an archive or the notes of this program, with the value that it has here.
-func (s *session) isKept(repo *gitstore.Repo, ref hooks.Push) (bool, error) {
-	if !strings.HasPrefix(ref.Remote, "refs/runr/") && ref.Remote != store.NotesRef {
-		return false, nil
-	}
-	here, err := repo.Ref(s.ctx, ref.Remote)
-	return here == ref.New, err
-}
-
 // isPrivate reports whether a push would send a ref that must not leave this clone.
 func isPrivate(ref hooks.Push) bool { return gitstore.IsPrivateRef(ref.Local) }
-
-// writeOpaque lists the refs that lead to no commit, and what to type to read them.
-func writeOpaque(w io.Writer, refs []hooks.Push) {
-	for _, ref := range refs[:min(len(refs), intake.Named)] {
-		safetext.Fprintf(w, "git runr: %s is not a commit, so no review covers it; to see it: git show %s\n", ref.Remote,
-			ref.New.Short())
-	}
-	render.More(w, "  ", len(refs)-intake.Named)
-}
 
 // writePrivate names what is private in a push. If the push looks like push --mirror, it prints the command that pushes
 // all other refs, else how to share a review.

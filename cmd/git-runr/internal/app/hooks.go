@@ -27,6 +27,16 @@ import (
 )
 
 func (p *program) hooksCommand() *cli.Command {
+	install := p.onHooks(false, func(s *session, repo *gitstore.Repo, gate bool) ([]hooks.Status, error) {
+		return hooks.Install(s.ctx, repo, hooks.Setup{Program: setup.Program(s.getenv("PATH")), Gate: gate,
+			Write: s.Bool("write")})
+	})
+	uninstall := p.onHooks(false, func(s *session, repo *gitstore.Repo, _ bool) ([]hooks.Status, error) {
+		return hooks.Uninstall(s.ctx, repo)
+	})
+	status := p.onHooks(true, func(s *session, repo *gitstore.Repo, gate bool) ([]hooks.Status, error) {
+		return hooks.StatusOf(s.ctx, repo, gate)
+	})
 	return &cli.Command{
 		Name: "hooks", Usage: "install or remove the git hooks that call git-runr",
 		Description: `post-commit and post-merge request reviews of your commits; post-rewrite records where reviewed
@@ -37,74 +47,50 @@ configuration (2.54 and later), they are set there and no file is written.
 Exit status of status: 1 if git would not run a hook that should be installed.`,
 		Commands: []*cli.Command{
 			{Name: "install", Usage: "install the hooks, which review every commit in the background",
-				Action: p.inRepo(installHooks), Flags: []cli.Flag{
+				Action: install, Flags: []cli.Flag{
 					&cli.BoolFlag{Name: "write", Usage: "also add the calls to the files of husky, lefthook or pre-commit"},
 				}},
-			{Name: "uninstall", Usage: "remove the hooks", Action: p.inRepo(uninstallHooks)},
-			{Name: "status", Usage: "show whether git would run them", Action: p.inRepo(statusOfHooks)},
+			{Name: "uninstall", Usage: "remove the hooks", Action: uninstall},
+			{Name: "status", Usage: "show whether git would run them", Action: status},
 			{Name: "agent", Hidden: true, Usage: "what agent tools call, with their JSON on standard input",
 				ArgsUsage: "TOOL EVENT", Action: p.action(agentHook)},
 			{Name: "run", Hidden: true, Usage: "what the hooks call", ArgsUsage: "HOOK", Action: p.action(hookRun)},
 		},
-		Action: p.inRepo(statusOfHooks),
+		Action: status,
 	}
 }
 
-func installHooks(s *session, store *store.Store) error {
-	return hookAction(s, store, func(repo *gitstore.Repo, gate bool) ([]hooks.Status, error) {
-		return hooks.Install(s.ctx, repo, hooks.Setup{Program: setup.Program(s.getenv("PATH")), Gate: gate,
-			Write: s.Bool("write")})
-	})
-}
-
-func uninstallHooks(s *session, store *store.Store) error {
-	return hookAction(s, store, func(repo *gitstore.Repo, _ bool) ([]hooks.Status, error) {
-		return hooks.Uninstall(s.ctx, repo)
-	})
-}
-
-// statusOfHooks shows the hooks and returns exit status 1 if one would not run.
-func statusOfHooks(s *session, store *store.Store) error {
-	failed := false
-	err := hookAction(s, store, func(repo *gitstore.Repo, gate bool) ([]hooks.Status, error) {
-		statuses, err := hooks.StatusOf(s.ctx, repo, gate)
-		failed = slices.ContainsFunc(statuses, func(st hooks.Status) bool { return st.Fails })
-		return statuses, err
-	})
-	if err == nil && failed {
-		return exit.With(exit.NotPassed)
-	}
-	return err
-}
-
-// hookAction does something with the hooks and prints their states. If the configuration cannot be read, the gate
-// before pushes is off.
-func hookAction(s *session, store *store.Store,
-	do func(repo *gitstore.Repo, gate bool) ([]hooks.Status, error)) error {
-	conf, err := s.configuration(store)
-	statuses, err := do(store.Repo, err == nil && conf.Hooks.PrePush != "off")
-	if errors.Is(err, hooks.ErrByHand) {
-		refused := exit.Problemf(exit.Conflict, "%w", err)
-		for _, st := range statuses {
-			if st.Snippet != "" {
-				refused = refused.WithHint("add for " + st.Hook + ":").WithHint(splitLines(st.Snippet)...)
+// onHooks is action for what does something with the hooks and prints their states. With checks the exit status is 1 if
+// one would not run. If the configuration cannot be read, the gate before pushes is off.
+func (p *program) onHooks(checks bool,
+	do func(s *session, repo *gitstore.Repo, gate bool) ([]hooks.Status, error)) cli.ActionFunc {
+	return p.inRepo(func(s *session, store *store.Store) error {
+		conf, err := s.configuration(store)
+		statuses, err := do(s, store.Repo, err == nil && conf.Hooks.PrePush != "off")
+		if errors.Is(err, hooks.ErrByHand) {
+			refused := exit.Problemf(exit.Conflict, "%w", err)
+			for _, st := range statuses {
+				if st.Snippet != "" {
+					refused = refused.WithHint("add for " + st.Hook + ":").WithHint(splitLines(st.Snippet)...)
+				}
 			}
+			return refused
 		}
-		return refused
-	}
-	if err != nil {
-		return err
-	}
-	return s.print(map[string]any{"hooks": statuses}, func(w io.Writer) {
-		for _, st := range statuses {
-			fails := ""
-			if st.Fails {
-				fails = ", would not run"
+		if err != nil {
+			return err
+		}
+		failed := checks && slices.ContainsFunc(statuses, func(st hooks.Status) bool { return st.Fails })
+		return s.printEnding(map[string]any{"hooks": statuses}, failed, exit.NotPassed, func(w io.Writer) {
+			for _, st := range statuses {
+				fails := ""
+				if st.Fails {
+					fails = ", would not run"
+				}
+				safetext.Fprintf(w, "%s: %s%s  %s\n", st.Hook, st.State, fails, st.Path)
+				screen.When(w, st.Detail != "", "  %s\n", st.Detail)
+				writeWithout(w, st)
 			}
-			safetext.Fprintf(w, "%s: %s%s  %s\n", st.Hook, st.State, fails, st.Path)
-			screen.When(w, st.Detail != "", "  %s\n", st.Detail)
-			writeWithout(w, st)
-		}
+		})
 	})
 }
 
@@ -165,8 +151,10 @@ func hookRun(s *session) error {
 	if should, _ := hooks.ShouldRun(s.ctx, store.Repo, hook, s.getenv); !should && hook != hooks.PrePush {
 		return nil
 	}
-	if hook == hooks.PostCommit {
-		s.sayCritical(store)
+	if hook == hooks.PostCommit && store.Repo.Operation() == "" && !store.Repo.IsOwnWorktree() {
+		if line := overview.Critical(s.ctx, store); line != "" && !s.quiet { // the hook discards standard error
+			safetext.Fprintf(s.out, "git-runr: %s\n", line)
+		}
 	}
 	err = run(s, store)
 	if err != nil && refuses(err) {
@@ -176,17 +164,6 @@ func hookRun(s *session) error {
 		s.logHook(store, err)
 	}
 	return nil
-}
-
-// sayCritical prints one line about critical findings on this branch. It uses standard output, because the hook
-// discards standard error.
-func (s *session) sayCritical(store *store.Store) {
-	if store.Repo.Operation() != "" || store.Repo.IsOwnWorktree() {
-		return
-	}
-	if line := overview.Critical(s.ctx, store); line != "" && !s.quiet {
-		safetext.Fprintf(s.out, "git-runr: %s\n", line)
-	}
 }
 
 // postCommit requests a review of the new commit.

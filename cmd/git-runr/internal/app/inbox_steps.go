@@ -185,7 +185,11 @@ func (s *session) showAct(store *store.Store, review record.Review, actor string
 	done.Answer = answer
 	return s.print(done, func(w io.Writer) {
 		show(w, done)
-		writeDrafts(w, done)
+		for _, d := range done.Drafts {
+			safetext.Fprintf(w, "%s:\n", d.Words())
+			screen.When(w, d.List != "", "  %s\n", d.List)
+		}
+		screen.When(w, len(done.Drafts) > 0, "  to submit it, first:\n    git runr inbox reopen %s\n", done.ID)
 	})
 }
 
@@ -205,14 +209,6 @@ func (s *session) acted(store *store.Store, review record.Review, actor string) 
 		s.say("%v", err) // the step itself succeeded
 	}
 	return done
-}
-
-func writeDrafts(w io.Writer, done actorDone) {
-	for _, d := range done.Drafts {
-		safetext.Fprintf(w, "%s:\n", d.Words())
-		screen.When(w, d.List != "", "  %s\n", d.List)
-	}
-	screen.When(w, len(done.Drafts) > 0, "  to submit it, first:\n    git runr inbox reopen %s\n", done.ID)
 }
 
 // claimedHint adds the command with --force to err if somebody else has claimed the review.
@@ -260,14 +256,6 @@ type actorDone struct {
 	ungranted   bool              // share.Ungranted of Claim
 }
 
-// inboxStep is a step that can be taken on several reviews at once.
-type inboxStep struct {
-	status string // default status of the reviews for --all
-	ask    string // verb for the question of --all: "Resolve"
-	do     reviewStep
-	show   func(io.Writer, actorDone)
-}
-
 // eachFlags returns the flags of a step that can be taken on several reviews at once.
 func eachFlags() []cli.Flag {
 	return append([]cli.Flag{
@@ -290,8 +278,8 @@ type failedStep struct {
 }
 
 // onReviews is action for a step on the reviews that the arguments name, or with --all on those that match the
-// filters. It continues after a failure and returns the worst status. status, ask, do and show are the fields of an
-// inboxStep.
+// filters. It continues after a failure and returns the worst status. status is the default status of the reviews for
+// --all, and ask the verb of its question, such as "Resolve".
 func (p *program) onReviews(status, ask string, do reviewStep, show func(io.Writer, actorDone)) cli.ActionFunc {
 	return p.inRepo(func(s *session, store *store.Store) (err error) {
 		if s.note, err = s.message(false); err != nil {
@@ -304,18 +292,19 @@ func (p *program) onReviews(status, ask string, do reviewStep, show func(io.Writ
 		if s.NArg() == 1 && !s.Bool("all") {
 			return s.act(store, actor, do, show)
 		}
-		return s.actEach(store, actor, inboxStep{status, ask, do, show})
+		ids, err := s.chosenReviews(store, status, ask)
+		if err != nil {
+			return err
+		}
+		return s.actEach(store, actor, ids, do, show)
 	})
 }
 
-func (s *session) actEach(store *store.Store, actor string, step inboxStep) error {
-	ids, err := s.chosenReviews(store, step)
-	if err != nil {
-		return err
-	}
+func (s *session) actEach(store *store.Store, actor string, ids []string, do reviewStep,
+	show func(io.Writer, actorDone)) (err error) {
 	doc, worst := eachJSON{Reviews: []actorDone{}, Failed: []failedStep{}}, exit.OK
 	for _, id := range ids {
-		review, err := step.do(s, store, id, actor)
+		review, err := do(s, store, id, actor)
 		if err != nil {
 			problem := exit.Classify(s.claimedHint(err, review))
 			worst = max(worst, problem.Status)
@@ -326,7 +315,7 @@ func (s *session) actEach(store *store.Store, actor string, step inboxStep) erro
 		done := s.acted(store, review, actor)
 		doc.Reviews = append(doc.Reviews, done)
 		if !s.json {
-			step.show(s.out, done)
+			show(s.out, done)
 		}
 	}
 	if s.json {
@@ -348,25 +337,20 @@ func (c *console) failedLine(problem *exit.Problem) {
 	}
 }
 
-// chosenReviews returns the ids that were typed, without duplicates, or those of --all.
-func (s *session) chosenReviews(store *store.Store, step inboxStep) ([]string, error) {
+// chosenReviews returns the ids that were typed, without duplicates, or with --all those of the reviews that match the
+// filters, after somebody has agreed.
+func (s *session) chosenReviews(store *store.Store, status, ask string) (ids []string, err error) {
 	if s.IsSet("claim") {
 		return nil, exit.Problemf(exit.Usage, "--claim needs exactly one review").
 			WithHint("git runr inbox " + s.Command.Name + " -h")
 	}
-	if s.Bool("all") {
-		return s.allReviews(store, step)
+	if !s.Bool("all") {
+		for _, id := range s.Args().Slice() {
+			ids = each.Once(ids, id)
+		}
+		return ids, nil
 	}
-	var ids []string
-	for _, id := range s.Args().Slice() {
-		ids = each.Once(ids, id)
-	}
-	return ids, nil
-}
-
-// allReviews returns the ids of the reviews that match the filters, after somebody has agreed.
-func (s *session) allReviews(store *store.Store, step inboxStep) ([]string, error) {
-	filter, err := s.inboxFilter(store, step.status)
+	filter, err := s.inboxFilter(store, status)
 	if err != nil {
 		return nil, err
 	}
@@ -374,25 +358,18 @@ func (s *session) allReviews(store *store.Store, step inboxStep) ([]string, erro
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
+	what := fmt.Sprintf("%s %s", ask, prose.Count(len(found), "review"))
+	show := func(tty io.Writer) { render.Inbox(tty, found[:min(len(found), inboxLimit)], len(found), s.listStyle()) }
 	if !s.Bool("yes") {
-		if err := s.agreed(found, step); err != nil {
-			return nil, err
+		switch yes, asked := s.askPerson(show, what+"?"); {
+		case !asked:
+			return nil, exit.Problemf(exit.Usage, "%s: cannot ask: not a terminal", what).
+				WithHint("repeat the command with --yes")
+		case !yes:
+			return nil, exit.Problemf(exit.Conflict, "nothing was done")
 		}
 	}
 	return each.Of(found, func(r record.ReviewSummary) string { return r.ID }), nil
-}
-
-// agreed asks once for all reviews found whether to take the step.
-func (s *session) agreed(found []record.ReviewSummary, step inboxStep) error {
-	what := fmt.Sprintf("%s %s", step.ask, prose.Count(len(found), "review"))
-	show := func(tty io.Writer) { render.Inbox(tty, found[:min(len(found), inboxLimit)], len(found), s.listStyle()) }
-	switch yes, asked := s.askPerson(show, what+"?"); {
-	case !asked:
-		return exit.Problemf(exit.Usage, "%s: cannot ask: not a terminal", what).WithHint("repeat the command with --yes")
-	case !yes:
-		return exit.Problemf(exit.Conflict, "nothing was done")
-	}
-	return nil
 }
 
 // steps returns a Taker whose claims are decided on the shared remote, or in this clone without one.

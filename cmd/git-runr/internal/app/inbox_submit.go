@@ -217,23 +217,19 @@ func inboxComment(s *session, records *store.Store) error {
 		}
 		return s.showDraft(review, draft, nil)
 	case s.IsSet("drop"):
-		return s.dropComment(records, review, person)
+		id := s.String("drop")
+		draft, err := records.EditDraft(s.ctx, review.ID, person, func(d *store.Draft) error {
+			if d.Remove(id) != nil {
+				return &record.NotFoundError{What: "comment", ID: id, Where: "in your draft"}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return s.showDraft(review, draft, nil)
 	}
 	return s.addComment(records, review, person)
-}
-
-func (s *session) dropComment(records *store.Store, review record.Review, person string) error {
-	id := s.String("drop")
-	draft, err := records.EditDraft(s.ctx, review.ID, person, func(d *store.Draft) error {
-		if d.Remove(id) != nil {
-			return &record.NotFoundError{What: "comment", ID: id, Where: "in your draft"}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return s.showDraft(review, draft, nil)
 }
 
 func (s *session) addComment(records *store.Store, review record.Review, person string) error {
@@ -336,10 +332,13 @@ func (s *session) editAndSubmit(store *store.Store, subject record.Subject, draf
 	}
 	person := record.Person{Actor: actor, Message: draft.Message, Comments: draft.Comments}
 	review, err := s.writeAndSubmit(store, file, subject, &person, open)
-	if err != nil {
-		return keep(file, err)
+	if err != nil && !file.Untouched() {
+		return exit.Classify(err).WithHint("what you wrote is in "+file.Path, "the same command continues with it")
 	}
 	file.Drop()
+	if err != nil {
+		return err
+	}
 	return s.print(render.NewReviewDocument(review), func(w io.Writer) {
 		writeSubmitted(w, review, person)
 	})
@@ -400,13 +399,4 @@ func (s *session) write(store *store.Store, file editdiff.File) (written editdif
 			WithHint("if your editor returns at once, make it wait: git config core.editor \"code --wait\"")
 	}
 	return written, nil
-}
-
-// keep adds the path of the person's text to err. It removes a file in which nothing was written.
-func keep(file editdiff.File, err error) error {
-	if file.Untouched() {
-		file.Drop()
-		return err
-	}
-	return exit.Classify(err).WithHint("what you wrote is in "+file.Path, "the same command continues with it")
 }

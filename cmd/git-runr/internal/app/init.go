@@ -64,7 +64,7 @@ type initJSON struct {
 	required string          // what the gate requires of a commit
 }
 
-func initialise(s *session, store *store.Store) (err error) {
+func initialise(s *session, store *store.Store) error {
 	if store.Repo.WorkTree == "" {
 		return exit.Problemf(exit.State, "%w: run init in a checkout", gitstore.ErrBare)
 	}
@@ -80,7 +80,13 @@ func initialise(s *session, store *store.Store) (err error) {
 	doc := initJSON{Config: filepath.Join(store.Repo.WorkTree, config.FileName), Checks: []runplan.Check{},
 		Copy: []string{}, Hooks: []hooks.Status{}, DryRun: s.Bool("dry-run")}
 	doc.shown = setup.ShowsNotes(store.Repo)
-	given, err := s.detect(store, &doc)
+	var given runplan.Worktree
+	var err error
+	if _, exists := os.Lstat(doc.Config); exists != nil {
+		doc.Written = true
+		doc.Checks, given, err = setup.Detect(s.ctx, store.Repo)
+		doc.Setup, doc.Copy = given.Setup, append(doc.Copy, given.Copy...)
+	}
 	if err != nil {
 		return err
 	}
@@ -90,7 +96,13 @@ func initialise(s *session, store *store.Store) (err error) {
 		return s.ctx.Err()
 	}
 	if !doc.DryRun {
-		err = s.writeSetup(store, doc, given)
+		err = setup.Remember(store.Repo)
+		if err == nil && doc.Written {
+			err = setup.WriteConfig(store.Repo, doc.Checks, given)
+		}
+		if err == nil {
+			err = setup.ShowNotes(s.ctx, store)
+		}
 	}
 	if err != nil {
 		return err
@@ -132,31 +144,8 @@ func (s *session) initHooks(store *store.Store, conf *config.Config, doc *initJS
 	return err
 }
 
-// detect finds what .runr.toml will have, unless the file exists.
-func (s *session) detect(store *store.Store, doc *initJSON) (given runplan.Worktree, err error) {
-	if _, err := os.Lstat(doc.Config); err == nil {
-		return given, nil
-	}
-	doc.Written = true
-	doc.Checks, given, err = setup.Detect(s.ctx, store.Repo)
-	doc.Setup, doc.Copy = given.Setup, append(doc.Copy, given.Copy...)
-	return given, err
-}
-
 // found reports whether .runr.toml gets commands.
 func (d initJSON) found() bool { return len(d.Checks)+len(d.Setup)+len(d.Copy) > 0 }
-
-// writeSetup writes .runr.toml if detect found that it is missing, and makes git log show the notes.
-func (s *session) writeSetup(store *store.Store, doc initJSON, given runplan.Worktree) error {
-	err := setup.Remember(store.Repo)
-	if err == nil && doc.Written {
-		err = setup.WriteConfig(store.Repo, doc.Checks, given)
-	}
-	if err != nil {
-		return err
-	}
-	return setup.ShowNotes(s.ctx, store)
-}
 
 // askTrust asks a person at a terminal to trust the commands that init will write. Elsewhere nobody has said yes to
 // them.

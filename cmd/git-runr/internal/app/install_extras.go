@@ -71,7 +71,13 @@ func installExtras(s *session) error {
 	doc.Files = items
 	isChange := func(i extras.Item) bool { return i.State != extras.Present && i.State != extras.Left }
 	if slices.ContainsFunc(items, isChange) && !s.Bool("dry-run") { // an absent file is removed from the record
-		if err := s.agreeToExtras(items); err != nil {
+		question, line := "Write these files?", "git runr install-extras --yes"
+		if s.Bool("remove") {
+			question, line = "Remove these files?", line+" --remove"
+		}
+		show := func(w io.Writer) { writeExtras(w, extrasJSON{Files: items}) }
+		err := s.consent(question, show, "nothing was written", line, "elsewhere: git runr install-extras --dir DIR")
+		if err != nil {
 			return err
 		}
 		if doc.Files, err = do(false); err != nil {
@@ -102,16 +108,6 @@ func (s *session) askWhere() error {
 		dir = filepath.Join(s.getenv("HOME"), below)
 	}
 	return s.Set("dir", dir)
-}
-
-// agreeToExtras asks whether to write or remove the files shown.
-func (s *session) agreeToExtras(items []extras.Item) error {
-	question, line := "Write these files?", "git runr install-extras --yes"
-	if s.Bool("remove") {
-		question, line = "Remove these files?", line+" --remove"
-	}
-	return s.consent(question, func(w io.Writer) { writeExtras(w, extrasJSON{Files: items}) }, "nothing was written", line,
-		"elsewhere: git runr install-extras --dir DIR")
 }
 
 // extrasTop returns --dir as an absolute path, or "" without it.

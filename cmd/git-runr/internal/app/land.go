@@ -30,11 +30,10 @@ back, and restores what was uncommitted before it. Without RUN: the newest run.`
 			&cli.StringFlag{Name: "onto", Usage: "land on `BRANCH`, which must not be checked out"},
 			&cli.BoolFlag{Name: "allow-deletions", Usage: "land even if more than half of the files are deleted"},
 		},
-		Action: p.onRun(land),
+		Action: p.onRun(func(*session) bool { return true }, land),
 	}
 }
 
-// landedJSON is the result of git runr land.
 type landedJSON struct {
 	*record.Landed
 	Files   []string `json:"files"`

@@ -335,15 +335,13 @@ func renamed(words []string) []string {
 		at++
 	}
 	for _, a := range aliases() {
-		rest, ok := behind(words[min(at, len(words)):], strings.Fields(a.typed))
-		if !ok {
-			continue
-		}
-		now := strings.Fields(a.now)
+		typed, now := strings.Fields(a.typed), strings.Fields(a.now)
 		if help {
 			now = now[:1]
 		}
-		return slices.Concat(words[:at], now, a.rename(rest))
+		if rest, ok := behind(words[min(at, len(words)):], typed); ok {
+			return slices.Concat(words[:at], now, a.rename(rest))
+		}
 	}
 	return words
 }
@@ -363,17 +361,16 @@ func behind(words, names []string) (rest []string, ok bool) {
 	return rest, len(names) == 0
 }
 
+// rename replaces the old names of flags in words.
 func (a alias) rename(words []string) []string {
 	words = slices.Clone(words)
 	for i, word := range words {
 		if word == "--" {
 			break
 		}
-		name, value, inline := strings.Cut(word, "=")
-		if now := a.flags[name]; now != "" && inline {
-			words[i] = now + "=" + value
-		} else if now != "" {
-			words[i] = now
+		name, _, _ := strings.Cut(word, "=")
+		if now := a.flags[name]; now != "" {
+			words[i] = now + strings.TrimPrefix(word, name)
 		}
 	}
 	return words

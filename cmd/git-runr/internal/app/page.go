@@ -45,20 +45,17 @@ func (s *session) mayServe(repo *gitstore.Repo) bool {
 }
 
 // screen returns the action of a command that shows a screen: show if this program has it. Otherwise the process
-// becomes git-runr-serve, with the same command line.
+// becomes git-runr-serve, with the same command line; the action returns only if that fails.
 func (p *program) screen(has bool, show cli.ActionFunc) cli.ActionFunc {
 	if has {
 		return show
 	}
-	return p.action(handOver)
-}
-
-// handOver replaces this process by git-runr-serve. It returns only if that fails.
-func handOver(s *session) error {
-	serve, err := build.Screens()
-	if err == nil && s.argv != nil {
-		err = syscall.Exec(serve, append([]string{serve}, s.argv[1:]...), os.Environ())
-	}
-	return exit.Problemf(exit.NotFound, "%s needs the program git-runr-serve: %w", s.Command.Name, err).
-		WithHint(build.InstallLine + "   installs both")
+	return p.action(func(s *session) error {
+		serve, err := build.Screens()
+		if err == nil && s.argv != nil {
+			err = syscall.Exec(serve, append([]string{serve}, s.argv[1:]...), os.Environ())
+		}
+		return exit.Problemf(exit.NotFound, "%s needs the program git-runr-serve: %w", s.Command.Name, err).
+			WithHint(build.InstallLine + "   installs both")
+	})
 }

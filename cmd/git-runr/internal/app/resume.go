@@ -53,7 +53,7 @@ what they need (exit status 4).`,
 				Usage: "refuse as ever, else go on in the background: what is printed goes to a log"},
 			&cli.BoolFlag{Name: "decide", Hidden: true, Usage: "a decision has to be given"},
 		}, limitFlags()...),
-		Action: p.onRunAnyway(func(s *session) bool { return !s.Bool("stop") }, resume),
+		Action: p.onRun(func(s *session) bool { return !s.Bool("stop") }, resume),
 	}
 }
 
@@ -72,7 +72,15 @@ func resume(s *session, store *store.Store, conf *config.Config, run record.Run)
 		return err
 	}
 	if len(choices) == 1 {
-		return s.decide(store, run, choices[0])
+		run, left, err := runner.AnswerRun(s.ctx, store, run, choices[0])
+		if err != nil {
+			return err
+		}
+		for _, line := range left.Lines(restoreLine(run.ID, left.Snapshot)) {
+			s.say("%s", line)
+		}
+		s.project(s.ctx, store)
+		return s.showEnd(store, run) // what the user decided is done, however the run stopped
 	}
 	if s.Bool("safe") {
 		if run, err = s.takeUp(conf, store, run); err != nil {
@@ -83,19 +91,6 @@ func resume(s *session, store *store.Store, conf *config.Config, run record.Run)
 		}
 	}
 	return s.resume(store, conf, run, s.StringSlice("after"))
-}
-
-// decide records the user's decision on a run that gave up.
-func (s *session) decide(store *store.Store, run record.Run, choice runplan.Choice) error {
-	run, left, err := runner.AnswerRun(s.ctx, store, run, choice)
-	if err != nil {
-		return err
-	}
-	for _, line := range left.Lines(restoreLine(run.ID, left.Snapshot)) {
-		s.say("%s", line)
-	}
-	s.project(s.ctx, store)
-	return s.showEnd(store, run) // what the user decided is done, however the run stopped
 }
 
 // resume continues run, after the checks that the user named have passed.
@@ -112,8 +107,13 @@ func (s *session) resume(store *store.Store, conf *config.Config, run record.Run
 	if reason := stopReason(run); run.Stop != nil && !reason.Resumable && len(run.News()) == 0 {
 		return &record.StateError{What: "run " + run.ID, Status: "stopped for good: " + reason.Title, Cannot: "resumed"}
 	}
-	if err := awaitsPerson(s.ctx, store, run); err != nil {
+	review, waits, err := runner.Waits(s.ctx, store, run)
+	if err != nil {
 		return err
+	}
+	if waits {
+		return exit.Problemf(exit.Stopped, "run %s waits for a person's verdict on review %s", run.ID, review.ID).
+			WithHint(stopReason(run).Steps(run.ID)...)
 	}
 	if s.Bool("detached") {
 		actor, err := s.actor(store)
@@ -123,13 +123,11 @@ func (s *session) resume(store *store.Store, conf *config.Config, run record.Run
 		return background.Command(store.Repo, actor, filepath.Join("web", "resume-"+run.ID+".log"), "resume", run.ID)
 	}
 	if len(after) > 0 {
-		var err error
 		if run, err = s.prove(s.ctx, conf, store, run, after); err != nil {
 			return err
 		}
 	}
-	run, err := s.takeUp(conf, store, run)
-	if err != nil {
+	if run, err = s.takeUp(conf, store, run); err != nil {
 		return err
 	}
 	if missing := run.NotProved(); len(missing) > 0 {
@@ -190,16 +188,6 @@ func (s *session) takeUp(conf *config.Config, store *store.Store, run record.Run
 		s.say("%s: %s", e.File, e.State())
 	}
 	return run, nil
-}
-
-// awaitsPerson returns an error if the run waits for a review that nobody has answered.
-func awaitsPerson(ctx context.Context, store *store.Store, run record.Run) error {
-	review, waits, err := runner.Waits(ctx, store, run)
-	if err != nil || !waits {
-		return err
-	}
-	return exit.Problemf(exit.Stopped, "run %s waits for a person's verdict on review %s", run.ID, review.ID).
-		WithHint(stopReason(run).Steps(run.ID)...)
 }
 
 // stopReason returns why run stopped, or the zero Reason when it did not.
@@ -292,7 +280,7 @@ func (p *program) interveneCommand() *cli.Command {
 			&cli.StringFlag{Name: "since",
 				Usage: "commits of this checkout after `REV` are yours (default: where the run began)"},
 		},
-		Action: p.onRunAnyway(func(s *session) bool { return s.IsSet("cmd") }, intervene),
+		Action: p.onRun(func(s *session) bool { return s.IsSet("cmd") }, intervene),
 	}
 }
 
@@ -389,7 +377,7 @@ func (s *session) commented(store *store.Store, run record.Run) (*record.Comment
 func (p *program) abortCommand() *cli.Command {
 	return &cli.Command{
 		Name: "abort", Usage: "give up a run, also one at work, and remove its worktree; its branch stays", ArgsUsage: "RUN",
-		Action: p.onRunAnyway(func(*session) bool { return false }, func(s *session, store *store.Store, _ *config.Config,
+		Action: p.onRun(func(*session) bool { return false }, func(s *session, store *store.Store, _ *config.Config,
 			run record.Run) error {
 			run, left, err := runner.Abort(s.ctx, store, run)
 			if err != nil {

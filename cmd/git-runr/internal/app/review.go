@@ -149,13 +149,19 @@ func review(s *session, store *store.Store, conf *config.Config) error {
 // has it reviewed.
 func (s *session) askFor(store *store.Store, conf *config.Config, request record.ReviewRequest,
 	before record.Review, again bool) error {
-	known, answered, err := s.answered(store, conf, request)
-	if err != nil {
-		return err
-	}
-	if answered {
-		s.say("already answered for exactly this change; --again asks once more")
-		return s.showReview(store, known)
+	if !s.Bool("again") {
+		run, not := conf.Checks()
+		if s.Bool("no-checks") {
+			run, not = nil, nil
+		}
+		known, answered, err := intake.Answered(s.ctx, store, request, run, not)
+		if err != nil {
+			return err
+		}
+		if answered {
+			s.say("already answered for exactly this change; --again asks once more")
+			return s.showReview(store, known)
+		}
 	}
 	asked, err := s.askRound(store, request, before, again)
 	if err != nil {
@@ -178,7 +184,13 @@ func (s *session) askFor(store *store.Store, conf *config.Config, request record
 	if hasAgent(made.Request.Reviewers()) {
 		s.startWorker(store.Repo)
 	}
-	return s.showRequested(store, asked)
+	hint, url := "git runr show "+made.ID, s.reviewURL(store, made.ID)
+	doc := requested{
+		ID: made.ID, URL: url, Reviewer: made.Request.Reviewer, Others: made.Request.Others, People: made.Request.People,
+		Round: asked.number, Follows: made.Request.Follows, Known: asked.known, Status: string(made.Status), Hint: hint,
+		Audience: made.Audience,
+	}
+	return s.print(doc, func(w io.Writer) { screen.Each(w, "%s\n", requestedLines(asked, url, hint)) })
 }
 
 // checkReviewFlags returns an error for flags of a request that exclude or need each other.
@@ -193,34 +205,6 @@ func (s *session) checkReviewFlags() error {
 		return exit.Problemf(exit.Usage, "use either --require-checks or --no-checks, not both")
 	}
 	return nil
-}
-
-// answered returns the review that answers request for exactly this change, unless --again asks once more.
-func (s *session) answered(store *store.Store, conf *config.Config,
-	request record.ReviewRequest) (known record.Review, ok bool, err error) {
-	if s.Bool("again") {
-		return known, false, nil
-	}
-	run, not := conf.Checks()
-	if s.Bool("no-checks") {
-		run, not = nil, nil
-	}
-	return intake.Answered(s.ctx, store, request, run, not)
-}
-
-// showRequested prints a request and where its answer will be.
-func (s *session) showRequested(store *store.Store, asked round) error {
-	made, request := asked.review, asked.review.Request
-	hint := "git runr show " + made.ID
-	url := s.reviewURL(store, made.ID)
-	doc := requested{
-		ID: made.ID, URL: url, Reviewer: request.Reviewer, Others: request.Others, People: request.People,
-		Round: asked.number, Follows: request.Follows, Known: asked.known, Status: string(made.Status), Hint: hint,
-		Audience: made.Audience,
-	}
-	return s.print(doc, func(w io.Writer) {
-		screen.Each(w, "%s\n", requestedLines(asked, url, hint))
-	})
 }
 
 // askStandard asks at a terminal, once per repository, whether the standard checks of the project may run.
@@ -293,8 +277,8 @@ func requestedLines(asked round, url, hint string) []string {
 	if made.Audience == "private" && slices.Contains(made.Request.Reviewers(), record.Human) {
 		lines = append(lines, "Nobody else sees it until you type: git runr inbox share "+made.ID)
 	}
-	if follows := asked.String(); follows != "" {
-		lines[0] += ": " + follows
+	if asked.number > 1 {
+		lines[0] += fmt.Sprintf(": round %d of %s", asked.number, made.Request.Follows)
 	}
 	if made.Audience != "" {
 		lines[0] += ", " + render.Audience(made.Audience)
@@ -327,8 +311,13 @@ func (s *session) deepened(store *store.Store, spec string, read func() error) e
 	err := read()
 	deepen := s.Bool("deepen") || !s.IsSet("deepen") && s.getenv("CI") != ""
 	for by := 1; deepen && by <= maxDeepen && errors.Is(err, gitstore.ErrNotFound); by *= 2 {
-		remote, head, ok := s.deepenFrom(store)
-		if !ok {
+		conf, noConf := config.Read(s.ctx, store.Repo, s.getenv)
+		if noConf != nil {
+			return err
+		}
+		remote, noRemote := store.Repo.ElectRemote(conf.Sync.Remote)
+		head, noHead := store.Repo.Head(s.ctx)
+		if noRemote != nil || noHead != nil {
 			return err
 		}
 		more, failed := store.Repo.FetchEnds(s.ctx, remote, spec)
@@ -344,17 +333,6 @@ func (s *session) deepened(store *store.Store, spec string, read func() error) e
 		err = read()
 	}
 	return err
-}
-
-// deepenFrom returns the elected remote and HEAD; ok is false without one of them.
-func (s *session) deepenFrom(store *store.Store) (remote string, head gitstore.ID, ok bool) {
-	conf, noConf := config.Read(s.ctx, store.Repo, s.getenv)
-	if noConf != nil {
-		return "", "", false
-	}
-	remote, noRemote := store.Repo.ElectRemote(conf.Sync.Remote)
-	head, noHead := store.Repo.Head(s.ctx)
-	return remote, head, noRemote == nil && noHead == nil
 }
 
 // asked returns a request with the reviewers, kind, quorum, judge and message of the command line, else as
@@ -558,21 +536,14 @@ func (s *session) showReview(store *store.Store, review record.Review) error {
 	if err != nil {
 		return err
 	}
-	if err := outcomeStatus(doc.Review); err != nil || doc.ChecksMissing == "" {
-		return err
+	if doc.Failure != nil && !doc.Complete() {
+		return stopStatus(doc.Failure.Reason)
 	}
-	return exit.With(exit.NotPassed)
-}
-
-func outcomeStatus(review record.Review) error {
-	if review.Failure != nil && !review.Complete() {
-		return stopStatus(review.Failure.Reason)
-	}
-	switch review.Outcome() {
-	case record.OutcomeFailed, record.OutcomePartial:
-		return exit.With(exit.NotPassed)
-	case record.OutcomeNothing:
+	switch outcome := doc.Review.Outcome(); {
+	case outcome == record.OutcomeNothing:
 		return exit.With(exit.Nothing)
+	case outcome == record.OutcomeFailed, outcome == record.OutcomePartial, doc.ChecksMissing != "":
+		return exit.With(exit.NotPassed)
 	}
 	return nil
 }

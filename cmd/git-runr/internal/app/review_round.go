@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
@@ -150,12 +149,4 @@ func (s *session) requestRound(records *store.Store, request record.ReviewReques
 		}
 	}
 	return made, nil
-}
-
-// String describes the round that was requested, such as "round 2 of ID"; "" for a first one.
-func (r round) String() string {
-	if r.number < 2 {
-		return ""
-	}
-	return fmt.Sprintf("round %d of %s", r.number, r.review.Request.Follows)
 }

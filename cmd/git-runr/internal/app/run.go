@@ -159,7 +159,15 @@ func (s *session) carryOut(conf *config.Config, store *store.Store,
 	progress.Close()
 	if done.ID != "" {
 		s.project(s.ctx, store)
-		s.answerFindings(store, done)
+	}
+	if from := done.Plan.FromReview; done.ID != "" && from != "" {
+		actor, failed := s.actor(store)
+		if failed == nil {
+			failed = runner.AnswerFixed(s.ctx, store, done, actor)
+		}
+		if failed != nil {
+			s.say("review %s does not say what was fixed: %v", from, failed)
+		}
 	}
 	if err != nil {
 		return err
@@ -280,7 +288,14 @@ func (s *session) plan(store *store.Store, conf *config.Config) (runplan.Plan, e
 	case s.String("context") != "":
 		return plan, s.planContext(store, &plan, s.String("context"))
 	case s.String("review") != "":
-		return plan, planReview(s.ctx, store, &plan, s.String("review"), s.StringSlice("finding"))
+		review, err := store.Review(s.ctx, s.String("review"))
+		if err != nil {
+			return plan, err
+		}
+		if review.Status == record.ReviewOpen || review.Status == record.ReviewCancelled {
+			return plan, &record.StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "fixed"}
+		}
+		return plan, runner.PlanReview(&plan, review, s.StringSlice("finding")...)
 	}
 	if err := s.planTask(&plan, s.Args().First()); err != nil || !s.Bool("in-place") {
 		return plan, err
@@ -340,26 +355,6 @@ func (s *session) planContext(store *store.Store, plan *runplan.Plan, name strin
 	return err
 }
 
-// planReview makes the findings of a submitted review the task of plan: all of them, or those in only.
-func planReview(ctx context.Context, store *store.Store, plan *runplan.Plan, id string, only []string) error {
-	review, err := store.Review(ctx, id)
-	if err != nil {
-		return err
-	}
-	if review.Status == record.ReviewOpen || review.Status == record.ReviewCancelled {
-		return &record.StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "fixed"}
-	}
-	return runner.PlanReview(plan, review, only...)
-}
-
-// taskLine returns the line that gives a task in words, if name is the file of a run's task.
-func taskLine(s *session, name string) string {
-	if s.Command.Name != "run" || name != s.Args().First() {
-		return ""
-	}
-	return "git runr run -m TEXT   to give the task in words"
-}
-
 // maxInput is the maximum size of an input file in bytes.
 const maxInput = 4 << 20
 
@@ -369,8 +364,12 @@ func (s *session) readInput(name string) ([]byte, error) {
 	if name != "-" {
 		file, err := os.Open(s.fromStart(name))
 		if errors.Is(err, os.ErrNotExist) {
+			inWords := ""
+			if s.Command.Name == "run" && name == s.Args().First() { // the task
+				inWords = "git runr run -m TEXT   to give the task in words"
+			}
 			return nil, exit.Problemf(exit.NotFound, "there is no file %q", name).
-				WithHint(cmp.Or(withText(s.Command), taskLine(s, name)))
+				WithHint(cmp.Or(withText(s.Command), inWords))
 		}
 		if err != nil {
 			return nil, exit.Problemf(exit.Usage, "%w", err)
@@ -529,20 +528,6 @@ func (s *session) detachedActor(store *store.Store, review string) (string, erro
 		return "", pastClaim(err, now, "git runr inbox claim "+review+" --force")
 	}
 	return actor, err
-}
-
-// answerFindings records in the review that the run addressed which findings the run fixed.
-func (s *session) answerFindings(store *store.Store, run record.Run) {
-	if run.Plan.FromReview == "" {
-		return
-	}
-	actor, err := s.actor(store)
-	if err == nil {
-		err = runner.AnswerFixed(s.ctx, store, run, actor)
-	}
-	if err != nil {
-		s.say("review %s does not say what was fixed: %v", run.Plan.FromReview, err)
-	}
 }
 
 // limitFlags returns the flags that limit what a run may use.

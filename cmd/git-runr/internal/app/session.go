@@ -99,14 +99,9 @@ func (p *program) withConfig(do func(*session, *store.Store, *config.Config) err
 	})
 }
 
-// onRun is action for commands on one run: the one that the argument names, or the newest.
-func (p *program) onRun(do func(*session, *store.Store, *config.Config, record.Run) error) cli.ActionFunc {
-	return p.onRunAnyway(func(*session) bool { return true }, do)
-}
-
-// onRunAnyway is onRun for commands that also work with the defaults where the configuration cannot be read, because
-// that must keep no run going. needs reports that a command line needs the configuration.
-func (p *program) onRunAnyway(needs func(*session) bool,
+// onRun is action for commands on one run: the one that the argument names, or the newest. Where the configuration
+// cannot be read, they work with the defaults, because that must keep no run going, unless needs is true.
+func (p *program) onRun(needs func(*session) bool,
 	do func(*session, *store.Store, *config.Config, record.Run) error) cli.ActionFunc {
 	return p.inRepo(func(s *session, store *store.Store) error {
 		conf, err := s.configuration(store)
@@ -483,8 +478,9 @@ func (c *console) placeOf(store *store.Store, run record.Run) diagnose.Place {
 	if here() == place.Dir {
 		place.Dir = ""
 	}
-	if place.Files != "" && place.Tree == "" { // from Tree a relative path would be wrong
-		place.Files = fromHere(place.Files)
+	rel, err := filepath.Rel(here(), place.Files)
+	if err == nil && filepath.IsLocal(rel) && place.Files != "" && place.Tree == "" { // from Tree it would be wrong
+		place.Files = filepath.ToSlash(rel)
 	}
 	return place
 }
@@ -500,15 +496,6 @@ func treeDir(store *store.Store, run string) string {
 func onDisk(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
-}
-
-// fromHere returns path relative to the current directory if it is below it, else path itself.
-func fromHere(path string) string {
-	rel, err := filepath.Rel(here(), path)
-	if err != nil || !filepath.IsLocal(rel) {
-		return path
-	}
-	return filepath.ToSlash(rel)
 }
 
 // here returns the current directory without symbolic links, "" if it was removed.

@@ -218,9 +218,9 @@ type diffJSON struct {
 	Clashes []string `json:"clashes,omitempty"`
 }
 
-// runAndSpan returns the run that args name, by default the latest, and the span A..B of its attempts.
-func runAndSpan(args []string) (id, span string) {
-	id = record.Latest
+func diff(s *session, store *store.Store) error {
+	args, paths := argv.SplitPaths(s.Args().Slice())
+	id, span := record.Latest, "" // A..B of attempts
 	for _, a := range args {
 		if strings.Contains(a, "..") {
 			span = a
@@ -228,12 +228,6 @@ func runAndSpan(args []string) (id, span string) {
 			id = a
 		}
 	}
-	return id, span
-}
-
-func diff(s *session, store *store.Store) error {
-	args, paths := argv.SplitPaths(s.Args().Slice())
-	id, span := runAndSpan(args)
 	doc, err := s.diffEnds(store, id, span)
 	if err != nil {
 		return err

@@ -74,10 +74,17 @@ func syncWith(s *session, store *store.Store, conf *config.Config) error {
 	if done.Kept, err = share.Kept(s.ctx, store); err != nil {
 		return err
 	}
-	if err := s.print(done, done.show); err != nil {
+	all := append([]share.Synced{done.Synced}, done.Also...)
+	err = s.print(done, func(w io.Writer) {
+		for _, one := range all {
+			writeSynced(w, one)
+		}
+		screen.When(w, done.Kept > 0, "Private, and still only here: %s.\n", prose.Count(done.Kept, "event"))
+	})
+	if err != nil {
 		return err
 	}
-	for _, one := range append([]share.Synced{done.Synced}, done.Also...) {
+	for _, one := range all {
 		if one.Refused != nil && !s.json {
 			return exit.Refused(one.Refused)
 		}
@@ -110,26 +117,16 @@ type syncedJSON struct {
 	Kept int            `json:"kept,omitempty"` // private events, which only this clone has
 }
 
-func (d syncedJSON) show(w io.Writer) {
-	for _, one := range append([]share.Synced{d.Synced}, d.Also...) {
-		writeSynced(w, one)
-	}
-	screen.When(w, d.Kept > 0, "Private, and still only here: %s.\n", prose.Count(d.Kept, "event"))
-}
-
+// syncOne syncs with a remote, and then moves logs into its archive. A refusal of that by the remote is an error only
+// with --retire.
 func (s *session) syncOne(store *store.Store, conf *config.Config, remote string) (share.Synced, error) {
 	done, err := share.Sync(s.ctx, store, remote, conf.Sync.Notes)
 	if err != nil || done.Refused != nil {
 		return done, err
 	}
-	err = retire(s, store, &done, share.Retirement{After: time.Duration(conf.Sync.Retire), Asked: s.Bool("retire")})
-	return done, err
-}
-
-// retire moves logs into the remote's archive. A refusal by the remote is an error only with --retire.
-func retire(s *session, store *store.Store, done *share.Synced, r share.Retirement) error {
+	r := share.Retirement{After: time.Duration(conf.Sync.Retire), Asked: s.Bool("retire")}
 	if r.Asked && r.After == 0 {
-		return exit.Problemf(exit.Usage, "sync.retire is 0s: no log is ever archived").
+		return done, exit.Problemf(exit.Usage, "sync.retire is 0s: no log is ever archived").
 			WithHint("git config runr.sync.retire 30d")
 	}
 	retired, err := share.Retire(s.ctx, store, done.Remote, r)
@@ -140,7 +137,7 @@ func retire(s *session, store *store.Store, done *share.Synced, r share.Retireme
 	if r.Asked {
 		done.Refused = retired.Refused
 	}
-	return err
+	return done, err
 }
 
 func writeNotTaken(w io.Writer, logs []gitstore.Rejection) {

@@ -87,8 +87,13 @@ func undo(s *session, store *store.Store) error {
 		return s.listUndo(store, run)
 	}
 	undone, err := landing.Undo(s.ctx, store, run)
+	if errors.Is(err, gitstore.ErrConflict) && undone.Took.Kind == gitstore.OpLand {
+		if line, failed := landing.InsteadOfUndo(s.ctx, store, undone.Took, s.Args().First(), err); failed == nil {
+			return exit.Classify(err).WithHint(line)
+		}
+	}
 	if err != nil {
-		return undoProblem(s, store, undone, err)
+		return err
 	}
 	s.project(s.ctx, store)
 	if len(undone.Finished) > 0 {
@@ -139,18 +144,6 @@ func writeUndone(ctx context.Context, store *store.Store, w io.Writer, undone la
 	}))
 	render.Paths(w, "changed since, left alone", doc.Conflicts)
 	render.Undo(w, doc.Undo)
-}
-
-// undoProblem adds to err what to type if an undo of a landing failed with a conflict.
-func undoProblem(s *session, store *store.Store, undone landing.Undone, err error) error {
-	if !errors.Is(err, gitstore.ErrConflict) || undone.Took.Kind != gitstore.OpLand {
-		return err
-	}
-	line, lookErr := landing.InsteadOfUndo(s.ctx, store, undone.Took, s.Args().First(), err)
-	if lookErr != nil {
-		return err
-	}
-	return exit.Classify(err).WithHint(line)
 }
 
 // undoListJSON is the result of git runr undo --list.

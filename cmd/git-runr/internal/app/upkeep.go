@@ -222,7 +222,13 @@ func uninstall(s *session, store *store.Store) error {
 	doc := uninstallJSON{Done: each.Of(todo, func(r setup.Removal) string { return r.What }),
 		Left: append([]string{}, left...), Kept: kept, DryRun: s.Bool("dry-run")}
 	if !doc.DryRun && len(todo) > 0 {
-		if err := s.agreeToRemove(doc); err != nil {
+		line, planned := "git runr uninstall --yes", doc
+		planned.DryRun = true
+		if s.Bool("refs") {
+			line += " --refs"
+		}
+		err := s.consent("Do this?", func(w io.Writer) { writeUninstall(w, planned) }, "nothing was done", line)
+		if err != nil {
 			return err
 		}
 		for _, r := range todo {
@@ -232,15 +238,6 @@ func uninstall(s *session, store *store.Store) error {
 		}
 	}
 	return s.printLeaving(doc, doc.Left, func(w io.Writer) { writeUninstall(w, doc) })
-}
-
-func (s *session) agreeToRemove(doc uninstallJSON) error {
-	line := "git runr uninstall --yes"
-	if s.Bool("refs") {
-		line += " --refs"
-	}
-	planned := uninstallJSON{Done: doc.Done, Left: doc.Left, Kept: doc.Kept, DryRun: true}
-	return s.consent("Do this?", func(w io.Writer) { writeUninstall(w, planned) }, "nothing was done", line)
 }
 
 func writeUninstall(w io.Writer, doc uninstallJSON) {

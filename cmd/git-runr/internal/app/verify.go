@@ -83,7 +83,14 @@ func verify(s *session, store *store.Store, conf *config.Config) error {
 	}
 	progress.Close()
 	s.project(s.ctx, store)
-	err = s.print(doc, func(w io.Writer) { writeVerified(w, doc) })
+	err = s.print(doc, func(w io.Writer) {
+		for _, f := range doc.Findings {
+			safetext.Fprintf(w, "%-5s  %s  %s  %s\n", cmp.Or(string(f.Kind), "open"), screen.Suffix(f.Review),
+				cmp.Or(f.Now, f.Place, f.Finding), f.Reason)
+		}
+		safetext.Fprintf(w, "%s checked again, %d still open.\n", prose.Count(len(doc.Findings), "finding"), doc.Open)
+		screen.When(w, doc.Usage.String() != "", "The calls took %s\n", doc.Usage.String())
+	})
 	if err == nil && failed != "" {
 		err = stopStatus(failed)
 	}
@@ -132,13 +139,4 @@ func (s *session) verifiable(records *store.Store) ([]string, error) {
 			return r.Critical+r.Warnings+r.Notes+r.Claimed > 0 && (wanted == nil || wanted(r))
 		}})
 	return each.Of(found, func(r record.ReviewSummary) string { return r.ID }), err
-}
-
-func writeVerified(w io.Writer, doc verifiedJSON) {
-	for _, f := range doc.Findings {
-		state := cmp.Or(string(f.Kind), "open")
-		safetext.Fprintf(w, "%-5s  %s  %s  %s\n", state, screen.Suffix(f.Review), cmp.Or(f.Now, f.Place, f.Finding), f.Reason)
-	}
-	safetext.Fprintf(w, "%s checked again, %d still open.\n", prose.Count(len(doc.Findings), "finding"), doc.Open)
-	screen.When(w, doc.Usage.String() != "", "The calls took %s\n", doc.Usage.String())
 }

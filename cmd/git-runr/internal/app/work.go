@@ -84,28 +84,8 @@ type elsewhereJSON struct {
 	Until time.Time `json:"until"` // end of its lease, which it may renew
 }
 
-// leave adds the rest of the queue: reviews that failed, and those that another clone is doing.
-func (w *worked) leave(waiting []queue.Entry) {
-	for _, turn := range waiting {
-		switch {
-		case turn.Failure != nil:
-			w.Held = append(w.Held, heldJSON{turn.Review, *turn.Failure, turn.Failure.Next().Commands})
-		case turn.State == queue.StateElsewhere:
-			w.Elsewhere = append(w.Elsewhere, elsewhereJSON{turn.Review, turn.By, turn.Until})
-		}
-	}
-}
-
 // heldShown is the maximum number of such reviews that are printed.
 const heldShown = 5
-
-func writeHeld(w io.Writer, held []heldJSON) {
-	for _, h := range held[:min(len(held), heldShown)] {
-		safetext.Fprintf(w, "Left alone: %s, %s\n", h.ID, cmp.Or(h.Failure.Detail, h.Failure.Reason))
-		render.NextSteps(w, h.Failure)
-	}
-	render.More(w, "", len(held)-heldShown)
-}
 
 // workMode returns the mode of --once, --drain or --watch.
 func (s *session) workMode() (mode worker.Mode, err error) {
@@ -153,13 +133,27 @@ func work(s *session) error {
 	}
 	progress.Close()
 	doc := worked{Reviews: duty.Reviews, Busy: duty.Busy}
-	if !doc.Busy {
-		doc.leave(waiting)
+	for _, turn := range waiting {
+		switch {
+		case doc.Busy: // they are being done
+		case turn.Failure != nil:
+			doc.Held = append(doc.Held, heldJSON{turn.Review, *turn.Failure, turn.Failure.Next().Commands})
+		case turn.State == queue.StateElsewhere:
+			doc.Elsewhere = append(doc.Elsewhere, elsewhereJSON{turn.Review, turn.By, turn.Until})
+		}
 	}
 	if err := s.print(doc, doc.show); err != nil || duty.Mode != worker.Drain {
 		return err
 	}
-	return drained(waiting)
+	for _, t := range waiting {
+		if t.State == queue.StateFailed && !t.Wants() { // a permanent failure
+			return stopStatus(t.Failure.Reason)
+		}
+	}
+	if len(waiting) > 0 {
+		return exit.With(exit.Busy)
+	}
+	return nil
 }
 
 // duty returns the worker's task for the flags. It waits until git has finished a rebase.
@@ -192,24 +186,15 @@ func (doc worked) show(w io.Writer) {
 		return
 	}
 	safetext.Fprintf(w, "%s done.\n", prose.Count(doc.Reviews, "review"))
-	writeHeld(w, doc.Held)
+	for _, h := range doc.Held[:min(len(doc.Held), heldShown)] {
+		safetext.Fprintf(w, "Left alone: %s, %s\n", h.ID, cmp.Or(h.Failure.Detail, h.Failure.Reason))
+		render.NextSteps(w, h.Failure)
+	}
+	render.More(w, "", len(doc.Held)-heldShown)
 	for _, e := range doc.Elsewhere[:min(len(doc.Elsewhere), heldShown)] {
 		safetext.Fprintf(w, "In another clone: %s, by %s until %s or longer\n", e.ID, e.By,
 			e.Until.UTC().Format(time.DateTime+"Z"))
 	}
-}
-
-// drained returns the exit status of --drain: that of a permanent failure, Busy if something is left, else none.
-func drained(waiting []queue.Entry) error {
-	for _, t := range waiting {
-		if t.State == queue.StateFailed && !t.Wants() {
-			return stopStatus(t.Failure.Reason)
-		}
-	}
-	if len(waiting) > 0 {
-		return exit.With(exit.Busy)
-	}
-	return nil
 }
 
 // worker returns a Worker with this session's configuration.
