@@ -81,7 +81,14 @@ func Of(ctx context.Context, store *store.Store, conf *config.Config, unread err
 	} else {
 		all = append(all, ok("identity", who.String()))
 	}
-	all = append(all, configuration(conf, unread))
+	switch {
+	case unread != nil:
+		all = append(all, fail("configuration", unread.Error(), "git runr help config"))
+	case len(conf.Warnings) > 0:
+		all = append(all, warn("configuration", strings.Join(conf.Warnings, "; "), "git runr config --changed"))
+	default:
+		all = append(all, ok("configuration", "read; reviewer: "+conf.Review.Reviewer))
+	}
 	if conf != nil {
 		all = append(all, trust(conf))
 	}
@@ -147,16 +154,6 @@ func room(free int64, known bool) Result {
 		return warn("disk", left, "git runr gc")
 	}
 	return ok("disk", left)
-}
-
-func configuration(conf *config.Config, unread error) Result {
-	switch {
-	case unread != nil:
-		return fail("configuration", unread.Error(), "git runr help config")
-	case len(conf.Warnings) > 0:
-		return warn("configuration", strings.Join(conf.Warnings, "; "), "git runr config --changed")
-	}
-	return ok("configuration", "read; reviewer: "+conf.Review.Reviewer)
 }
 
 func trust(conf *config.Config) Result {

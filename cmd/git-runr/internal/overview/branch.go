@@ -76,15 +76,6 @@ func (r *Branch) unseen(commit gitstore.ID) bool {
 	})
 }
 
-// refusedBy returns the review that refuses the newest refused commit, or "". It may be closed, and then no list of
-// open reviews has it.
-func (r *Branch) refusedBy() string {
-	if r == nil || len(r.Refused) == 0 {
-		return ""
-	}
-	return r.Refused[0].Review
-}
-
 // unreviewedShown is the maximum number of unreviewed commits that are named.
 const unreviewedShown = 5
 
@@ -99,14 +90,13 @@ func (r *Branch) write(w io.Writer) {
 	}
 	safetext.Fprintf(w, "%s: %s.\n", of, diagnose.CoverLine(r.CoverCounts))
 	screen.Each(w, "  check %s fails on the base as well, so it is left out of reviews\n", r.RedOnBase)
-	for _, c := range r.Refused[:min(len(r.Refused), unreviewedShown)] {
-		safetext.Fprintf(w, "  %-13s  %s  %s\n", screen.Critical.Of(c.Words()), c.Commit.Short(),
-			prose.CutColumns(c.Title, 60))
+	list := func(commits []lineage.Covered, meaning screen.Meaning) {
+		for _, c := range commits[:min(len(commits), unreviewedShown)] {
+			safetext.Fprintf(w, "  %-13s  %s  %s\n", meaning.Of(c.Words()), c.Commit.Short(), prose.CutColumns(c.Title, 60))
+		}
 	}
-	for _, c := range r.Unreviewed[:min(len(r.Unreviewed), unreviewedShown)] {
-		safetext.Fprintf(w, "  %-13s  %s  %s\n", screen.Warning.Of(c.Words()), c.Commit.Short(),
-			prose.CutColumns(c.Title, 60))
-	}
+	list(r.Refused, screen.Critical)
+	list(r.Unreviewed, screen.Warning)
 	for _, c := range r.Skipped[:min(len(r.Skipped), unreviewedShown)] {
 		safetext.Fprintf(w, "  skipped        %s  %s (%s)\n", c.Commit.Short(), prose.CutColumns(c.Title, 60), c.Skipped)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/hooks"
 	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/duration"
@@ -114,8 +115,15 @@ func Of(ctx context.Context, records *store.Store, given Given) (Overview, error
 	}
 	doc.ClosedOver = records.ClosedOver(given.Actor) // Reviews has just updated the cache
 	doc.Critical = Critical(ctx, records)
-	if doc.Queue, err = queued(ctx, records, given.Remote); err != nil {
+	waits, err := (&queue.Worker{Store: records, Remote: given.Remote}).Queue(ctx) // it does not ask the remote
+	if err != nil {
 		return doc, err
+	}
+	doc.Queue = append([]queue.Entry{}, waits...)
+	for i, t := range doc.Queue {
+		if t.State == queue.StateRunning {
+			doc.Queue[i].Elapsed = duration.Duration(max(0, records.Now().Sub(t.Since)))
+		}
 	}
 	doc.Working = queue.AtWork(records)
 	if doc.Runs, _, err = records.Runs(ctx, store.Filter{Limit: runsShown, Some: true}); err != nil {
@@ -182,8 +190,9 @@ func (d Overview) next(ctx context.Context, store *store.Store) []string {
 	if d.Hook == hooks.Absent && d.Hooks == "" {
 		lines = append(lines, "git runr hooks install")
 	}
-	if id := d.Covered.refusedBy(); id != "" && !slices.Contains(lines, "git runr show "+id) {
-		lines = append(lines, "git runr show "+id)
+	if d.Covered != nil && len(d.Covered.Refused) > 0 && d.Covered.Refused[0].Review != "" {
+		// the review that refuses the newest refused commit may be closed: no list of open reviews has it
+		lines = each.Once(lines, "git runr show "+d.Covered.Refused[0].Review)
 	}
 	running := slices.IndexFunc(d.Queue, func(t queue.Entry) bool { return t.State == queue.StateRunning })
 	switch {
@@ -248,18 +257,6 @@ func CutShort(ctx context.Context, store *store.Store, run string) ([]string, er
 		}
 	}
 	return lines, err
-}
-
-// queued returns the agents for which reviews of this clone wait. It does not ask the remote.
-func queued(ctx context.Context, store *store.Store, remote string) ([]queue.Entry, error) {
-	worker := &queue.Worker{Store: store, Remote: remote}
-	waiting, err := worker.Queue(ctx)
-	for i := range waiting {
-		if t := &waiting[i]; t.State == queue.StateRunning {
-			t.Elapsed = duration.Duration(max(0, store.Now().Sub(t.Since)))
-		}
-	}
-	return append([]queue.Entry{}, waiting...), err
 }
 
 // Next returns the command to type for a run that did not stop, or "" if there is none. cut is the unfinished

@@ -224,9 +224,19 @@ func (c CarriedDocument) head() string {
 func Review(w io.Writer, doc ReviewDocument) {
 	writeReviewHead(w, doc)
 	for _, sub := range doc.Submissions {
-		if sub.Decision != "" {
-			writeDecision(w, sub, doc.Wrote(sub.Reviewer), slices.Contains(doc.Unsigned, sub.Event))
+		if sub.Decision == "" {
+			continue
 		}
+		by := sub.Of(sub.Reviewer)
+		if doc.Wrote(sub.Reviewer) {
+			by += ", who wrote it"
+		}
+		if slices.Contains(doc.Unsigned, sub.Event) {
+			by += " (not signed by this address)"
+		}
+		safetext.Fprintf(w, "\nVerdict: %s by %s, %s\n", screen.MeaningOf(sub.Decision).Of(sub.Decision.Words()), by,
+			prose.Count(len(sub.Comments), "comment"))
+		screen.When(w, sub.Report.Summary != "", "%s\n", Indented(sub.Report.Summary))
 	}
 	writeComments(w, doc)
 	writeCarried(w, doc)
@@ -254,7 +264,13 @@ func Review(w io.Writer, doc ReviewDocument) {
 		safetext.Fprintf(w, "\nVerified by %s%s\n", v, tookSuffix(v.Spent))
 		writePassedOver(w, "  ", v.Spent)
 	}
-	writeSpending(w, doc.Review)
+	first := spend.Usage{} // of one answer or failure, whose own line says it
+	if len(doc.Submissions) > 0 {
+		first = doc.Submissions[0].Usage
+	}
+	if took := doc.Spending.String(); doc.Usage != first && (len(doc.Submissions) > 0 || len(doc.Failures) > 1) {
+		screen.When(w, took != "", "\nAll calls for it took %s\n", took)
+	}
 	for _, lost := range doc.Lost {
 		safetext.Fprintf(w, "\nNot counted: %s by %s: %s\n  it is kept: git show %s\n", lost.Type,
 			cmp.Or(lost.Actor, lost.By), lost.Why, lost.Event.Short())
@@ -284,17 +300,6 @@ func goOnWith(doc ReviewDocument) (lines []string) {
 		return nil
 	}
 	return slices.DeleteFunc(lines, func(line string) bool { return line == "" })
-}
-
-// writeSpending prints the usage of all calls for a review, if it is more than that of one answer or failure.
-func writeSpending(w io.Writer, r record.Review) {
-	first := spend.Usage{}
-	for _, sub := range r.Submissions[:min(1, len(r.Submissions))] {
-		first = sub.Usage
-	}
-	if took := r.Spending.String(); took != "" && r.Usage != first && (len(r.Submissions) > 0 || len(r.Failures) > 1) {
-		safetext.Fprintf(w, "\nAll calls for it took %s\n", took)
-	}
 }
 
 // NextSteps prints what happens after a reviewer failed, and what to type.
@@ -385,20 +390,6 @@ func writeMessages(w io.Writer, subject record.Subject) {
 	if len(subject.Messages) > 0 {
 		fmt.Fprintln(w)
 	}
-}
-
-// writeDecision prints a person's verdict and message, and whether that person wrote the change.
-func writeDecision(w io.Writer, sub record.Submission, wrote, unsigned bool) {
-	by := sub.Of(sub.Reviewer)
-	if wrote {
-		by += ", who wrote it"
-	}
-	if unsigned {
-		by += " (not signed by this address)"
-	}
-	safetext.Fprintf(w, "\nVerdict: %s by %s, %s\n", screen.MeaningOf(sub.Decision).Of(sub.Decision.Words()), by,
-		prose.Count(len(sub.Comments), "comment"))
-	screen.When(w, sub.Report.Summary != "", "%s\n", Indented(sub.Report.Summary))
 }
 
 // poses matches a line of a comment that could be taken for one that this program printed.

@@ -157,7 +157,14 @@ func writeFollowing(w io.Writer, run record.Run, attempts int) {
 	var steps []step
 	for _, c := range run.Checks {
 		if c.Attempt == attempts {
-			steps = append(steps, step{c.At, func() { writeChecks(w, c) }})
+			steps = append(steps, step{c.At, func() {
+				if c.Failure != nil {
+					safetext.Fprintf(w, "  checks: %s %s\n", c.Failure.Reason, c.Failure.Detail)
+				}
+				for _, result := range c.Results {
+					writeCheck(w, "  ", result, c.Event)
+				}
+			}})
 		}
 	}
 	for i, round := range run.Rounds {
@@ -209,23 +216,16 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 	screen.Each(w, "  %s\n", a.NotCarried)
 	screen.When(w, len(a.Lost) > 0, "  your own work that is gone: %s; to get it back: git runr undo --to %s --into DIR\n",
 		prose.FirstNames(a.Lost, lostShown), a.Before.Short())
-	beside(w, a)
+	screen.When(w, len(a.Ignored) > 0,
+		"  ignored files that changed meanwhile: %s; to get them back: git runr undo --to %s --into DIR\n",
+		prose.FirstNames(a.Ignored, lostShown), a.Before.Short())
+	screen.When(w, len(a.Modes) > 0, "  permissions that changed meanwhile: %s\n", prose.FirstNames(a.Modes, lostShown))
+	screen.When(w, len(a.NotKept) > 0, "  changed meanwhile, and not kept: %s\n", prose.FirstNames(a.NotKept, lostShown))
 	screen.When(w, a.Moved != nil, "  %s\n", a.Moved)
 	if r := a.Reverted; r != nil && len(r.Conflicts)+len(r.Left) > 0 {
 		safetext.Fprintf(w, "  not reverted, changed since: %s\n",
 			strings.Join(append(slices.Clone(r.Conflicts), r.Left...), ", "))
 	}
-}
-
-// beside prints what else changed in the user's checkout during an attempt. It may not be the agent's doing.
-func beside(w io.Writer, a record.Attempt) {
-	if len(a.Ignored) > 0 {
-		safetext.Fprintf(w,
-			"  ignored files that changed meanwhile: %s; to get them back: git runr undo --to %s --into DIR\n",
-			prose.FirstNames(a.Ignored, lostShown), a.Before.Short())
-	}
-	screen.When(w, len(a.Modes) > 0, "  permissions that changed meanwhile: %s\n", prose.FirstNames(a.Modes, lostShown))
-	screen.When(w, len(a.NotKept) > 0, "  changed meanwhile, and not kept: %s\n", prose.FirstNames(a.NotKept, lostShown))
 }
 
 // tookSuffix returns the usage of calls after a semicolon, or "" if no tool reported it.
@@ -240,15 +240,6 @@ func tookSuffix(spent spend.Spent) string {
 func writePassedOver(w io.Writer, indent string, spent spend.Spent) {
 	for _, line := range spent.PassedOver() {
 		safetext.Fprintf(w, "%s%s\n", indent, line)
-	}
-}
-
-func writeChecks(w io.Writer, c record.CheckRun) {
-	if c.Failure != nil {
-		safetext.Fprintf(w, "  checks: %s %s\n", c.Failure.Reason, c.Failure.Detail)
-	}
-	for _, result := range c.Results {
-		writeCheck(w, "  ", result, c.Event)
 	}
 }
 
@@ -387,8 +378,11 @@ func Completed(w io.Writer, run record.Run) {
 		result = "Or take it as it is"
 	}
 	switch {
+	case run.Plan.InPlace && run.HeadMoved() != nil:
+		safetext.Fprintf(w, "\n%s. %s: the work may be committed there. Look at it: git diff %s\n", result, run.HeadMoved(),
+			span(run))
 	case run.Plan.InPlace:
-		safetext.Fprintf(w, "\n%s. %s\n", result, whereWorkIs(run))
+		safetext.Fprintf(w, "\n%s. The work is in your checkout: look at it and commit it.\n", result)
 	case run.Landed == nil:
 		safetext.Fprintf(w, "\n%s. Bring it to your branch:\n  git runr land %s\n", result, run.ID)
 	}
@@ -398,15 +392,6 @@ func Completed(w io.Writer, run record.Run) {
 func Criteria(w io.Writer, criteria []diagnose.Criterion) {
 	screen.When(w, len(criteria) > 0, "\nDone criteria:\n")
 	screen.Each(w, "  %s\n", criteria)
-}
-
-// whereWorkIs describes where a completed run in place left its work.
-func whereWorkIs(run record.Run) string {
-	moved := run.HeadMoved()
-	if moved == nil {
-		return "The work is in your checkout: look at it and commit it."
-	}
-	return fmt.Sprintf("%s: the work may be committed there. Look at it: git diff %s", moved, span(run))
 }
 
 // span is the range of what the run's attempts changed, whoever moved HEAD meanwhile.
