@@ -28,7 +28,7 @@ import (
 // program's own tables.
 func topics() []manual.Topic {
 	return append(manual.Written(),
-		manual.Topic{Name: "config", Usage: "every configuration key", Text: config.Help},
+		manual.Topic{Name: "config", Usage: "every configuration key", Title: "CONFIGURATION", Text: config.Help},
 		manual.Topic{Name: "exit-status", Usage: "what each exit status means", Text: exit.Help},
 		manual.Topic{Name: "stop-reasons", Usage: "why runs stop, and what to do", Text: stopReasonsHelp},
 	)

@@ -1,6 +1,7 @@
 package manual
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,17 +16,6 @@ type Page struct {
 	Topics        []Topic
 }
 
-// sections returns the topics after the commands, in the order of the page, with their titles.
-func sections() [][2]string {
-	return [][2]string{
-		{"agents", "AGENTS"}, {"ci", "TEAMS AND PIPELINES"}, {"config", "CONFIGURATION"}, {"files", "FILES"},
-		{"environment", "ENVIRONMENT"},
-		{"exit-status", "EXIT STATUS"}, {"stop-reasons", "STOP REASONS"}, {"security", "SECURITY"},
-		{"troubleshooting", "TROUBLESHOOTING"},
-		{"examples", "EXAMPLES"},
-	}
-}
-
 // Roff returns the page in roff's man macros, with no line longer than 80 bytes.
 func (p Page) Roff() string {
 	r := &roff{}
@@ -36,7 +26,7 @@ func (p Page) Roff() string {
 	r.section("SYNOPSIS")
 	r.fill("`" + p.App.UsageText + "`")
 	r.section("DESCRIPTION")
-	r.text(p.topic("concepts"))
+	r.text(p.Topics[slices.IndexFunc(p.Topics, func(t Topic) bool { return t.Name == "concepts" })].Text())
 	r.section("OPTIONS")
 	r.fill("Options go before or after the command. Each command has `-h`.")
 	r.options(p.App.Flags)
@@ -44,9 +34,11 @@ func (p Page) Roff() string {
 	for _, c := range p.App.Commands {
 		r.command(p.App.Name, c, true)
 	}
-	for _, s := range sections() {
-		r.section(s[1])
-		r.text(p.topic(s[0]))
+	for _, t := range p.Topics {
+		if t.Name != "concepts" { // the description
+			r.section(cmp.Or(t.Title, strings.ToUpper(strings.ReplaceAll(t.Name, "-", " "))))
+			r.text(t.Text())
+		}
 	}
 	r.section("SEE ALSO")
 	r.line(`\fBgit\fR(1), \fBgit\-notes\fR(1), \fBgithooks\fR(5)`)
@@ -55,10 +47,6 @@ func (p Page) Roff() string {
 
 // name returns the name of the program, with which man(1) finds the page.
 func (p Page) name() string { return strings.ReplaceAll(p.App.Name, " ", "-") }
-
-func (p Page) topic(name string) string {
-	return p.Topics[slices.IndexFunc(p.Topics, func(t Topic) bool { return t.Name == name })].Text()
-}
 
 // roff is a page under construction.
 type roff struct{ strings.Builder }

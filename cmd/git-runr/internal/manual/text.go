@@ -32,6 +32,7 @@ var files embed.FS
 type Topic struct {
 	Name  string
 	Usage string // one line for lists of topics
+	Title string // of its section of the manual page; "" for its name in capitals
 	Text  func() string
 }
 
@@ -40,7 +41,7 @@ func Written() []Topic {
 	topics := []Topic{
 		{Name: "concepts", Usage: "reviews, runs, findings and events, and where they are kept"},
 		{Name: "agents", Usage: "reviewers and implementers, their prompts, panels, limits"},
-		{Name: "ci", Usage: "teams, pipelines, hooks and the gate before a push"},
+		{Name: "ci", Usage: "teams, pipelines, hooks and the gate before a push", Title: "TEAMS AND PIPELINES"},
 		{Name: "troubleshooting", Usage: "what a problem means, and what to type"},
 		{Name: "security", Usage: "trust, what agents may do, how your files are protected"},
 		{Name: "files", Usage: "every ref, file and directory that git-runr writes"},
