@@ -60,7 +60,8 @@ func Read(tool, event string, in io.Reader) (c Call, ok bool) {
 	}
 	c = Call{Tool: tool, Event: event, event: said.HookEventName, command: fmt.Sprint(said.ToolInput.Command),
 		again: said.StopHookActive}
-	return c, event == Start || event == Stop && !c.again || event == Tool && (c.commits() || c.pushes())
+	watched := c.pushes() || commits().MatchString(c.command)
+	return c, event == Start || event == Stop && !c.again || event == Tool && watched
 }
 
 var (
@@ -72,8 +73,7 @@ func gitCommand(name string) func() *regexp.Regexp {
 	return lazyre.Compile(`\bgit(\s+-[cC]\s+\S+|\s+-\S+)*\s+` + name + `\b`)
 }
 
-func (c Call) commits() bool { return commits().MatchString(c.command) }
-func (c Call) pushes() bool  { return pushes().MatchString(c.command) }
+func (c Call) pushes() bool { return pushes().MatchString(c.command) }
 
 // Gate returns why HEAD must not be pushed, or "" if it may be.
 type Gate func() (string, error)

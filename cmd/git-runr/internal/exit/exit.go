@@ -181,8 +181,10 @@ func Classify(err error) *Problem {
 		return whole
 	case errors.As(err, &altered):
 		return Problemf(Stopped, "%w", err).WithHint(checking.GuardLines(altered)...)
+	case errors.As(err, &state) && state.Holder != "":
+		return Problemf(Claimed, "%w", err)
 	case errors.As(err, &state):
-		return stateProblem(err, state)
+		return Problemf(State, "%w", err).WithHint(state.Next())
 	case errors.As(err, &unfinished) && unfinished.While != "":
 		return Problemf(State, "%w", err).WithHint(BegunLines...)
 	case errors.As(err, &unfinished):
@@ -207,7 +209,7 @@ func Classify(err error) *Problem {
 		case s.status == exitInterrupted:
 			return Problemf(s.status, "interrupted")
 		default:
-			return Problemf(s.status, "%w", err).WithHint(cmp.Or(hintOf(err), hintOfIrregular(err), s.hint))
+			return Problemf(s.status, "%w", err).WithHint(cmp.Or(hintOf(err), s.hint))
 		}
 	}
 	bug := Problemf(Bug, "%w", err)
@@ -217,14 +219,6 @@ func Classify(err error) *Problem {
 		return bug
 	}
 	return bug.WithHint(bugHint)
-}
-
-// hintOfIrregular says what to do about a HEAD that is no file: without one, git finds no repository.
-func hintOfIrregular(err error) string {
-	if irregular := new(gitstore.IrregularError); !errors.As(err, &irregular) || filepath.Base(irregular.Path) != "HEAD" {
-		return ""
-	}
-	return "move it away, write one line into a new HEAD, ref: refs/heads/BRANCH, then the same command again"
 }
 
 // toFind returns the commands that list what may have been meant, or that create the first one.
@@ -248,8 +242,8 @@ func toFind(missing *record.NotFoundError) (lines []string) {
 	return lines
 }
 
-// hintOf returns the line that fetches a missing object, removes a stale lock or names a file without permission; ""
-// for any other error.
+// hintOf returns the line that fetches a missing object, removes a stale lock, names a file without permission or says
+// what to do about a HEAD that is no file, without which git finds no repository; "" for any other error.
 func hintOf(err error) string {
 	var object *gitstore.MissingError
 	if errors.As(err, &object) {
@@ -258,9 +252,12 @@ func hintOf(err error) string {
 	var locked *gitstore.LockedError
 	var away *gitstore.RemoteLockError
 	var said *gitstore.GitError
+	var irregular *gitstore.IrregularError
 	var file *fs.PathError
 	path, there := "", "there"
 	switch {
+	case errors.As(err, &irregular) && filepath.Base(irregular.Path) == "HEAD":
+		return "move it away, write one line into a new HEAD, ref: refs/heads/BRANCH, then the same command again"
 	case errors.Is(err, fs.ErrPermission) && errors.As(err, &file):
 		return permit(file.Path) + ", then the same command again"
 	case errors.As(err, &away):
@@ -290,14 +287,6 @@ func permit(path string) string {
 		return fmt.Sprintf("choose another place than %s, or have it made for you", below)
 	}
 	return "change the permissions of " + path
-}
-
-// stateProblem returns Claimed for a claim of somebody else, else State.
-func stateProblem(err error, state *record.StateError) *Problem {
-	if state.Holder != "" {
-		return Problemf(Claimed, "%w", err)
-	}
-	return Problemf(State, "%w", err).WithHint(state.Next())
 }
 
 // BegunLines are commands for an operation of git that began while an agent worked: show it, move it aside, accept

@@ -130,15 +130,17 @@ func (r record) without(path string, files []File) error {
 		}
 	}
 	r.Dirs = slices.DeleteFunc(r.Dirs, func(dir string) bool { _, err := os.Lstat(dir); return err != nil })
-	if len(r.Files) > 0 {
-		return r.save(path)
-	}
-	return r.drop(path)
+	return r.tidied(path)
 }
 
-// drop removes the record, and the recorded directories that are empty.
-func (r record) drop(path string) error {
-	err := os.Remove(path)
+// tidied saves the record, or removes it if it has no files any more, and removes the recorded directories that are
+// empty.
+func (r record) tidied(path string) (err error) {
+	if len(r.Files) > 0 {
+		err = r.save(path)
+	} else {
+		err = os.Remove(path)
+	}
 	for _, dir := range slices.Backward(r.Dirs) {
 		os.Remove(dir) // stays if it is not empty
 	}
@@ -190,13 +192,8 @@ func Remove(recordPath, below string, dry bool) ([]Item, error) {
 	if dry || len(r.Files) == 0 {
 		return items, nil
 	}
-	if r.Files = kept; len(kept) == 0 {
-		return items, r.drop(recordPath)
-	}
-	for _, dir := range slices.Backward(r.Dirs) {
-		os.Remove(dir) // stays if it is not empty
-	}
-	return items, r.save(recordPath)
+	r.Files = kept
+	return items, r.tidied(recordPath)
 }
 
 // Files returns the manual page, to install below the directory pages, and the completion scripts, to install below

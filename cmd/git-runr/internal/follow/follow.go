@@ -65,7 +65,7 @@ func Events(ctx context.Context, store *store.Store, what string, show func(reco
 		}
 	}
 	f := &follower{store: store, what: what, show: show, said: said, seen: map[gitstore.ID]bool{},
-		chatter: transcripts{read: map[string]int64{}}}
+		chatter: map[string]int64{}}
 	_, err := steps.Await(ctx, f.showNew, func(over bool) bool { return over })
 	if !errors.Is(err, context.Canceled) { // following ends with ^C
 		return err
@@ -105,8 +105,8 @@ type follower struct {
 	said    io.Writer     // receives agents' output
 	tips    gitstore.Tips // how far the logs were read
 	seen    map[gitstore.ID]bool
-	run     record.Run // the followed run, if it is a run
-	chatter transcripts
+	run     record.Run       // the followed run, if it is a run
+	chatter map[string]int64 // how far the files with agents' output were copied
 }
 
 // showNew shows the events since the last call. A run that is over was read together with its last event.
@@ -133,8 +133,7 @@ func (f *follower) showNew(ctx context.Context) (over bool, err error) {
 	if f.run.ID == "" {
 		return false, nil
 	}
-	withheld := func(file string) (string, error) { return f.store.WithheldOutput(ctx, f.run, file) }
-	for f.chatter.copy(f.said, workspace.FilesDir(f.store, f.run.ID), withheld) && f.run.Done() { // copy all of it
+	for f.copyOutput(ctx) && f.run.Done() { // copy all of it
 	}
 	return f.run.Done(), nil
 }
@@ -157,32 +156,29 @@ func (f *follower) about(ctx context.Context, news []record.Event) ([]record.Eve
 	return events, nil
 }
 
-// transcripts copies agents' output from their files as these grow.
-type transcripts struct{ read map[string]int64 }
-
-// copy reports whether it copied anything. withheld returns what to copy in place of what a file has by now.
-func (t transcripts) copy(w io.Writer, dir string, withheld func(file string) (string, error)) (copied bool) {
-	names, _ := filepath.Glob(filepath.Join(dir, "*.log"))
+// copyOutput copies agents' output from their files as these grow, and reports whether it copied anything.
+func (f *follower) copyOutput(ctx context.Context) (copied bool) {
+	names, _ := filepath.Glob(filepath.Join(workspace.FilesDir(f.store, f.run.ID), "*.log"))
 	slices.Sort(names)
 	for _, name := range names {
 		file, err := os.Open(name)
 		if err != nil {
 			continue
 		}
-		if _, begun := t.read[name]; !begun {
-			notice, err := withheld(filepath.Base(name))
-			if err != nil || notice != "" {
+		if _, begun := f.chatter[name]; !begun {
+			notice, err := f.store.WithheldOutput(ctx, f.run, filepath.Base(name))
+			if err != nil || notice != "" { // in place of what the file has by now
 				info, _ := file.Stat()
-				safetext.Fprintf(w, "  | %s\n", cmp.Or(notice, fmt.Sprint(err)))
-				t.read[name] = info.Size()
+				safetext.Fprintf(f.said, "  | %s\n", cmp.Or(notice, fmt.Sprint(err)))
+				f.chatter[name] = info.Size()
 			}
 		}
-		text, _ := io.ReadAll(io.NewSectionReader(file, t.read[name], 1<<20))
+		text, _ := io.ReadAll(io.NewSectionReader(file, f.chatter[name], 1<<20))
 		file.Close()
-		t.read[name] += int64(len(text))
+		f.chatter[name] += int64(len(text))
 		copied = copied || len(text) > 0
 		for line := range strings.Lines(string(text)) {
-			safetext.Fprintf(w, "  | %s\n", strings.TrimRight(line, "\n"))
+			safetext.Fprintf(f.said, "  | %s\n", strings.TrimRight(line, "\n"))
 		}
 	}
 	return copied
