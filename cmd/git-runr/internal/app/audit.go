@@ -11,8 +11,8 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/pick"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/when"
 	"github.com/git-runr/git-runr/diagnose"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/intake"
@@ -232,7 +232,7 @@ func metrics(s *session, store *store.Store) error {
 	since := s.now().Add(-metricsPeriod)
 	if text := s.String("since"); text != "" {
 		var err error
-		if since, err = moment(text, s.now()); err != nil {
+		if since, err = pick.Moment(text, s.now()); err != nil {
 			return err
 		}
 	}
@@ -241,14 +241,4 @@ func metrics(s *session, store *store.Store) error {
 		return err
 	}
 	return s.print(doc, func(w io.Writer) { screen.Document(w, doc.Text()) })
-}
-
-// moment parses a point in time.
-func moment(text string, now time.Time) (time.Time, error) {
-	at, ok := when.Parse(text, now)
-	if !ok {
-		return at, exit.Problemf(exit.Usage, "cannot read %q as a time: use 7d, 12h, 2026-01-31 or 2026-01-31T12:00:00Z",
-			text)
-	}
-	return at, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/follow"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/overview"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/pick"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
@@ -357,7 +358,7 @@ func showLog(s *session, store *store.Store) error {
 	}
 	wanted := func(record.Event) bool { return true }
 	if text := s.String("since"); text != "" {
-		since, err := moment(text, s.now())
+		since, err := pick.Moment(text, s.now())
 		if err != nil {
 			return err
 		}

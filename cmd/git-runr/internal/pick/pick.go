@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
@@ -50,9 +51,11 @@ func (w Wish) Test(ctx context.Context, store *store.Store) (func(record.ReviewS
 	if err != nil {
 		return nil, err
 	}
-	since, err := w.ofTime(store)
-	if err != nil {
-		return nil, err
+	since := time.Time{} // from the beginning
+	if w.Since != "" {
+		if since, err = Moment(w.Since, store.Now()); err != nil {
+			return nil, err
+		}
 	}
 	branch, author := strings.TrimPrefix(w.Branch, "refs/heads/"), strings.ToLower(w.Author)
 	want(w.Reviewer != "", func(r record.ReviewSummary) bool {
@@ -79,7 +82,7 @@ func (w Wish) Test(ctx context.Context, store *store.Store) (func(record.ReviewS
 	want(verdict != nil, verdict)
 	want(branch != "", func(r record.ReviewSummary) bool { return r.Branch == branch })
 	want(author != "", func(r record.ReviewSummary) bool { return strings.Contains(strings.ToLower(r.Author), author) })
-	want(since != nil, since)
+	want(!since.IsZero(), func(r record.ReviewSummary) bool { return !r.CreatedAt.Before(since) })
 	if w.File != "" && w.File != "." { // last, because it reads changes: the list has only a few files per review
 		globs := gitstore.CompileGlobs([]string{"/" + w.File})
 		want(true, func(r record.ReviewSummary) bool {
@@ -109,15 +112,14 @@ func (w Wish) ofVerdict() (test, error) {
 	return func(r record.ReviewSummary) bool { return render.VerdictName(r) == name }, nil
 }
 
-func (w Wish) ofTime(store *store.Store) (test, error) {
-	if w.Since == "" {
-		return nil, nil
-	}
-	since, ok := when.Parse(w.Since, store.Now())
+// Moment parses a point in time as when.Parse does. An error is an exit.Problem.
+func Moment(text string, now time.Time) (time.Time, error) {
+	at, ok := when.Parse(text, now)
 	if !ok {
-		return nil, exit.Problemf(exit.Usage, "cannot read --since %q as a time: use 2d, 3h or 2026-01-31", w.Since)
+		return at, exit.Problemf(exit.Usage, "cannot read %q as a time: use 7d, 12h, 2026-01-31 or 2026-01-31T12:00:00Z",
+			text)
 	}
-	return func(r record.ReviewSummary) bool { return !r.CreatedAt.Before(since) }, nil
+	return at, nil
 }
 
 // changedFiles returns the files that the review's change modifies. If the change is not in this clone it returns
