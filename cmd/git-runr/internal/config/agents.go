@@ -169,7 +169,7 @@ func Offered(repo *gitstore.Repo, run record.Run, read func() (*Config, error)) 
 	}
 	run.Plan.Checks = slices.Clone(run.Plan.Checks)
 	for i, c := range run.Plan.Checks {
-		if !conf.HasCheck(c.Command) {
+		if !slices.ContainsFunc(conf.checks, func(known checkTable) bool { return known.Command == c.Command }) {
 			run.Plan.Checks[i].Command = ""
 		}
 	}
@@ -247,9 +247,14 @@ func (c *Config) RequestOf(names []string, kind string) (record.ReviewRequest, e
 			return request, err
 		}
 	}
-	prompt, err := c.kindPrompt(kind)
-	request.Kind, request.KindPrompt = kind, prompt
-	return request, err
+	request.Kind, request.KindPrompt = kind, c.kinds[kind]
+	own := reviewing.KindNames()
+	if _, configured := c.kinds[kind]; configured || kind == "" || slices.Contains(own, kind) {
+		return request, nil
+	}
+	all := append(own, slices.Sorted(maps.Keys(c.kinds))...)
+	return request, exit.Problemf(exit.Usage, "unknown --kind %q: use %s, or one of [review.kinds.NAME]", kind,
+		strings.Join(all, ", ")).WithHint("git runr help config")
 }
 
 // checkPanel returns an error if a reviewer is named twice, or if the quorum is larger than the number of agents. A
@@ -274,21 +279,6 @@ func (c *Config) checkPanel(names []string, configured bool) error {
 	}
 	return exit.Problemf(exit.Usage, "%s: a quorum of %d needs more agents: %d %s asked", where, c.Review.Quorum, agents,
 		map[bool]string{true: "is", false: "are"}[agents == 1])
-}
-
-// kindPrompt returns the configured prompt of a kind of review, or "" for a built-in kind and for none.
-func (c *Config) kindPrompt(kind string) (string, error) {
-	if prompt, ok := c.kinds[kind]; ok || kind == "" {
-		return prompt, nil
-	}
-	all := slices.Sorted(maps.Keys(c.kinds))
-	if own := reviewing.KindNames(); slices.Contains(own, kind) {
-		return "", nil
-	} else {
-		all = append(own, all...)
-	}
-	return "", exit.Problemf(exit.Usage, "unknown --kind %q: use %s, or one of [review.kinds.NAME]", kind,
-		strings.Join(all, ", ")).WithHint("git runr help config")
 }
 
 // Terms returns the budget, backups and waits under which agents are called here.

@@ -54,7 +54,12 @@ func (c *Config) Effective(ctx context.Context, getenv func(string) string, of s
 					}
 				}
 			case v.From != originDefault:
-				v.place(c)
+				for _, f := range c.files {
+					if f.layer == v.From {
+						v.File, v.Line = f.path, keyLine(f.data, strings.Split(v.Key, "."))
+					}
+				}
+				v.From = map[bool]string{true: "user", false: "repository"}[strings.HasPrefix(v.From, originUser)]
 			}
 			if k.executable && v.From == "repository" {
 				trusted := c.trusted()
@@ -117,16 +122,6 @@ func (c *Config) valueOf(k key, name string) (value any, from string) {
 	var table map[string]any
 	toml.Decode("x = "+k.def, &table) // a test checks that each default parses
 	return table["x"], originDefault
-}
-
-// place sets File and Line to where the value is set.
-func (v *Value) place(c *Config) {
-	for _, f := range c.files {
-		if f.layer == v.From {
-			v.File, v.Line = f.path, keyLine(f.data, strings.Split(v.Key, "."))
-		}
-	}
-	v.From = map[bool]string{true: "user", false: "repository"}[strings.HasPrefix(v.From, originUser)]
 }
 
 func chosen(all []Value, of string) ([]Value, error) {
@@ -208,15 +203,11 @@ func Initial(checks []runplan.Check, given runplan.Worktree) string {
 		safetext.Fprintf(&b, "copy = %s\n", tomlText(given.Copy))
 	}
 	for _, c := range checks {
-		safetext.Fprintf(&b, "\n[checks.%s]\ncommand = %s\n", tomlKey(c.Name), tomlText(c.Command))
+		name := c.Name
+		if name == "" || strings.Trim(name, alphanumeric+"_-") != "" { // a key that needs quotes
+			name = tomlText(name)
+		}
+		safetext.Fprintf(&b, "\n[checks.%s]\ncommand = %s\n", name, tomlText(c.Command))
 	}
 	return b.String()
-}
-
-// tomlKey returns name as a TOML key, without quotes if possible.
-func tomlKey(name string) string {
-	if name != "" && strings.Trim(name, alphanumeric+"_-") == "" {
-		return name
-	}
-	return tomlText(name)
 }

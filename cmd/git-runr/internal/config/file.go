@@ -187,7 +187,14 @@ func (f *file) finish(section, name string) string {
 		return finishStep(f.steps[name])
 	case "agents":
 		f.agents[name].fromRepository = f.noteRuns("agents." + name)
-		return finishAgent(f.agents[name].Spec)
+		spec, preset := f.agents[name].Spec, slices.Contains(agent.Presets(), name)
+		switch {
+		case preset && spec.Preset != "" && spec.Preset != name:
+			return "has the name of another preset"
+		case !preset && spec.Preset == "" && spec.Command == nil:
+			return "needs a command or a preset"
+		}
+		return ""
 	}
 	check := f.checkTable(name)
 	check.fromRepository = f.noteRuns("checks." + name)
@@ -206,17 +213,6 @@ func (f *file) noteRuns(table string) bool {
 	}
 	f.executed[table] = f.runs
 	return true
-}
-
-func finishAgent(spec agent.Spec) string {
-	preset := slices.Contains(agent.Presets(), spec.Name)
-	switch {
-	case preset && spec.Preset != "" && spec.Preset != spec.Name:
-		return "has the name of another preset"
-	case !preset && spec.Preset == "" && spec.Command == nil:
-		return "needs a command or a preset"
-	}
-	return ""
 }
 
 func finishStep(step *runplan.WorkStep) string {

@@ -12,7 +12,6 @@ import (
 	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/lineage"
-	"github.com/git-runr/git-runr/loop/owners"
 	"github.com/git-runr/git-runr/loop/people"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/role"
@@ -149,7 +148,12 @@ func (c *Config) Invite(ctx context.Context, request *record.ReviewRequest) (unk
 	if subject.Base == "" || len(request.People) > 0 && !bar.Owners {
 		return nil, nil
 	}
-	groups, err := c.ownersOf(ctx, subject)
+	rules, err := lineage.OwnersAt(ctx, c.repo, subject.Base)
+	if err != nil || rules == nil {
+		return nil, err
+	}
+	changes, err := c.repo.Changed(ctx, subject.Base, subject.Tree)
+	groups := rules.OfAll(each.Of(changes, func(c gitstore.Change) string { return c.Path }))
 	if err != nil || len(groups) == 0 {
 		return nil, err
 	}
@@ -178,16 +182,6 @@ func (c *Config) Invite(ctx context.Context, request *record.ReviewRequest) (unk
 	}
 	request.People = PeopleTexts(asked)
 	return unknown, nil
-}
-
-// ownersOf returns the groups of code owners of the files that subject changes.
-func (c *Config) ownersOf(ctx context.Context, subject record.Subject) ([]owners.Group, error) {
-	rules, err := lineage.OwnersAt(ctx, c.repo, subject.Base)
-	if err != nil || rules == nil {
-		return nil, err
-	}
-	changes, err := c.repo.Changed(ctx, subject.Base, subject.Tree)
-	return rules.OfAll(each.Of(changes, func(c gitstore.Change) string { return c.Path })), err
 }
 
 // PeopleTexts returns people as "Name <address>", without duplicates.

@@ -17,6 +17,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/nearest"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/runplan"
 	"github.com/git-runr/git-runr/loop/safetext"
 )
@@ -68,9 +69,14 @@ func repoFile(ctx context.Context, repo *gitstore.Repo) (data []byte, name strin
 	}
 	if dir != "" {
 		name = path.Join(dir, FileName)
-		data, err = readRegular(name)
-		if errors.Is(err, os.ErrNotExist) {
+		info, err := os.Stat(name)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
 			return nil, "", nil
+		case err == nil && !info.Mode().IsRegular(): // an agent may put a pipe there, which would block forever
+			err = errors.New("not a regular file")
+		case err == nil:
+			data, err = os.ReadFile(name)
 		}
 		return data, name, err
 	}
@@ -86,19 +92,6 @@ func repoFile(ctx context.Context, repo *gitstore.Repo) (data []byte, name strin
 		return nil, "", nil
 	}
 	return data, "HEAD:" + FileName, err
-}
-
-// readRegular reads a regular file of a working tree. It rejects anything else that an agent may put there, such as a
-// pipe, which would block forever.
-func readRegular(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
-	return os.ReadFile(name)
 }
 
 // input is the sources of the configuration. A missing file is nil.
@@ -200,25 +193,22 @@ func (c *Config) readGit(settings map[string][]string) error {
 		if !ours || elsewhere || len(settings[name]) == 0 {
 			continue
 		}
-		if table, k := gitTableKey(name); k != nil && (isTeam(k) || c.ownTable(table)) {
-			if !k.take(c, table, k.text(settings[name])) {
-				return wrongValue("git config "+name, *k, k.text(settings[name]))
-			}
-			if !isTeam(k) {
-				c.agents[table].Models = nil // those of a file are weaker
-			}
-			c.set(strings.Replace(k.name, "NAME", table, 1), originGit, k.text(settings[name]))
-			continue
+		table, k := gitTableKey(name)
+		if k == nil || !isTeam(k) && !c.ownTable(table) {
+			table, k = "", gitKey(setting)
 		}
-		k := gitKey(setting)
-		if sub := setting[:max(0, strings.LastIndex(setting, "."))]; k == nil || sub != strings.ToLower(sub) {
+		if sub := setting[:max(0, strings.LastIndex(setting, "."))]; k == nil || table == "" && sub != strings.ToLower(sub) {
 			c.Warnings = append(c.Warnings, unknownSetting(name))
 			continue
 		}
-		if !k.take(c, "", k.text(settings[name])) {
-			return wrongValue("git config "+name, *k, k.text(settings[name]))
+		raw := k.text(settings[name])
+		if !k.take(c, table, raw) {
+			return wrongValue("git config "+name, *k, raw)
 		}
-		c.set(k.name, originGit, k.text(settings[name]))
+		if table != "" && !isTeam(k) {
+			c.agents[table].Models = nil // those of a file are weaker
+		}
+		c.set(strings.Replace(k.name, "NAME", table, 1), originGit, raw)
 	}
 	return nil
 }
@@ -263,12 +253,7 @@ func squash(s string) string {
 }
 
 func unknownSetting(name string) string {
-	var known []string
-	for _, k := range keys {
-		if !k.named() {
-			known = append(known, gitName(k.name))
-		}
-	}
+	known := each.Of(KeyNames(), gitName)
 	for _, g := range gitOnly {
 		known = append(known, g.name)
 	}

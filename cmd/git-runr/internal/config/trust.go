@@ -162,11 +162,6 @@ func (c *Config) Notify() []string {
 	return c.notify
 }
 
-// HasCheck reports whether a check with this command is configured, trusted or not.
-func (c *Config) HasCheck(command string) bool {
-	return slices.ContainsFunc(c.checks, func(known checkTable) bool { return known.Command == command })
-}
-
 // Trust returns the user's decision on the repository's commands as they are now. news lists what is new or changed
 // since that decision, one line each.
 func (c *Config) Trust() (state TrustState, news []string) {
