@@ -3,7 +3,6 @@
 package argv
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -11,7 +10,6 @@ import (
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/nearest"
-	"github.com/git-runr/git-runr/gitstore/each"
 )
 
 // Permute reorders args, a command line that begins with the program, so that flags may be anywhere: cli stops at the
@@ -25,27 +23,39 @@ func Permute(app *cli.Command, args []string) ([]string, error) {
 	if len(args) < 2 {
 		return args, nil
 	}
-	top := argLevel{known: append(slices.Clone(app.Flags), cli.HelpFlag), commands: app.Commands}
-	p := permuter{levels: []argLevel{top}, rest: slices.Clone(args[1:])}
+	p := permuter{path: Path{app}, names: args[:1:1], flags: [][]string{nil}, rest: slices.Clone(args[1:])}
 	for len(p.rest) > 0 {
 		if err := p.next(); err != nil {
 			return nil, err
 		}
 	}
-	return p.joined(args[0]), nil
+	return p.joined(), nil
 }
 
-// argLevel is one command on the way from the program to the innermost subcommand.
-type argLevel struct {
-	name     string
-	known    []cli.Flag
-	commands []*cli.Command
-	paths    bool     // the command's usage has a "--" before paths
-	flags    []string // flags found for it, with their values
+// Path is the commands on the way from the program to the innermost subcommand; it is never empty.
+type Path []*cli.Command
+
+// Inner returns the innermost command.
+func (p Path) Inner() *cli.Command { return p[len(p)-1] }
+
+// Flag returns the flag called name that the innermost command with such a flag has, and the index of that command, or
+// nil.
+func (p Path) Flag(name string) (cli.Flag, int) {
+	for at, c := range slices.Backward(p) {
+		if f := FindFlag(Known(c), name); f != nil {
+			return f, at
+		}
+	}
+	return nil, 0
 }
+
+// Known returns the flags of a command, with -h.
+func Known(c *cli.Command) []cli.Flag { return append(slices.Clone(c.Flags), cli.HelpFlag) }
 
 type permuter struct {
-	levels      []argLevel // never empty
+	path        Path
+	names       []string   // of the commands in path, as typed
+	flags       [][]string // flags found for each of them, with their values
 	positionals []string
 	rest        []string // not examined yet
 	help        bool     // help is requested for the innermost command
@@ -69,30 +79,21 @@ func (p *permuter) next() error {
 	return nil
 }
 
-func (p *permuter) inner() *argLevel { return &p.levels[len(p.levels)-1] }
-
 func (p *permuter) descend(name string) bool {
-	for _, c := range p.inner().commands {
-		if c.HasName(name) {
-			p.levels = append(p.levels, argLevel{name: name, known: append(slices.Clone(c.Flags), cli.HelpFlag),
-				commands: c.Commands, paths: strings.Contains(c.ArgsUsage, "-- ")})
-			return true
-		}
+	c := p.path.Inner().Command(name)
+	if c != nil {
+		p.path, p.names, p.flags = append(p.path, c), append(p.names, name), append(p.flags, nil)
 	}
-	return false
+	return c != nil
 }
 
 func (p *permuter) takeFlag(token string) error {
-	if n := count(token); n != "" && FindFlag(p.inner().known, "n") != nil {
+	if n := count(token); n != "" && FindFlag(p.path.Inner().Flags, "n") != nil {
 		token = "-n=" + n
 		p.rest[0] = token
 	}
 	name, _, inline := strings.Cut(flagName(token), "=")
-	for i := len(p.levels) - 1; i >= 0; i-- {
-		flag := FindFlag(p.levels[i].known, name)
-		if flag == nil {
-			continue
-		}
+	if flag, at := p.path.Flag(name); flag != nil {
 		if slices.Contains(flag.Names(), "help") {
 			p.help, p.rest = true, p.rest[1:]
 			return nil
@@ -104,7 +105,7 @@ func (p *permuter) takeFlag(token string) error {
 		if len(p.rest) < size {
 			return exit.Problemf(exit.Usage, "flag %q needs a value", token).WithHint(p.helpCommand())
 		}
-		p.levels[i].flags = append(p.levels[i].flags, p.rest[:size]...)
+		p.flags[at] = append(p.flags[at], p.rest[:size]...)
 		p.rest = p.rest[size:]
 		return nil
 	}
@@ -157,8 +158,8 @@ func (p *permuter) unknownFlag(typed string) *exit.Problem {
 // flagNames returns the flags known so far, innermost command first.
 func (p *permuter) flagNames() []string {
 	var names []string
-	for _, level := range slices.Backward(p.levels) {
-		for _, f := range level.known {
+	for _, c := range slices.Backward(p.path) {
+		for _, f := range Known(c) {
 			names = append(names, f.Names()...)
 		}
 	}
@@ -168,24 +169,20 @@ func (p *permuter) flagNames() []string {
 // helpCommand returns the command line for help. It uses -h, because git handles --help itself and looks for a manual
 // page.
 func (p *permuter) helpCommand() string {
-	words := each.Of(p.levels, func(level argLevel) string { return cmp.Or(level.name, "git runr") })
-	return strings.Join(append(words, "-h"), " ")
+	return strings.Join(slices.Concat([]string{"git runr"}, p.names[1:], []string{"-h"}), " ")
 }
 
-func (p *permuter) joined(program string) []string {
-	out := []string{program}
-	for i, level := range p.levels {
-		if i > 0 {
-			out = append(out, level.name)
-		}
+func (p *permuter) joined() (out []string) {
+	for i, name := range p.names {
+		out = append(out, name)
 		if !p.help {
-			out = append(out, level.flags...)
+			out = append(out, p.flags[i]...)
 		}
 	}
-	if p.help && (len(p.levels) > 1 || len(p.positionals) == 0) { // otherwise the command is unknown
+	if p.help && (len(p.path) > 1 || len(p.positionals) == 0) { // otherwise the command is unknown
 		return append(out, "-h")
 	}
-	if at := slices.Index(p.positionals, "--"); at >= 0 && !p.inner().paths {
+	if at := slices.Index(p.positionals, "--"); at >= 0 && !strings.Contains(p.path.Inner().ArgsUsage, "-- ") {
 		p.positionals = slices.Delete(p.positionals, at, at+1)
 	}
 	if len(p.positionals) > 0 {

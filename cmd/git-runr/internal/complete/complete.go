@@ -48,8 +48,7 @@ func Of(app *cli.Command, typed []string) Want {
 	if len(typed) == 0 {
 		typed = []string{""}
 	}
-	r := reader{Want: Want{Current: typed[len(typed)-1]},
-		levels: [][]cli.Flag{append(slices.Clone(app.Flags), cli.HelpFlag)}, commands: app.Commands}
+	r := reader{Want: Want{Current: typed[len(typed)-1]}, path: argv.Path{app}}
 	for _, word := range typed[:len(typed)-1] {
 		r.take(word)
 	}
@@ -60,11 +59,9 @@ func Of(app *cli.Command, typed []string) Want {
 // reader parses a line word by word.
 type reader struct {
 	Want
-	levels   [][]cli.Flag // of the program and the commands so far
-	commands []*cli.Command
-	usage    string   // ArgsUsage of the innermost command
-	waits    cli.Flag // the flag that needs a value next
-	ended    bool     // by --
+	path  argv.Path
+	waits cli.Flag // the flag that needs a value next
+	ended bool     // by --
 }
 
 func (r *reader) take(word string) {
@@ -78,36 +75,17 @@ func (r *reader) take(word string) {
 	case word == "--":
 		r.ended = true
 	case len(word) > 1 && word[0] == '-':
-		r.waits = nil
 		if name, _, inline := strings.Cut(strings.TrimLeft(word, "-"), "="); !inline {
-			if f := r.flag(name); f != nil && argv.TakesValue(f) {
+			if f, _ := r.path.Flag(name); f != nil && argv.TakesValue(f) {
 				r.waits = f
 			}
 		}
-	case len(r.Args) == 0 && r.descend(word):
+	case len(r.Args) == 0 && r.path.Inner().Command(word) != nil:
+		c := r.path.Inner().Command(word)
+		r.path, r.Path = append(r.path, c), append(r.Path, c.Name)
 	default:
 		r.Args = append(r.Args, word)
 	}
-}
-
-func (r *reader) descend(name string) bool {
-	at := slices.IndexFunc(r.commands, func(c *cli.Command) bool { return c.HasName(name) })
-	if at < 0 {
-		return false
-	}
-	c := r.commands[at]
-	r.Path, r.commands, r.usage = append(r.Path, c.Name), c.Commands, c.ArgsUsage
-	r.levels = append(r.levels, append(slices.Clone(c.Flags), cli.HelpFlag))
-	return true
-}
-
-func (r *reader) flag(name string) cli.Flag {
-	for _, level := range slices.Backward(r.levels) {
-		if f := argv.FindFlag(level, name); f != nil {
-			return f
-		}
-	}
-	return nil
 }
 
 // last determines what the last word may be.
@@ -119,7 +97,7 @@ func (r *reader) last() {
 		r.valueOf(r.waits)
 	case dashed && inline:
 		r.Before, r.Current = r.Current[:len(r.Current)-len(value)], value
-		if f := r.flag(name); f != nil && argv.TakesValue(f) {
+		if f, _ := r.path.Flag(name); f != nil && argv.TakesValue(f) {
 			r.valueOf(f)
 		}
 	case dashed:
@@ -128,7 +106,7 @@ func (r *reader) last() {
 		r.Kinds = []string{"PATH"}
 	default:
 		if len(r.Args) == 0 {
-			r.Words = append(r.Words, Commands(r.commands)...)
+			r.Words = append(r.Words, Commands(r.path.Inner().Commands)...)
 		}
 		r.argument()
 	}
@@ -145,8 +123,8 @@ func Commands(commands []*cli.Command) (words []Word) {
 }
 
 func (r *reader) options() {
-	for _, level := range slices.Backward(r.levels) {
-		for _, f := range level {
+	for _, c := range slices.Backward(r.path) {
+		for _, f := range argv.Known(c) {
 			usage, _ := describe(f)
 			for _, name := range f.Names() {
 				word := Word{"--" + name, usage}
@@ -188,7 +166,7 @@ func describe(f cli.Flag) (usage, kind string) {
 // argument determines the next argument from the command's usage, such as "RUN commit|skip|stop": words in lower case
 // are values, others are names of kinds.
 func (r *reader) argument() {
-	usage, _, _ := strings.Cut(strings.NewReplacer("[", "", "]", "", "| --all", "").Replace(r.usage), "-- ")
+	usage, _, _ := strings.Cut(strings.NewReplacer("[", "", "]", "", "| --all", "").Replace(r.path.Inner().ArgsUsage), "-- ")
 	words := strings.Fields(strings.ReplaceAll(usage, "…", ""))
 	if many := strings.Contains(usage, "…"); len(words) == 0 || len(r.Args) >= len(words) && !many {
 		return
