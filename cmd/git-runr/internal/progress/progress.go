@@ -100,11 +100,10 @@ func (p *Display) Done(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.name, p.last = "", ""
-	if text == "" {
-		p.clear()
-		return
+	if text != "" {
+		text = safetext.Line(text) + "\n"
 	}
-	p.write(p.cleared() + safetext.Line(text) + "\n")
+	p.write(p.cleared() + text)
 }
 
 // Say writes a line that stays, during a step.
@@ -119,7 +118,7 @@ func (p *Display) Close() {
 	p.mu.Lock()
 	first := !p.closed
 	if first {
-		p.clear()
+		p.write(p.cleared())
 		p.closed = true
 		close(p.stop)
 	}
@@ -166,12 +165,6 @@ func (p *Display) draw() {
 	p.drawn = true
 }
 
-func (p *Display) clear() {
-	if line := p.cleared(); line != "" {
-		p.write(line)
-	}
-}
-
 // cleared returns the sequence that clears a drawn line, or "".
 func (p *Display) cleared() string {
 	if !p.drawn {
@@ -183,7 +176,7 @@ func (p *Display) cleared() string {
 
 // write writes text in one call, so that two writers do not mix within a line.
 func (p *Display) write(text string) {
-	if p.quiet || p.closed {
+	if p.quiet || p.closed || text == "" {
 		return
 	}
 	p.spoke = p.now()
