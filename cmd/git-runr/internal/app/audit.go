@@ -135,7 +135,12 @@ const unmetShown = 20
 
 // missed returns a line for each threshold that is not reached and each commit that does not meet --require.
 func (s *session) missed(doc diagnose.Audit, bar lineage.Bar) []string {
-	lines := s.belowThreshold(doc.Counts)
+	var lines []string
+	for i, flag := range []string{"fail-under", "fail-under-with-inferred"} {
+		if s.IsSet(flag) && doc.Counts.Below(s.Float64(flag), i == 1) {
+			lines = append(lines, fmt.Sprintf("coverage is below --%s %g", flag, s.Float64(flag)))
+		}
+	}
 	if bar.Level == "" {
 		return lines
 	}
@@ -143,20 +148,6 @@ func (s *session) missed(doc diagnose.Audit, bar lineage.Bar) []string {
 	lines = append(lines, unmet[:min(len(unmet), unmetShown)]...)
 	if more := len(unmet) - unmetShown; more > 0 {
 		lines = append(lines, fmt.Sprintf("… and %d more", more))
-	}
-	return lines
-}
-
-// belowThreshold returns a line for each --fail-under flag that the coverage does not reach.
-func (s *session) belowThreshold(counts diagnose.AuditCounts) []string {
-	var lines []string
-	for _, t := range []struct {
-		flag     string
-		inferred bool
-	}{{"fail-under", false}, {"fail-under-with-inferred", true}} {
-		if s.IsSet(t.flag) && counts.Below(s.Float64(t.flag), t.inferred) {
-			lines = append(lines, fmt.Sprintf("coverage is below --%s %g", t.flag, s.Float64(t.flag)))
-		}
 	}
 	return lines
 }

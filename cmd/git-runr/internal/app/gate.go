@@ -63,10 +63,13 @@ func refuses(err error) bool {
 
 // examined is a push as the gate sees it.
 type examined struct {
-	remote  string // the configured one, if the push goes to it
-	pushed  pushedRefs
-	commits int         // examined
-	older   gitstore.ID // the oldest examined commit, if there are older ones; else ""
+	remote  string        // the configured one, if the push goes to it
+	code    []hooks.Push  // refs that lead to commits
+	opaque  []hooks.Push  // refs that do not, so that no review covers them
+	private []string      // refs that must not leave this clone; also commits of private logs
+	old     []gitstore.ID // the remote's commits under the pushed names
+	commits int           // examined
+	older   gitstore.ID   // the oldest examined commit, if there are older ones; else ""
 	trunks  gitstore.Trunks
 	bar     lineage.Bar
 	held    []intake.Gated // refused, or below bar
@@ -76,7 +79,7 @@ type examined struct {
 
 // passes reports whether nothing holds the push up.
 func (e examined) passes() bool {
-	return len(e.held)+len(e.tags)+len(e.pushed.private)+len(e.pushed.opaque) == 0 && e.older == ""
+	return len(e.held)+len(e.tags)+len(e.private)+len(e.opaque) == 0 && e.older == ""
 }
 
 // gate examines the refs of a push when the gate is on. It prints what does not pass, and returns the refusal.
@@ -96,21 +99,21 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 			"No branch of %[1]s is known here, so that all commits count as new there: git fetch %[1]s\n", push.remote)
 	}
 	screen.Each(s.out, "git runr: %s\n", push.tags)
-	for _, ref := range push.pushed.opaque[:min(len(push.pushed.opaque), intake.Named)] {
+	for _, ref := range push.opaque[:min(len(push.opaque), intake.Named)] {
 		safetext.Fprintf(s.out, "git runr: %s is not a commit, so no review covers it; to see it: git show %s\n",
 			ref.Remote, ref.New.Short())
 	}
-	render.More(s.out, "  ", len(push.pushed.opaque)-intake.Named)
+	render.More(s.out, "  ", len(push.opaque)-intake.Named)
 	screen.When(s.out, push.older != "",
 		"git runr: commits older than %s were not looked at; to push them first: git push %s COMMIT:BRANCH\n",
 		push.older.Short(), cmp.Or(push.remote, "REMOTE"))
-	warns, private := conf.Hooks.PrePush == "warn", push.pushed.private
-	if warns && len(private) == 0 {
+	warns := conf.Hooks.PrePush == "warn"
+	if warns && len(push.private) == 0 {
 		fmt.Fprintln(s.out, "Not stopped: hooks.pre_push is warn.")
 		return nil
 	}
-	if len(private) > 0 {
-		writePrivate(s.out, push.remote, slices.Contains(store.Repo.Remotes(), push.remote), private, refs)
+	if len(push.private) > 0 {
+		writePrivate(s.out, push.remote, slices.Contains(store.Repo.Remotes(), push.remote), push.private, refs)
 	}
 	why := ""
 	if warns {
@@ -129,7 +132,7 @@ func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Pus
 // examine finds what of a push does not pass.
 func (s *session) examine(store *store.Store, conf *config.Config, refs []hooks.Push) (push examined, err error) {
 	push.remote = store.Repo.RemoteAt(s.Args().Get(1))
-	if push.pushed, err = s.sortPushed(store.Repo, refs); err != nil {
+	if err = s.sortPushed(store.Repo, refs, &push); err != nil {
 		return push, err
 	}
 	if push.trunks, err = store.Repo.Trunks(s.ctx, push.remote); err != nil {
@@ -147,11 +150,11 @@ func (s *session) examine(store *store.Store, conf *config.Config, refs []hooks.
 	commits = slices.DeleteFunc(commits, func(c gitstore.LoggedCommit) bool {
 		private := slices.Contains(recorded, c.ID)
 		if private {
-			push.pushed.private = append(push.pushed.private, "commit "+c.ID.Short()+" of a private log")
+			push.private = append(push.private, "commit "+c.ID.Short()+" of a private log")
 		}
 		return private
 	})
-	for _, ref := range push.pushed.code {
+	for _, ref := range push.code {
 		secret, err := s.secrets.OfTag(s.ctx, store.Repo, ref.New)
 		if err != nil {
 			return push, err
@@ -168,7 +171,7 @@ func (s *session) examine(store *store.Store, conf *config.Config, refs []hooks.
 		return push, nil
 	}
 	s.followFirst(store, conf)
-	base, err := s.pushedOnto(store, push.pushed.code)
+	base, err := s.pushedOnto(store, push.code)
 	if err != nil {
 		return push, err
 	}
@@ -177,7 +180,7 @@ func (s *session) examine(store *store.Store, conf *config.Config, refs []hooks.
 		safetext.Fprintf(s.out, "git runr: %s passes, and of it was not looked at: %s\n", c.Commit.Short(), c.Unread)
 	}
 	push.bar = bar
-	push.held, push.toSee = sortToSee(held, push.pushed.code, push.trunks.Refs)
+	push.held, push.toSee = sortToSee(held, push.code, push.trunks.Refs)
 	return push, err
 }
 
@@ -194,7 +197,7 @@ func (s *session) takeForTrunks(trunks *gitstore.Trunks, push examined) {
 	if !trunks.Guessed {
 		return
 	}
-	for _, ref := range push.pushed.code {
+	for _, ref := range push.code {
 		if ref.Old != "" && !slices.Contains(trunks.Refs, ref.Remote) {
 			trunks.Refs = append(trunks.Refs, ref.Remote)
 			if trunks.Unseen { // gate says to fetch first
@@ -247,11 +250,11 @@ func (s *session) writeWhereAsked(push examined) {
 		}
 		on = branch
 	}
-	if len(push.pushed.code) != 1 {
+	if len(push.code) != 1 {
 		return
 	}
 	line, ok := safetext.CommandLine("git", "push", cmp.Or(push.remote, "REMOTE"),
-		push.pushed.code[0].New.Short()+":refs/heads/"+cmp.Or(on, "BRANCH"))
+		push.code[0].New.Short()+":refs/heads/"+cmp.Or(on, "BRANCH"))
 	screen.When(s.out, ok, "To let the person who was asked fetch it: %s\n", line)
 }
 
@@ -285,7 +288,7 @@ func (s *session) gated(repo *gitstore.Repo, push examined) (commits []gitstore.
 			}
 		}
 	}
-	for _, ref := range push.pushed.code {
+	for _, ref := range push.code {
 		known := false
 		if slices.Contains(push.trunks.Refs, ref.Remote) {
 			var added []gitstore.LoggedCommit
@@ -301,7 +304,7 @@ func (s *session) gated(repo *gitstore.Repo, push examined) (commits []gitstore.
 			others = append(others, ref.New)
 		}
 	}
-	fresh, err := repo.Unpushed(s.ctx, push.remote, others, push.pushed.old, maxPushed+1)
+	fresh, err := repo.Unpushed(s.ctx, push.remote, others, push.old, maxPushed+1)
 	add(fresh)
 	return commits, err
 }
@@ -351,29 +354,21 @@ func (s *session) closed(err error) error {
 	return exit.With(exit.NotPassed)
 }
 
-// pushedRefs is the refs of a push, grouped by what the gate does with them. Refs in no group pass.
-type pushedRefs struct {
-	code    []hooks.Push  // that lead to commits
-	opaque  []hooks.Push  // that do not, so that no review covers them
-	private []string      // that must not leave this clone; also commits of private logs
-	old     []gitstore.ID // the remote's commits under these names
-}
-
-// sortPushed groups the refs of a push. A ref of this program passes if it is pushed under its own name with its own
-// value. Anything else is code, even under such a name.
-func (s *session) sortPushed(repo *gitstore.Repo, refs []hooks.Push) (pushed pushedRefs, err error) {
+// sortPushed groups the refs of a push by what the gate does with them; refs in no group pass. A ref of this program
+// passes if it is pushed under its own name with its own value. Anything else is code, even under such a name.
+func (s *session) sortPushed(repo *gitstore.Repo, refs []hooks.Push, push *examined) error {
 	for _, ref := range refs {
 		if ref.Old != "" {
-			pushed.old = append(pushed.old, ref.Old)
+			push.old = append(push.old, ref.Old)
 		}
 		if isPrivate(ref) {
-			pushed.private = append(pushed.private, ref.Local)
+			push.private = append(push.private, ref.Local)
 			continue
 		}
 		if strings.HasPrefix(ref.Remote, "refs/runr/") || ref.Remote == store.NotesRef {
 			here, err := repo.Ref(s.ctx, ref.Remote)
 			if err != nil {
-				return pushed, err
+				return err
 			}
 			if here == ref.New {
 				continue
@@ -384,15 +379,15 @@ func (s *session) sortPushed(repo *gitstore.Repo, refs []hooks.Push) (pushed pus
 		}
 		leads, err := repo.HasCommit(s.ctx, ref.New)
 		if err != nil {
-			return pushed, err
+			return err
 		}
 		if leads {
-			pushed.code = append(pushed.code, ref)
+			push.code = append(push.code, ref)
 		} else {
-			pushed.opaque = append(pushed.opaque, ref)
+			push.opaque = append(push.opaque, ref)
 		}
 	}
-	return pushed, nil
+	return nil
 }
 
 // isPrivate reports whether a push would send a ref that must not leave this clone.

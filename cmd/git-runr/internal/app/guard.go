@@ -33,7 +33,6 @@ call that could execute it; lists, show, diagnose and abort work.`,
 	}
 }
 
-// guardJSON is the changes that nobody has accepted or put back.
 type guardJSON struct {
 	Alterations []alterationJSON `json:"alterations"`
 }

@@ -34,7 +34,6 @@ func (p *program) importCommand() *cli.Command {
 	}
 }
 
-// importJSON is the result of git runr import.
 type importJSON struct {
 	Run      string           `json:"run_id"`
 	From     string           `json:"imported_from"`
@@ -113,28 +112,21 @@ func importPlan(ctx context.Context, conf *config.Config, store *store.Store) (r
 // readTimeline reads a timeline from a file, relative to where the command was started, or from standard input for
 // "-".
 func (s *session) readTimeline(name string) (timeline runrimport.Timeline, err error) {
-	in, path := s.in, ""
-	if name != "-" {
-		path = s.fromStart(name)
-		file, err := os.Open(path)
-		if errors.Is(err, os.ErrNotExist) {
-			return timeline, exit.Problemf(exit.NotFound, "there is no file %q", name)
-		}
-		if err != nil {
-			return timeline, exit.Problemf(exit.Usage, "%w", err)
-		}
-		defer file.Close()
-		if info, err := file.Stat(); err == nil && info.IsDir() {
-			hint := safetext.ShellLine("git", "runr", "import", filepath.Join(name, "timeline.jsonl"))
-			return timeline, exit.Problemf(exit.Usage, "%q is a directory", name).WithHint(hint)
-		}
-		in = file
+	path := s.fromStart(name)
+	if info, err := os.Stat(path); name != "-" && err == nil && info.IsDir() {
+		hint := safetext.ShellLine("git", "runr", "import", filepath.Join(name, "timeline.jsonl"))
+		return timeline, exit.Problemf(exit.Usage, "%q is a directory", name).WithHint(hint)
 	}
+	in, err := s.openInput(name)
+	if err != nil {
+		return timeline, err
+	}
+	defer in.Close()
 	timeline, err = runrimport.Read(in)
 	if errors.Is(err, runrimport.ErrNoTimeline) {
 		return timeline, exit.Problemf(exit.Usage, "%q: %w", name, err)
 	}
-	if path != "" {
+	if name != "-" {
 		timeline.TakeDirectory(path)
 	}
 	return timeline, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -41,13 +42,9 @@ each. The columns: result, unanswered findings by severity (✗ critical, ! warn
 	return &cli.Command{
 		Name: "inbox", Usage: "list reviews; comment, submit, claim, resolve …", Flags: list.Flags,
 		Action: p.inRepo(inboxList),
-		Commands: []*cli.Command{
-			list, p.inboxCommentCommand(), p.inboxSubmitCommand(), p.inboxClaimCommand(), p.inboxReleaseCommand(),
-			p.inboxGiveCommand(),
-			p.inboxResolveCommand(), p.inboxCancelCommand(), p.inboxReopenCommand(), p.inboxAnswerCommand(),
-			p.inboxReplyCommand(), p.inboxApplyCommand(),
-			p.inboxShareCommand(), p.inboxRedactCommand(),
-		},
+		Commands: slices.Concat([]*cli.Command{list, p.inboxCommentCommand(), p.inboxSubmitCommand()}, p.inboxStepCommands(),
+			[]*cli.Command{p.inboxAnswerCommand(), p.inboxReplyCommand(), p.inboxApplyCommand(), p.inboxShareCommand(),
+				p.inboxRedactCommand()}),
 	}
 }
 
@@ -176,7 +173,6 @@ inbox answer does.`,
 	}
 }
 
-// repliedJSON is the result of git runr inbox reply.
 type repliedJSON struct {
 	ID    string       `json:"review_id"`
 	Reply record.Reply `json:"reply"`

@@ -31,7 +31,6 @@ branches are not touched. If a comment has several, FINDING.2 is the second. git
 	}
 }
 
-// appliedJSON is the result of git runr inbox apply.
 type appliedJSON struct {
 	ID      string       `json:"review_id"`
 	Branch  string       `json:"branch"`

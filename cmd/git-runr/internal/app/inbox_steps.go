@@ -27,27 +27,89 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-func (p *program) inboxClaimCommand() *cli.Command {
-	return &cli.Command{
-		Name: "claim", Usage: "reserve a review, to answer it or to address its findings", ArgsUsage: "ID… | --all",
-		Description: `The first to claim a review holds it until it is released or resolved, or the lease runs out;
+// inboxStepCommands returns the commands for steps on reviews that people and agents take.
+func (p *program) inboxStepCommands() []*cli.Command {
+	return []*cli.Command{
+		{
+			Name: "claim", Usage: "reserve a review, to answer it or to address its findings", ArgsUsage: "ID… | --all",
+			Description: `The first to claim a review holds it until it is released or resolved, or the lease runs out;
 claiming again renews the lease. A person is known by address, on whatever terminal; a program must set GIT_RUNR_ACTOR
 or use --as. --all claims every submitted review that the filters match.
 Exit status: 12 if somebody else holds it.`,
-		Flags: append([]cli.Flag{
-			asFlag(), &cli.StringFlag{Name: "lease", Usage: "let others claim it after `DURATION`, such as 2h (default: never)"},
-			forceFlag(),
-			&cli.BoolFlag{Name: "local", Usage: "do not ask the remote, which decides between clones"},
-		}, eachFlags()...),
-		Action: p.onReviews("submitted", "Claim", inboxClaim, func(w io.Writer, done actorDone) {
-			where := ""
-			if done.ungranted {
-				where = ", in this clone only"
-			}
-			safetext.Fprintf(w, "Claimed %s as %s%s%s.\n", done.ID, done.Actor, render.Until(done.Claim), where)
-			safetext.Fprintf(w, "  git runr show %s\n", done.ID)
-			screen.When(w, done.Resolve != "", "  %s\n", done.Resolve)
-		}),
+			Flags: append([]cli.Flag{
+				asFlag(),
+				&cli.StringFlag{Name: "lease", Usage: "let others claim it after `DURATION`, such as 2h (default: never)"},
+				forceFlag(),
+				&cli.BoolFlag{Name: "local", Usage: "do not ask the remote, which decides between clones"},
+			}, eachFlags()...),
+			Action: p.onReviews("submitted", "Claim", inboxClaim, func(w io.Writer, done actorDone) {
+				where := ""
+				if done.ungranted {
+					where = ", in this clone only"
+				}
+				safetext.Fprintf(w, "Claimed %s as %s%s%s.\n", done.ID, done.Actor, render.Until(done.Claim), where)
+				safetext.Fprintf(w, "  git runr show %s\n", done.ID)
+				screen.When(w, done.Resolve != "", "  %s\n", done.Resolve)
+			}),
+		},
+		{
+			Name: "release", Usage: "give a claim back", ArgsUsage: "ID", Flags: []cli.Flag{asFlag(), claimFlag(), forceFlag()},
+			Action: p.onReview(func(s *session, store *store.Store, id, actor string) (record.Review, error) {
+				return s.steps(store).Release(s.ctx, id, s.hold(actor))
+			}, func(w io.Writer, done actorDone) { safetext.Fprintf(w, "Released %s.\n", done.ID) }),
+		},
+		{
+			Name: "give", Usage: "hand a request that nobody has answered to other people", ArgsUsage: "ID NAME…",
+			Description: `NAME is a person's name or address, or a team, as in git runr review --reviewer. Giving ends a
+claim.`,
+			Flags: []cli.Flag{asFlag(), forceFlag()},
+			Action: p.withConfig(func(s *session, store *store.Store, conf *config.Config) error {
+				return s.give(store, conf)
+			}),
+		},
+		{
+			Name: "resolve", Usage: "close a review that needs nothing more", ArgsUsage: "ID… | --all",
+			Description: `--all resolves every submitted or claimed review that the filters match, as in git runr inbox
+resolve --all --verdict pass_with_notes --since 7d, and prints a line for each.
+Exit status: the worst of all.`,
+			Flags: append([]cli.Flag{messageFlag("what became of it, as `TEXT`; - reads standard input"),
+				asFlag(), claimFlag(), forceFlag()}, eachFlags()...),
+			Action: p.onReviews("inbox", "Resolve",
+				func(s *session, store *store.Store, id, actor string) (record.Review, error) {
+					return s.steps(store).Resolve(s.ctx, id, s.hold(actor), s.note)
+				}, func(w io.Writer, done actorDone) {
+					if by := done.ClosedBy; by != "" && !record.SameActor(by, done.Actor) {
+						safetext.Fprintf(w, "Review %s was resolved by %s before.\n", done.ID, by)
+					} else {
+						safetext.Fprintf(w, "Resolved %s.\n", done.ID)
+					}
+					lacks := prose.Count(done.Open, "finding") + " still open"
+					if done.Open == 0 {
+						lacks = prose.Count(done.Unconfirmed, "answer") + " not confirmed by " + strings.Join(done.Awaited, ", ")
+					}
+					if done.Refuses {
+						lacks += ": audit and the gate go on refusing the change"
+					}
+					screen.When(w, done.Open+done.Unconfirmed > 0, "%s.\n  git runr inbox reopen %s\n", lacks, done.ID)
+				}),
+		},
+		{
+			Name: "cancel", Usage: "withdraw a request that nobody has answered", ArgsUsage: "ID… | --all",
+			Description: "--all cancels every open request that the filters match.",
+			Flags: append([]cli.Flag{messageFlag("why, as `TEXT`; - reads standard input"), asFlag()},
+				eachFlags()...),
+			Action: p.onReviews("open", "Cancel", func(s *session, store *store.Store, id, actor string) (record.Review, error) {
+				return store.CancelReview(s.ctx, id, actor, s.note)
+			}, func(w io.Writer, done actorDone) { safetext.Fprintf(w, "Cancelled %s.\n", done.ID) }),
+		},
+		{
+			Name: "reopen", Usage: "undo a resolution or a cancellation", ArgsUsage: "ID", Flags: []cli.Flag{asFlag()},
+			Action: p.onReview(func(s *session, store *store.Store, id, actor string) (record.Review, error) {
+				return s.steps(store).Reopen(s.ctx, id, actor)
+			}, func(w io.Writer, done actorDone) {
+				safetext.Fprintf(w, "Reopened %s: it is %s.\n", done.ID, done.Status)
+			}),
+		},
 	}
 }
 
@@ -59,18 +121,6 @@ func inboxClaim(s *session, store *store.Store, id, actor string) (record.Review
 		}
 	}
 	return s.claim(store, id, record.Hold{Actor: actor, Lease: time.Duration(lease), Force: s.Bool("force")})
-}
-
-func (p *program) inboxGiveCommand() *cli.Command {
-	return &cli.Command{
-		Name: "give", Usage: "hand a request that nobody has answered to other people", ArgsUsage: "ID NAME…",
-		Description: `NAME is a person's name or address, or a team, as in git runr review --reviewer. Giving ends a
-claim.`,
-		Flags: []cli.Flag{asFlag(), forceFlag()},
-		Action: p.withConfig(func(s *session, store *store.Store, conf *config.Config) error {
-			return s.give(store, conf)
-		}),
-	}
 }
 
 func (s *session) give(store *store.Store, conf *config.Config) error {
@@ -94,67 +144,6 @@ func (s *session) give(store *store.Store, conf *config.Config) error {
 	return s.showAct(store, review, actor, nil, func(w io.Writer, done actorDone) {
 		safetext.Fprintf(w, "Given %s to %s.\n", done.ID, strings.Join(given.People, ", "))
 	})
-}
-
-func (p *program) inboxReleaseCommand() *cli.Command {
-	return &cli.Command{
-		Name: "release", Usage: "give a claim back", ArgsUsage: "ID", Flags: []cli.Flag{asFlag(), claimFlag(), forceFlag()},
-		Action: p.onReview(func(s *session, store *store.Store, id, actor string) (record.Review, error) {
-			return s.steps(store).Release(s.ctx, id, s.hold(actor))
-		}, func(w io.Writer, done actorDone) { safetext.Fprintf(w, "Released %s.\n", done.ID) }),
-	}
-}
-
-func (p *program) inboxResolveCommand() *cli.Command {
-	return &cli.Command{
-		Name: "resolve", Usage: "close a review that needs nothing more", ArgsUsage: "ID… | --all",
-		Description: `--all resolves every submitted or claimed review that the filters match, as in git runr inbox
-resolve --all --verdict pass_with_notes --since 7d, and prints a line for each.
-Exit status: the worst of all.`,
-		Flags: append([]cli.Flag{messageFlag("what became of it, as `TEXT`; - reads standard input"),
-			asFlag(), claimFlag(), forceFlag()}, eachFlags()...),
-		Action: p.onReviews("inbox", "Resolve",
-			func(s *session, store *store.Store, id, actor string) (record.Review, error) {
-				return s.steps(store).Resolve(s.ctx, id, s.hold(actor), s.note)
-			}, func(w io.Writer, done actorDone) {
-				if by := done.ClosedBy; by != "" && !record.SameActor(by, done.Actor) {
-					safetext.Fprintf(w, "Review %s was resolved by %s before.\n", done.ID, by)
-				} else {
-					safetext.Fprintf(w, "Resolved %s.\n", done.ID)
-				}
-				lacks := prose.Count(done.Open, "finding") + " still open"
-				if done.Open == 0 {
-					lacks = prose.Count(done.Unconfirmed, "answer") + " not confirmed by " + strings.Join(done.Awaited, ", ")
-				}
-				if done.Refuses {
-					lacks += ": audit and the gate go on refusing the change"
-				}
-				screen.When(w, done.Open+done.Unconfirmed > 0, "%s.\n  git runr inbox reopen %s\n", lacks, done.ID)
-			}),
-	}
-}
-
-func (p *program) inboxCancelCommand() *cli.Command {
-	return &cli.Command{
-		Name: "cancel", Usage: "withdraw a request that nobody has answered", ArgsUsage: "ID… | --all",
-		Description: "--all cancels every open request that the filters match.",
-		Flags: append([]cli.Flag{messageFlag("why, as `TEXT`; - reads standard input"), asFlag()},
-			eachFlags()...),
-		Action: p.onReviews("open", "Cancel", func(s *session, store *store.Store, id, actor string) (record.Review, error) {
-			return store.CancelReview(s.ctx, id, actor, s.note)
-		}, func(w io.Writer, done actorDone) { safetext.Fprintf(w, "Cancelled %s.\n", done.ID) }),
-	}
-}
-
-func (p *program) inboxReopenCommand() *cli.Command {
-	return &cli.Command{
-		Name: "reopen", Usage: "undo a resolution or a cancellation", ArgsUsage: "ID", Flags: []cli.Flag{asFlag()},
-		Action: p.onReview(func(s *session, store *store.Store, id, actor string) (record.Review, error) {
-			return s.steps(store).Reopen(s.ctx, id, actor)
-		}, func(w io.Writer, done actorDone) {
-			safetext.Fprintf(w, "Reopened %s: it is %s.\n", done.ID, done.Status)
-		}),
-	}
 }
 
 // reviewStep is a step on one review that actor takes, such as a claim.
@@ -264,7 +253,6 @@ func eachFlags() []cli.Flag {
 	}, filterFlags()...)
 }
 
-// eachJSON is the result of a step on several reviews.
 type eachJSON struct {
 	Reviews []actorDone  `json:"reviews"`
 	Failed  []failedStep `json:"failed"`

@@ -68,7 +68,7 @@ func resume(s *session, store *store.Store, conf *config.Config, run record.Run)
 		return exit.Problemf(exit.Usage, "name a run and one decision").WithHint("git runr resume RUN --commit",
 			"git runr resume RUN --skip", "git runr resume RUN --stop")
 	}
-	if err := s.setLimits(conf); err != nil {
+	if err := s.setFlags(conf, "loop", "max-cost", "max-tokens", "wait-for-quota"); err != nil {
 		return err
 	}
 	if len(choices) == 1 {
@@ -284,7 +284,6 @@ func (p *program) interveneCommand() *cli.Command {
 	}
 }
 
-// interventionJSON is the result of git runr intervene.
 type interventionJSON struct {
 	Run          string              `json:"run_id"`
 	Intervention record.Intervention `json:"intervention"`

@@ -342,13 +342,8 @@ func (s *session) asked(conf *config.Config) (record.ReviewRequest, error) {
 	if err != nil {
 		return record.ReviewRequest{}, err
 	}
-	for _, flag := range []string{"quorum", "judge"} {
-		if !s.IsSet(flag) {
-			continue
-		}
-		if err := conf.SetFlag("review", flag, fmt.Sprint(s.Value(flag))); err != nil {
-			return record.ReviewRequest{}, err
-		}
+	if err := s.setFlags(conf, "review", "quorum", "judge"); err != nil {
+		return record.ReviewRequest{}, err
 	}
 	request, err := conf.RequestFor(s.ctx, names, s.String("kind"))
 	request.Message = s.String("m")
@@ -548,7 +543,6 @@ func (s *session) showReview(store *store.Store, review record.Review) error {
 	return nil
 }
 
-// scannedJSON is the result of git runr review --missing.
 type scannedJSON struct {
 	Range   string           `json:"range"`
 	DryRun  bool             `json:"dry_run"`

@@ -17,7 +17,6 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// sinceJSON is the result of git runr review --since-mine.
 type sinceJSON struct {
 	ID      string        `json:"review_id"` // the newest round
 	Since   time.Time     `json:"since,omitzero"`

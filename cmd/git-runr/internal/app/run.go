@@ -72,15 +72,9 @@ func run(s *session, store *store.Store, conf *config.Config) error {
 	if err := store.Repo.Altered(s.ctx); err != nil { // before anything is recorded
 		return err
 	}
-	for _, name := range []string{"implementer", "reviewer", "max-retries", "on-exhausted", "profile"} {
-		if !s.IsSet(name) {
-			continue
-		}
-		if err := conf.SetFlag("loop", name, fmt.Sprint(s.Value(name))); err != nil {
-			return err
-		}
-	}
-	if err := s.setLimits(conf); err != nil {
+	err := s.setFlags(conf, "loop", "implementer", "reviewer", "max-retries", "on-exhausted", "profile", "max-cost",
+		"max-tokens", "wait-for-quota")
+	if err != nil {
 		return err
 	}
 	if err := config.CheckModel("--model", s.String("model")); err != nil {
@@ -360,28 +354,36 @@ const maxInput = 4 << 20
 
 // readInput reads a file, relative to where the command was started, or standard input for "-".
 func (s *session) readInput(name string) ([]byte, error) {
-	in := s.in
-	if name != "-" {
-		file, err := os.Open(s.fromStart(name))
-		if errors.Is(err, os.ErrNotExist) {
-			inWords := ""
-			if s.Command.Name == "run" && name == s.Args().First() { // the task
-				inWords = "git runr run -m TEXT   to give the task in words"
-			}
-			return nil, exit.Problemf(exit.NotFound, "there is no file %q", name).
-				WithHint(cmp.Or(withText(s.Command), inWords))
-		}
-		if err != nil {
-			return nil, exit.Problemf(exit.Usage, "%w", err)
-		}
-		defer file.Close()
-		in = file
+	in, err := s.openInput(name)
+	if err != nil {
+		return nil, err
 	}
+	defer in.Close()
 	data, err := io.ReadAll(io.LimitReader(in, maxInput+1))
 	if err != nil || len(data) > maxInput {
 		return nil, exit.Problemf(exit.Usage, "%q is not a text file of at most 4 MiB", name)
 	}
 	return data, nil
+}
+
+// openInput opens what readInput reads.
+func (s *session) openInput(name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(s.in), nil
+	}
+	file, err := os.Open(s.fromStart(name))
+	if errors.Is(err, os.ErrNotExist) {
+		inWords := ""
+		if s.Command.Name == "run" && name == s.Args().First() { // the task
+			inWords = "git runr run -m TEXT   to give the task in words"
+		}
+		return nil, exit.Problemf(exit.NotFound, "there is no file %q", name).
+			WithHint(cmp.Or(withText(s.Command), inWords))
+	}
+	if err != nil {
+		return nil, exit.Problemf(exit.Usage, "%w", err)
+	}
+	return file, nil
 }
 
 // fromStart resolves path relative to the directory in which the command was started.
@@ -540,11 +542,11 @@ func limitFlags() []cli.Flag {
 	}
 }
 
-// setLimits sets the values of limitFlags in conf.
-func (s *session) setLimits(conf *config.Config) error {
-	for _, flag := range limitFlags() {
-		if name := flag.Names()[0]; s.IsSet(name) {
-			if err := conf.SetFlag("loop", name, s.String(name)); err != nil {
+// setFlags sets the keys of a section in conf that flags of their names set.
+func (s *session) setFlags(conf *config.Config, section string, names ...string) error {
+	for _, name := range names {
+		if s.IsSet(name) {
+			if err := conf.SetFlag(section, name, fmt.Sprint(s.Value(name))); err != nil {
 				return err
 			}
 		}

@@ -110,7 +110,6 @@ func (s *session) trustReplaced(store *store.Store) error {
 	return err
 }
 
-// syncedJSON is the result of git runr sync.
 type syncedJSON struct {
 	share.Synced
 	Also []share.Synced `json:"also,omitempty"` // the other remotes

@@ -64,7 +64,6 @@ func operationDocument(op gitstore.Recorded) operationJSON {
 	}
 }
 
-// undoneJSON is the result of git runr undo.
 type undoneJSON struct {
 	Took      *operationJSON  `json:"undone,omitempty"`
 	Restored  []string        `json:"restored"`
@@ -146,7 +145,6 @@ func writeUndone(ctx context.Context, store *store.Store, w io.Writer, undone la
 	render.Undo(w, doc.Undo)
 }
 
-// undoListJSON is the result of git runr undo --list.
 type undoListJSON struct {
 	Operations []operationJSON `json:"operations"`
 	Snapshots  []snapshotJSON  `json:"snapshots"`
@@ -154,7 +152,6 @@ type undoListJSON struct {
 	Ignored    int64           `json:"ignored"` // bytes of the kept ignored files and their lists
 }
 
-// snapshotJSON is one snapshot in the list.
 type snapshotJSON struct {
 	ID    gitstore.ID `json:"snapshot"`
 	Name  string      `json:"name"` // accepted by git runr undo --to
@@ -254,7 +251,6 @@ func (s *session) writeSnapshots(w io.Writer, list []snapshotJSON) {
 			"  git runr undo --to %[1]s -- PATH\n", list[0].ID.Short())
 }
 
-// restoredJSON is the result of git runr undo --to.
 type restoredJSON struct {
 	Snapshot  gitstore.ID `json:"snapshot"`
 	To        string      `json:"to,omitempty"`

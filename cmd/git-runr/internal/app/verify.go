@@ -40,7 +40,6 @@ is answered open. A review whose findings are all answered is resolved.`,
 	}
 }
 
-// verifiedJSON is the result of git runr verify.
 type verifiedJSON struct {
 	Findings []reviewing.Verified `json:"findings"`
 	Open     int                  `json:"open"`           // findings that still stand
