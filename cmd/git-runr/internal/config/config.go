@@ -158,13 +158,5 @@ func (c *Config) setting(key, value string) runplan.Setting {
 	return runplan.Setting{Name: key, Value: value, From: from}
 }
 
-// ExcludedBy returns FileName if the repository's file sets review.exclude, else "".
-func (c *Config) ExcludedBy() string {
-	if c.origin("review.exclude") == FileName {
-		return FileName
-	}
-	return ""
-}
-
 // FileName is the name of a repository's configuration file.
 const FileName = ".runr.toml"

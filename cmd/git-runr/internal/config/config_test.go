@@ -557,7 +557,11 @@ func TestConfigUserPath(t *testing.T) {
 func TestConfigHelp(t *testing.T) {
 	help := Help()
 	for _, k := range keys {
-		if !strings.Contains(help, "\n"+k.name+defaultText(k.def)+"\n") {
+		head := k.name
+		if k.def != "" {
+			head += " = " + k.def
+		}
+		if !strings.Contains(help, "\n"+head+"\n") {
 			t.Errorf("%s is not in the help", k.name)
 		}
 	}

@@ -41,7 +41,13 @@ func (c *Config) Effective(ctx context.Context, getenv func(string) string, of s
 	for _, k := range keys {
 		for _, name := range c.namesOf(k) {
 			v := Value{Key: name, From: originDefault, means: k.means, wants: k.wants + "; " + k.setBy()}
-			v.Value, v.From = c.valueOf(k, name)
+			if value, ok := c.values[name]; ok {
+				v.Value, v.From = value, c.origins[name]
+			} else if k.def != "" {
+				var table map[string]any
+				toml.Decode("x = "+k.def, &table) // a test checks that each default parses
+				v.Value = table["x"]
+			}
 			switch {
 			case v.From == originGit:
 				v.From, v.Scope = "git", "command" // git -c and GIT_CONFIG_COUNT are not in a file
@@ -109,19 +115,6 @@ func (c *Config) namesOf(k key) []string {
 		}
 	}
 	return names
-}
-
-// valueOf returns the effective value of a name, and its layer.
-func (c *Config) valueOf(k key, name string) (value any, from string) {
-	if value, ok := c.values[name]; ok {
-		return value, c.origins[name]
-	}
-	if k.def == "" {
-		return nil, originDefault
-	}
-	var table map[string]any
-	toml.Decode("x = "+k.def, &table) // a test checks that each default parses
-	return table["x"], originDefault
 }
 
 func chosen(all []Value, of string) ([]Value, error) {

@@ -368,7 +368,11 @@ func Help() string {
 	var b strings.Builder
 	b.WriteString(intro)
 	for _, k := range keys {
-		safetext.Fprintf(&b, "\n%s%s\n    %s (%s; %s)\n", k.name, defaultText(k.def), k.means, k.wants, k.setBy())
+		head := k.name
+		if k.def != "" {
+			head += " = " + k.def
+		}
+		safetext.Fprintf(&b, "\n%s\n    %s (%s; %s)\n", head, k.means, k.wants, k.setBy())
 	}
 	b.WriteString("\nOnly in git config:\n")
 	for _, g := range gitOnly {
@@ -389,13 +393,6 @@ A table such as [checks.test] in the user's file replaces the repository's whole
 table of that name. Commands set only in the repository's file run after
 git runr trust.
 `
-
-func defaultText(def string) string {
-	if def == "" {
-		return ""
-	}
-	return " = " + def
-}
 
 // setBy describes where the key may be set.
 func (k key) setBy() string {

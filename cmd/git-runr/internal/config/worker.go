@@ -24,6 +24,10 @@ import (
 
 // Worker returns a queue.Worker with this configuration. The caller sets its Progress.
 func (c *Config) Worker(store *store.Store) *queue.Worker {
+	excludedBy := ""
+	if c.origin("review.exclude") == FileName {
+		excludedBy = FileName
+	}
 	return &queue.Worker{
 		Store: store, Reviewer: c.Reviewer, Checker: c.Checker(),
 		Checks: func(ctx context.Context, review record.Review, change reviewing.Change) ([]runplan.Check, []string) {
@@ -34,7 +38,7 @@ func (c *Config) Worker(store *store.Store) *queue.Worker {
 			return run, not
 		},
 		Instructed: c.Review.Instructions == "base", Terms: c.Terms(), Closing: c.Inbox.Closing,
-		Exclude: c.Review.Exclude, ExcludedBy: c.ExcludedBy(), Generated: c.Review.Generated, Parallel: c.Loop.Parallel,
+		Exclude: c.Review.Exclude, ExcludedBy: excludedBy, Generated: c.Review.Generated, Parallel: c.Loop.Parallel,
 		KeepChecked: !c.Sync.Checked,
 		Ask:         func(ctx context.Context, commit gitstore.ID) error { return c.askMade(ctx, store, commit) },
 	}
