@@ -84,20 +84,19 @@ func (c Call) Answer(ctx context.Context, store *store.Store, getenv func(string
 		!slices.Contains([]string{Start, Stop, Tool}, c.Event) {
 		return nil, nil // an agent that git-runr started
 	}
+	text, err := "", error(nil)
 	switch {
 	case c.Event == Start:
-		text, err := waiting(ctx, store)
-		return c.context(text), err
+		text, err = waiting(ctx, store)
 	case c.Event == Stop:
-		text, err := handBack(ctx, store, "Before you stop: ")
-		return c.refuse(text), err
+		text, err = handBack(ctx, store, "Before you stop: ")
 	case c.pushes():
-		why, err := gate()
-		return c.refuse(why), err
+		text, err = gate()
+	default:
+		text, err = handBack(ctx, store,
+			"Nothing is committed yet; the same command works when you run it again. Before that: ")
 	}
-	text, err := handBack(ctx, store,
-		"Nothing is committed yet; the same command works when you run it again. Before that: ")
-	return c.refuse(text), err
+	return c.answer(text), err
 }
 
 // waiting returns the text for the start of a session: how many reviews wait to be addressed.
@@ -117,31 +116,24 @@ func waiting(ctx context.Context, records *store.Store) (string, error) {
 	return text + ". To see them: git runr inbox list --status inbox", nil
 }
 
-// context returns an answer that gives the agent text in addition to its task.
-func (c Call) context(text string) []byte {
-	if text == "" {
-		return nil
-	}
-	return answer(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": c.event,
-		"additionalContext": text}})
-}
-
-// refuse returns an answer that makes the agent go on instead of stopping, or forbids a command, with text as the
-// reason.
-func (c Call) refuse(text string) []byte {
+// answer returns what gives the agent text at the start of its task, makes it go on instead of stopping, or forbids a
+// command, with text as the reason; nothing for "".
+func (c Call) answer(text string) []byte {
+	var doc map[string]any
 	switch {
 	case text == "":
 		return nil
-	case c.Event == Tool && c.Tool != "gemini":
-		return answer(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": c.event,
-			"permissionDecision": "deny", "permissionDecisionReason": text}})
+	case c.Event == Start:
+		doc = map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": c.event,
+			"additionalContext": text}}
 	case c.Tool == "gemini":
-		return answer(map[string]any{"decision": "deny", "reason": text})
+		doc = map[string]any{"decision": "deny", "reason": text}
+	case c.Event == Tool:
+		doc = map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": c.event,
+			"permissionDecision": "deny", "permissionDecisionReason": text}}
+	default:
+		doc = map[string]any{"decision": "block", "reason": text}
 	}
-	return answer(map[string]any{"decision": "block", "reason": text})
-}
-
-func answer(doc map[string]any) []byte {
 	body, _ := json.Marshal(doc) // maps of strings can be encoded
 	return append(body, '\n')
 }
