@@ -14,7 +14,6 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/config"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/manual"
-	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/stdio"
 	"github.com/git-runr/git-runr/gitstore"
@@ -124,7 +123,7 @@ func trust(s *session, store *store.Store, conf *config.Config) error {
 	}
 	return s.print(doc, func(w io.Writer) {
 		if s.Bool("show") {
-			render.Lines(w, asked)
+			screen.Each(w, "  %s\n", asked)
 		}
 		what := config.FileName
 		if !conf.Executes() {
@@ -163,9 +162,9 @@ func (s *session) confirmTrust(doc trustJSON) error {
 	}
 	show := func(w io.Writer) {
 		screen.When(w, len(doc.Commands) > 0, "%s names these commands:\n", config.FileName)
-		render.Lines(w, doc.Commands)
+		screen.Each(w, "  %s\n", doc.Commands)
 		screen.When(w, len(doc.Standard) > 0, "The project has these checks:\n")
-		render.Lines(w, doc.Standard)
+		screen.Each(w, "  %s\n", doc.Standard)
 		screen.When(w, len(doc.Commands)+len(doc.Standard) == 0,
 			"There are no commands to trust; checks would run on code that is new here.\n")
 	}

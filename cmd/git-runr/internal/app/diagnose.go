@@ -125,7 +125,7 @@ func (s *session) notStopped(records *store.Store, run record.Run) error {
 			state = "its process died"
 		}
 		safetext.Fprintf(w, "Run %s did not stop: %s.\n", run.ID, state)
-		render.Lines(w, doc.Next)
+		screen.Each(w, "  %s\n", doc.Next)
 	})
 }
 

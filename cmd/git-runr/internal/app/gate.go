@@ -415,7 +415,7 @@ func writePrivate(w io.Writer, remote string, named bool, private []string, refs
 	argv = append(argv, gitstore.PushOthers(remote)...)
 	safetext.Fprintf(w, "git runr: %s private to this clone; to push all other refs:\n", what)
 	if line, ok := safetext.CommandLine(argv...); ok {
-		render.Lines(w, []string{line})
+		screen.Each(w, "  %s\n", []string{line})
 	}
 }
 
@@ -452,5 +452,5 @@ func (p *program) writeHeldUp(w io.Writer, bar lineage.Bar, rules bool, all int,
 		screen.When(w, c.Finding != "", "    %s\n", prose.CutColumns(c.Finding, 110))
 	}
 	render.More(w, "  ", len(held)-intake.Named)
-	render.Lines(w, intake.ToType(held, bar.Level, rules, hintsShown))
+	screen.Each(w, "  %s\n", intake.ToType(held, bar.Level, rules, hintsShown))
 }

@@ -362,8 +362,12 @@ func (s *session) chosenReviews(store *store.Store, status, ask string) (ids []s
 
 // steps returns a Taker whose claims are decided on the shared remote, or in this clone without one.
 func (s *session) steps(store *store.Store) steps.Taker {
+	closes := closing.Never // if the configuration cannot be read
+	if conf, err := s.configuration(store); err == nil {
+		closes = conf.Inbox.Closing
+	}
 	return steps.Taker{
-		Store: store, Secrets: s.secrets, Closing: s.closing(store),
+		Store: store, Secrets: s.secrets, Closing: closes,
 		NotHere: func(ctx context.Context) string { return s.notHere(ctx, store) },
 		Claim: func(ctx context.Context, id string, by record.Hold) (review record.Review, provisional string, err error) {
 			asked, err := store.Review(ctx, id)
@@ -404,15 +408,6 @@ func (c *console) tidy(ctx context.Context, store *store.Store) {
 	if conf, err := config.Read(ctx, store.Repo, c.getenv); err == nil {
 		_ = loop.Tidy(ctx, store, time.Duration(conf.Inbox.Retention), conf.Inbox.Closing)
 	}
-}
-
-// closing returns the rule for reviews that close by themselves: none if the configuration cannot be read.
-func (s *session) closing(store *store.Store) closing.Rule {
-	conf, err := s.configuration(store)
-	if err != nil {
-		return closing.Never
-	}
-	return conf.Inbox.Closing
 }
 
 // claim claims a review and warns if the claim is not visible to other clones.

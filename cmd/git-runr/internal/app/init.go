@@ -71,11 +71,13 @@ func initialise(s *session, store *store.Store) error {
 	if s.Bool("agents") {
 		return s.initAgents(store)
 	}
-	if given := s.agentsFlag(); given != "" {
-		next := map[string]string{"yes": "git runr init", "remove": "git runr uninstall",
-			"for": "git runr init --agents"}[given]
-		return exit.Problemf(exit.Usage, "--%s needs --agents; init itself asks nothing", given).
-			WithHint(cmp.Or(next, "git runr init --agents --"+given))
+	for _, flag := range []string{"for", "hooks", "read-only", "remove", "yes"} {
+		if s.IsSet(flag) {
+			next := map[string]string{"yes": "git runr init", "remove": "git runr uninstall",
+				"for": "git runr init --agents"}[flag]
+			return exit.Problemf(exit.Usage, "--%s needs --agents; init itself asks nothing", flag).
+				WithHint(cmp.Or(next, "git runr init --agents --"+flag))
+		}
 	}
 	doc := initJSON{Config: filepath.Join(store.Repo.WorkTree, config.FileName), Checks: []runplan.Check{},
 		Copy: []string{}, Hooks: []hooks.Status{}, DryRun: s.Bool("dry-run")}

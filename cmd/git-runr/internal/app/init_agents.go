@@ -29,16 +29,6 @@ func agentsFlags() []cli.Flag {
 	}
 }
 
-// agentsFlag returns a flag that was given but requires --agents, or "".
-func (s *session) agentsFlag() string {
-	for _, name := range []string{"for", "hooks", "read-only", "remove", "yes"} {
-		if s.IsSet(name) {
-			return name
-		}
-	}
-	return ""
-}
-
 type initAgentsJSON struct {
 	Items   []register.Item `json:"items"`
 	Written bool            `json:"written"`

@@ -161,7 +161,7 @@ func (s *session) showRun(store *store.Store, run record.Run) error {
 		}
 		render.Criteria(w, doc.Criteria)
 		writeStop(w, s, store, run)
-		render.CutShort(w, cut)
+		screen.Each(w, "%s was interrupted: git runr undo\n", cut)
 		if next := overview.Next(run, workspace.Live(store, run.ID), cut); run.Stop == nil && next != "" {
 			screen.Next(w, next)
 		}

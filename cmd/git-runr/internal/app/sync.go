@@ -50,8 +50,16 @@ func syncWith(s *session, store *store.Store, conf *config.Config) error {
 			return err
 		}
 	}
-	if err := s.trustReplaced(store); err != nil {
-		return err
+	if store.Trusted = s.StringSlice("replaced"); len(store.Trusted) > 0 {
+		tips, err := store.Repo.Tips(s.ctx)
+		if err != nil {
+			return err
+		}
+		for _, writer := range store.Trusted {
+			if tips[writer] == "" {
+				return exit.Problemf(exit.NotFound, "no log of a writer %q is here", writer).WithHint("git runr doctor")
+			}
+		}
 	}
 	remotes := []string{remote}
 	if s.arg("") == "" {
@@ -93,21 +101,6 @@ func syncWith(s *session, store *store.Store, conf *config.Config) error {
 		}
 	}
 	return nil
-}
-
-// trustReplaced reads --replaced.
-func (s *session) trustReplaced(store *store.Store) error {
-	store.Trusted = s.StringSlice("replaced")
-	if len(store.Trusted) == 0 {
-		return nil
-	}
-	tips, err := store.Repo.Tips(s.ctx)
-	for _, writer := range store.Trusted {
-		if err == nil && tips[writer] == "" {
-			err = exit.Problemf(exit.NotFound, "no log of a writer %q is here", writer).WithHint("git runr doctor")
-		}
-	}
-	return err
 }
 
 type syncedJSON struct {

@@ -205,25 +205,20 @@ func (s *session) listUndo(store *store.Store, run string) error {
 		}
 		screen.When(w, len(doc.Operations) == 0, "There is nothing to undo here.\n")
 		s.writeSnapshots(w, doc.Snapshots)
-		if len(kept) > 0 {
-			writeRoom(w, doc.Room, doc.Ignored)
+		if len(kept) == 0 {
+			return
 		}
+		room := "an unknown size"
+		if doc.Room >= 0 {
+			room = prose.Bytes(doc.Room)
+		}
+		safetext.Fprintf(w,
+			"\nAll snapshots of this clone take %s of git's objects, and %s beside them for ignored files and lists.\n"+
+				"gc removes those of a run with the run, and those of landings, reverts and restores after %d days, except the "+
+				"newest %d.\n"+
+				"To see what gc would remove now: git runr gc --dry-run\n", room, prose.Bytes(doc.Ignored), loop.UndoDays,
+			loop.UndoKept)
 	})
-}
-
-// writeRoom prints the space that all snapshots of the clone use, and when they are removed.
-func writeRoom(w io.Writer, objects, ignored int64) {
-	room := "an unknown size"
-	if objects >= 0 {
-		room = prose.Bytes(objects)
-	}
-	safetext.Fprintf(w,
-		"\nAll snapshots of this clone take %s of git's objects, and %s beside them for ignored files and lists.\n", room,
-		prose.Bytes(ignored))
-	safetext.Fprintf(w,
-		"gc removes those of a run with the run, and those of landings, reverts and restores after %d days, except the "+
-			"newest %d.\n"+
-			"To see what gc would remove now: git runr gc --dry-run\n", loop.UndoDays, loop.UndoKept)
 }
 
 func (s *session) writeSnapshots(w io.Writer, list []snapshotJSON) {

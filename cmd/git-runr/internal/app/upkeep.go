@@ -178,7 +178,7 @@ func fsck(s *session, store *store.Store) error {
 	}
 	return s.printLeaving(doc, doc.Unreadable, func(w io.Writer) {
 		safetext.Fprintf(w, "%s, %d unreadable.\n", prose.Count(doc.Events, "event"), len(doc.Unreadable))
-		render.Lines(w, doc.Unreadable)
+		screen.Each(w, "  %s\n", doc.Unreadable)
 		writeNotTaken(w, doc.NotTaken)
 	})
 }

@@ -34,9 +34,8 @@ var tasks = map[string]string{
 
 const check = "sh greet.sh demo | grep -q demo"
 
-// configuration returns the demo's configuration: this program plays both agents.
-func configuration(self string) string {
-	return fmt.Sprintf(`[loop]
+// configuration is the demo's: this program plays both agents.
+const configuration = `[loop]
 implementer = "scripted-implementer"
 reviewer = "scripted-reviewer"
 
@@ -48,8 +47,7 @@ command = [%q, "demo-agent", "review"]
 
 [checks.greets]
 command = %q
-`, self, self, check)
-}
+`
 
 // scratch is the demo's repository.
 type scratch struct {
@@ -94,7 +92,7 @@ func (d *scratch) make(ctx context.Context) error {
 		return err
 	}
 	err = errors.Join(d.repo.SetConfig(ctx, "user.name", "Demo"), d.repo.SetConfig(ctx, "user.email", "demo@example.com"))
-	files := map[string]string{"README.md": "# demo\n", config.FileName: configuration(d.self)}
+	files := map[string]string{"README.md": "# demo\n", config.FileName: fmt.Sprintf(configuration, d.self, d.self, check)}
 	maps.Copy(files, tasks)
 	for name, text := range files {
 		err = errors.Join(err, os.WriteFile(filepath.Join(d.dir, name), []byte(text), 0o666))

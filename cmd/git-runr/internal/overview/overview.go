@@ -32,10 +32,11 @@ import (
 	"github.com/git-runr/git-runr/loop/workspace"
 )
 
-// runsShown and reviewsShown are the maximum numbers of runs and reviews listed.
+// Maximum numbers of runs, reviews and waiting agents listed.
 const (
 	runsShown    = 10
 	reviewsShown = 5
+	queueShown   = 5
 )
 
 // Overview is the state of a repository, with up to three commands to type next.
@@ -232,7 +233,7 @@ func (d Overview) Write(w io.Writer, style render.ListStyle) {
 	screen.When(w, d.Unsynced != "", "%s\n", share.NotHere(d.Unsynced))
 	d.Covered.write(w)
 	screen.When(w, d.Critical != "", "\n%s\n", screen.Critical.Of(d.Critical))
-	render.CutShort(w, d.Cut)
+	screen.Each(w, "%s was interrupted: git runr undo\n", d.Cut)
 	screen.When(w, len(d.Runs) > 0, "\n%s\n", screen.Strong.Of("Runs:"))
 	render.Runs(w, d.Runs, style)
 	if d.Inbox > 0 {
@@ -241,9 +242,16 @@ func (d Overview) Write(w io.Writer, style render.ListStyle) {
 	}
 	screen.Each(w, "\n%s\n", d.Stranded)
 	screen.Each(w, "\n%s\n", d.ClosedOver)
-	d.writeQueue(w)
+	if len(d.Queue) > 0 {
+		safetext.Fprintf(w, "\n%s\n", screen.Strong.Of(fmt.Sprintf("Queue (%d):", len(d.Queue))))
+		for _, t := range d.Queue[:min(len(d.Queue), queueShown)] {
+			safetext.Fprintf(w, "%s  %s: %s\n", t.Of(), t.Reviewer, turnWords(t))
+		}
+		render.More(w, "", len(d.Queue)-queueShown)
+		screen.When(w, d.idle(), "No worker has taken it yet; if none does, type: git runr work\n")
+	}
 	safetext.Fprintf(w, "\n%s\n", screen.Strong.Of("Next:"))
-	render.Lines(w, d.Next)
+	screen.Each(w, "  %s\n", d.Next)
 }
 
 // CutShort returns the operations that a killed command left unfinished in this working tree, for run or, with "",
@@ -302,21 +310,6 @@ func Critical(ctx context.Context, store *store.Store) string {
 		line += fmt.Sprintf(" (%d claimed fixed)", newest.Claimed)
 	}
 	return line + ": git runr show " + screen.Suffix(newest.ID)
-}
-
-// queueShown is the maximum number of waiting agents listed.
-const queueShown = 5
-
-func (d Overview) writeQueue(w io.Writer) {
-	if len(d.Queue) == 0 {
-		return
-	}
-	safetext.Fprintf(w, "\n%s\n", screen.Strong.Of(fmt.Sprintf("Queue (%d):", len(d.Queue))))
-	for _, t := range d.Queue[:min(len(d.Queue), queueShown)] {
-		safetext.Fprintf(w, "%s  %s: %s\n", t.Of(), t.Reviewer, turnWords(t))
-	}
-	render.More(w, "", len(d.Queue)-queueShown)
-	screen.When(w, d.idle(), "No worker has taken it yet; if none does, type: git runr work\n")
 }
 
 // turnWords describes the state of an agent in the queue.

@@ -288,11 +288,6 @@ func writeRound(w io.Writer, round record.Round, last bool) {
 	}
 }
 
-// CutShort prints the operations that a killed command left unfinished, in the form of landing.Unfinished.
-func CutShort(w io.Writer, cut []string) {
-	screen.Each(w, "%s was interrupted: git runr undo\n", cut)
-}
-
 // Intervention prints what a person did for a run, and what to type next.
 func Intervention(w io.Writer, run record.Run, iv record.Intervention) {
 	safetext.Fprintf(w, "Intervention %d in %s (%s)\n", iv.Number, run.ID, iv.Reason)
@@ -345,11 +340,6 @@ func Paths(w io.Writer, what string, paths []string) {
 		safetext.Fprintf(w, "  %s  %s\n", what, safetext.Name(path))
 	}
 	More(w, "  ", len(paths)-pathsShown)
-}
-
-// Lines prints lines, indented, such as commands to type.
-func Lines(w io.Writer, lines []string) {
-	screen.Each(w, "  %s\n", lines)
 }
 
 // More prints how many entries of a list are not shown, if any.
