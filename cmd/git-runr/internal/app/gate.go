@@ -77,18 +77,13 @@ type examined struct {
 	tags    []string       // a line for each tag with a secret in its message or header, with the command to type
 }
 
-// passes reports whether nothing holds the push up.
-func (e examined) passes() bool {
-	return len(e.held)+len(e.tags)+len(e.private)+len(e.opaque) == 0 && e.older == ""
-}
-
 // gate examines the refs of a push when the gate is on. It prints what does not pass, and returns the refusal.
 func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Push) error {
 	push, err := s.examine(store, conf, refs)
 	if err != nil {
 		return err
 	}
-	if push.passes() {
+	if len(push.held)+len(push.tags)+len(push.private)+len(push.opaque) == 0 && push.older == "" {
 		s.writeToSee(push.bar, push.toSee)
 		return nil
 	}

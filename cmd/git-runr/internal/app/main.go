@@ -66,14 +66,15 @@ func (p *program) run(ctx context.Context, typed []string) int {
 	typed = renamed(typed)
 	app := p.appOf(typed)
 	args, err := argv.Permute(app, typed)
-	asJSON := slices.Contains(argv.Flags(args, typed), "--json")
+	flags := typed
 	if err == nil {
+		flags, _ = argv.SplitPaths(args)
 		err = p.runSorted(ctx, app, args)
 	}
 	if ctx.Err() != nil && err != nil {
 		err = ctx.Err()
 	}
-	return out.Finish(err, talk{p}, asJSON)
+	return out.Finish(err, talk{p}, slices.Contains(flags, "--json"))
 }
 
 // app returns the definition of the command line for urfave/cli.

@@ -191,19 +191,7 @@ func (p *permuter) joined() (out []string) {
 	return append(out, p.positionals...)
 }
 
-// Flags returns the part of sorted, the result of Permute, before the "--" that ends flags. If Permute failed and
-// sorted is nil, it returns typed.
-func Flags(sorted, typed []string) []string {
-	if sorted == nil {
-		return typed
-	}
-	if end := slices.Index(sorted, "--"); end >= 0 {
-		return sorted[:end]
-	}
-	return sorted
-}
-
-// SplitPaths splits arguments at the user's own "--".
+// SplitPaths splits arguments at the user's own "--", or a result of Permute at the "--" that ends its flags.
 func SplitPaths(args []string) (before, after []string) {
 	if at := slices.Index(args, "--"); at >= 0 {
 		return args[:at], args[at+1:]

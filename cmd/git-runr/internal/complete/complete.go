@@ -210,27 +210,34 @@ func FlagValues(flag string) []string {
 }
 
 // In returns the values of a kind in a repository, or none if they cannot be read.
-func (w Want) In(ctx context.Context, store *store.Store, getenv func(string) string, kind string) []Word {
+func (w Want) In(ctx context.Context, records *store.Store, getenv func(string) string, kind string) []Word {
 	switch kind {
 	case "RUN":
-		return runs(ctx, store, w.Current)
+		all, _, _ := records.Runs(ctx, store.Filter{Limit: limit, Some: true})
+		return append(newest(), each.Of(all, func(r record.RunSummary) Word {
+			return Word{typedID(r.ID, w.Current), string(r.Status) + "  " + r.Entity.Title}
+		})...)
 	case "ID", "REVIEW":
-		return w.reviews(ctx, store)
+		return w.reviews(ctx, records)
 	case "FINDING":
-		return w.findings(ctx, store)
+		if len(w.Args) == 0 {
+			return nil
+		}
+		review, _ := records.Review(ctx, w.Args[0])
+		return each.Of(review.Joined(), func(f record.Joined) Word { return Word{f.ID, f.Issue} })
 	case "BRANCH":
-		return refs(ctx, store.Repo, "refs/heads/")
+		return refs(ctx, records.Repo, "refs/heads/")
 	case "COMMIT", "REV", "A..B":
-		return slices.Concat(plain("HEAD"), refs(ctx, store.Repo, "refs/heads/"), refs(ctx, store.Repo, "refs/tags/"))
+		return slices.Concat(plain("HEAD"), refs(ctx, records.Repo, "refs/heads/"), refs(ctx, records.Repo, "refs/tags/"))
 	case "REMOTE":
-		return each.Of(store.Repo.Remotes(), func(name string) Word {
-			return Word{name, store.Repo.Config["remote."+name+".url"][0]}
+		return each.Of(records.Repo.Remotes(), func(name string) Word {
+			return Word{name, records.Repo.Config["remote."+name+".url"][0]}
 		})
 	case "SNAPSHOT":
-		kept, _ := store.Repo.Snapshots(ctx)
+		kept, _ := records.Repo.Snapshots(ctx)
 		return each.Of(kept[:min(len(kept), limit)], func(s gitstore.SnapshotInfo) Word { return Word{s.Name, s.Why} })
 	case "NAME":
-		conf, err := config.Read(ctx, store.Repo, getenv)
+		conf, err := config.Read(ctx, records.Repo, getenv)
 		if err != nil {
 			return nil
 		}
@@ -245,13 +252,6 @@ func plain(values ...string) []Word {
 
 // newest is the word for the newest run or review.
 func newest() []Word { return []Word{{Value: record.Latest, Means: "the newest"}} }
-
-func runs(ctx context.Context, records *store.Store, typed string) []Word {
-	all, _, _ := records.Runs(ctx, store.Filter{Limit: limit, Some: true})
-	return append(newest(), each.Of(all, func(r record.RunSummary) Word {
-		return Word{typedID(r.ID, typed), string(r.Status) + "  " + r.Entity.Title}
-	})...)
-}
 
 // reviews returns the reviews to which the command applies.
 func (w Want) reviews(ctx context.Context, records *store.Store) []Word {
@@ -274,17 +274,6 @@ func typedID(id, typed string) string {
 		return suffix
 	}
 	return id
-}
-
-func (w Want) findings(ctx context.Context, store *store.Store) []Word {
-	if len(w.Args) == 0 {
-		return nil
-	}
-	review, err := store.Review(ctx, w.Args[0])
-	if err != nil {
-		return nil
-	}
-	return each.Of(review.Joined(), func(f record.Joined) Word { return Word{f.ID, f.Issue} })
 }
 
 func refs(ctx context.Context, repo *gitstore.Repo, prefix string) []Word {
