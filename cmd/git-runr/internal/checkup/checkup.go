@@ -331,11 +331,11 @@ func records(ctx context.Context, records *store.Store, version string) []Result
 	case err != nil:
 		seen = fail("records", err.Error(), "git runr fsck")
 	case len(bad) > 0:
-		what := fmt.Sprintf("%d of %s cannot be read: %v", len(bad), prose.Count(events+len(bad), "event"), bad[0])
+		lost := slices.IndexFunc(bad, func(err error) bool { return errors.As(err, new(*store.LostError)) })
+		what := fmt.Sprintf("%d of %s cannot be read: %v", len(bad), prose.Count(events+len(bad), "event"),
+			bad[max(lost, 0)])
 		seen = warn("records", what+"; the others count", "git runr fsck") // another clone wrote what is not an event
-		lost := func(err error) bool { return errors.As(err, new(*store.LostError)) }
-		if at := slices.IndexFunc(bad, lost); at >= 0 {
-			what = fmt.Sprintf("%d of %s cannot be read: %v", len(bad), prose.Count(events+len(bad), "event"), bad[at])
+		if lost >= 0 {
 			seen = fail("records", what, "git runr fsck", "git runr sync", "git runr fsck --rebuild")
 		}
 	}
