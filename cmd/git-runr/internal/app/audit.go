@@ -116,9 +116,6 @@ func (s *session) auditFlags() error {
 	if s.NArg() > 0 && s.String("run") != "" {
 		return exit.Problemf(exit.Usage, "use either a range or --run RUN, not both")
 	}
-	if s.Int("limit") < 0 {
-		return exit.Problemf(exit.Usage, "--limit must not be negative; 0 means all")
-	}
 	if r := s.String("require"); s.IsSet("require") && !config.IsLevel(r) {
 		return exit.Problemf(exit.Usage, "--require is checked, reviewed, approved or approved=N, not %q", r)
 	}

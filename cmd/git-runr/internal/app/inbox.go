@@ -64,10 +64,7 @@ func inboxList(s *session, store *store.Store) error {
 	if err != nil {
 		return err
 	}
-	if filter.Limit = s.Int("limit"); filter.Limit < 0 {
-		return exit.Problemf(exit.Usage, "--limit %d is negative; 0 means all", filter.Limit)
-	}
-	filter.Carried = true
+	filter.Limit, filter.Carried = s.Int("limit"), true
 	reviews, total, err := store.Reviews(s.ctx, filter)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -244,13 +245,16 @@ func common(c *cli.Command) {
 	}
 }
 
-// checkArguments refuses unknown subcommands, arguments that the command's usage does not list, and empty values of
-// flags: an unset variable of a script must not select everything.
+// checkArguments refuses unknown subcommands, arguments that the command's usage does not list, a limit below 0, and
+// empty values of flags: an unset variable of a script must not select everything.
 func checkArguments(c *cli.Command) error {
 	err := argv.Check(c.ArgsUsage, c.Args().Slice(), c.Bool("all"))
 	if empty := slices.IndexFunc(c.Flags, isEmpty); empty >= 0 {
 		name := c.Flags[empty].Names()[0]
 		err = fmt.Errorf("%s%s is empty", strings.Repeat("-", min(len(name), 2)), name)
+	}
+	if c.Int("limit") < 0 {
+		err = errors.New("--limit must not be negative; 0 means all")
 	}
 	if len(c.Commands) > 0 && c.Args().Present() {
 		err = fmt.Errorf("unknown %s command %q", c.Name, c.Args().First())

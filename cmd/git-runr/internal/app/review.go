@@ -561,9 +561,6 @@ func (s *session) reviewMissing(store *store.Store, conf *config.Config) error {
 	if err != nil {
 		return err
 	}
-	if s.Int("limit") < 0 {
-		return exit.Problemf(exit.Usage, "--limit must not be negative; 0 means all")
-	}
 	doc := scannedJSON{DryRun: s.Bool("dry-run")}
 	if !doc.DryRun {
 		if _, err := lineage.Follow(s.ctx, store); err != nil { // so that reviews of rewritten commits count
