@@ -13,6 +13,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
@@ -65,7 +66,12 @@ func inboxApply(s *session, store *store.Store) error {
 	}
 	ids := s.Args().Slice()[1:]
 	if s.Bool("all") {
-		ids = openSuggestions(review)
+		ids = nil
+		for _, c := range suggest.Of(review) {
+			if said, _ := review.Finding(c.Finding); !review.SettledFinding(said.Finding) {
+				ids = each.Once(ids, c.Finding)
+			}
+		}
 	}
 	doc := appliedJSON{ID: review.ID, Branch: s.String("onto"), Applied: []appliedOne{}, Refused: []refusedOne{}}
 	var changes []suggest.Change
@@ -142,17 +148,6 @@ func writeApplied(w io.Writer, review record.Review, doc appliedJSON) {
 		next = append([]string{line}, next...)
 	}
 	screen.Next(w, next...)
-}
-
-// openSuggestions returns the unsettled findings that suggest lines.
-func openSuggestions(review record.Review) (ids []string) {
-	for _, c := range suggest.Of(review) {
-		said, _ := review.Finding(c.Finding)
-		if !review.SettledFinding(said.Finding) && (len(ids) == 0 || ids[len(ids)-1] != c.Finding) {
-			ids = append(ids, c.Finding)
-		}
-	}
-	return ids
 }
 
 // applyProblem adds to err what to type if a suggestion could not be applied.

@@ -118,8 +118,14 @@ func review(s *session, store *store.Store, conf *config.Config) error {
 	if s.Bool("missing") {
 		return s.reviewMissing(store, conf)
 	}
-	if err := s.checkReviewFlags(); err != nil {
-		return err
+	switch {
+	case s.Bool("dry-run") || s.IsSet("limit"):
+		return exit.Problemf(exit.Usage, "--dry-run and --limit need --missing").
+			WithHint("git runr review --missing --dry-run")
+	case s.Bool("require-checks") && !s.Bool("wait"):
+		return exit.Problemf(exit.Usage, "--require-checks needs --wait")
+	case s.Bool("require-checks") && s.Bool("no-checks"):
+		return exit.Problemf(exit.Usage, "use either --require-checks or --no-checks, not both")
 	}
 	if err := s.asksFor(store); err != nil {
 		return err
@@ -134,7 +140,13 @@ func review(s *session, store *store.Store, conf *config.Config) error {
 		return err
 	})
 	if nothing := new(intake.NothingError); errors.As(err, &nothing) {
-		return s.showNothing(nothing)
+		doc := nothingJSON{record.OutcomeNothing, nothing.Why, append([]record.NextStep{}, nothing.Try...)}
+		return s.printEnding(doc, true, exit.Nothing, func(w io.Writer) {
+			safetext.Fprintf(w, "Nothing to review: %s.\n", doc.Why)
+			for _, step := range doc.Next {
+				safetext.Fprintf(w, "  %s:\n    %s\n", step.What, step.Command)
+			}
+		})
 	}
 	if err != nil {
 		return err
@@ -193,20 +205,6 @@ func (s *session) askFor(store *store.Store, conf *config.Config, request record
 	return s.print(doc, func(w io.Writer) { screen.Each(w, "%s\n", requestedLines(asked, url, hint)) })
 }
 
-// checkReviewFlags returns an error for flags of a request that exclude or need each other.
-func (s *session) checkReviewFlags() error {
-	switch {
-	case s.Bool("dry-run") || s.IsSet("limit"):
-		return exit.Problemf(exit.Usage, "--dry-run and --limit need --missing").
-			WithHint("git runr review --missing --dry-run")
-	case s.Bool("require-checks") && !s.Bool("wait"):
-		return exit.Problemf(exit.Usage, "--require-checks needs --wait")
-	case s.Bool("require-checks") && s.Bool("no-checks"):
-		return exit.Problemf(exit.Usage, "use either --require-checks or --no-checks, not both")
-	}
-	return nil
-}
-
 // askStandard asks at a terminal, once per repository, whether the standard checks of the project may run.
 func (s *session) askStandard(store *store.Store, conf *config.Config) error {
 	tty, consent := s.terminal(), conf.Consent(s.ctx)
@@ -247,17 +245,6 @@ type nothingJSON struct {
 	Outcome record.Outcome    `json:"outcome"`
 	Why     string            `json:"why"`
 	Next    []record.NextStep `json:"next_steps"` // what may have been meant
-}
-
-func (c *console) showNothing(nothing *intake.NothingError) error {
-	doc := nothingJSON{record.OutcomeNothing, nothing.Why, append([]record.NextStep{}, nothing.Try...)}
-	err := c.print(doc, func(w io.Writer) {
-		safetext.Fprintf(w, "Nothing to review: %s.\n", doc.Why)
-		for _, step := range doc.Next {
-			safetext.Fprintf(w, "  %s:\n    %s\n", step.What, step.Command)
-		}
-	})
-	return errors.Join(err, exit.With(exit.Nothing))
 }
 
 // requestedLines returns the lines that confirm a request, in the words that chat prompts know. If no page is served

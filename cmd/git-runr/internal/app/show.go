@@ -367,7 +367,11 @@ func showLog(s *session, store *store.Store) error {
 			if !wanted(e) {
 				return nil
 			}
-			return s.printEvent(store.Titled(s.ctx, e))
+			if e = store.Titled(s.ctx, e); s.json { // an object on one line
+				return stdio.WriteJSON(s.out, render.EventDocuments([]record.Event{e}, 0)[0])
+			}
+			w := s.screen()
+			return cmp.Or(render.Event(w, e, s.eventStyle()), w.Flush())
 		}, s.err)
 	case what == "" && n > 0 && !s.IsSet("since"):
 		return s.showNewest(store, n)
@@ -465,13 +469,4 @@ func (s *session) printEvents(store *store.Store, docs []render.EventDocument, b
 
 func printUnreadable(w io.Writer, bad []error) {
 	screen.Each(w, "unreadable: %s\n", bad)
-}
-
-// printEvent prints one event as it arrives: a line, or with --json an object on one line.
-func (s *session) printEvent(e record.Event) error {
-	if s.json {
-		return stdio.WriteJSON(s.out, render.EventDocuments([]record.Event{e}, 0)[0])
-	}
-	w := s.screen()
-	return cmp.Or(render.Event(w, e, s.eventStyle()), w.Flush())
 }

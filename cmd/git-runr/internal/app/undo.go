@@ -99,8 +99,17 @@ func undo(s *session, store *store.Store) error {
 		return err
 	}
 	s.project(s.ctx, store)
-	if len(undone.Finished) > 0 {
-		return s.printFinished(undone.Finished)
+	if len(undone.Finished) > 0 { // then nothing else was undone
+		doc := undoneJSON{Restored: []string{}, Conflicts: []string{}}
+		for _, done := range undone.Finished {
+			doc.Finished = append(doc.Finished, operationDocument(done.Operation))
+			doc.Conflicts = append(doc.Conflicts, done.Conflicts...)
+		}
+		return s.printLeaving(doc, doc.Conflicts, func(w io.Writer) {
+			for _, done := range undone.Finished {
+				safetext.Fprintf(w, "%s\n", landing.FinishedText(done))
+			}
+		})
 	}
 	took := operationDocument(undone.Took)
 	doc := undoneJSON{Took: &took, Restored: append([]string{}, undone.Done.Restored...),
@@ -110,20 +119,6 @@ func undo(s *session, store *store.Store) error {
 		doc.Undo = again
 	}
 	return s.printLeaving(doc, doc.Conflicts, func(w io.Writer) { writeUndone(s.ctx, store, w, undone, doc, again) })
-}
-
-// printFinished prints the result of an undo that only finished operations of killed processes.
-func (c *console) printFinished(finished []gitstore.Reverted) error {
-	doc := undoneJSON{Restored: []string{}, Conflicts: []string{}}
-	for _, done := range finished {
-		doc.Finished = append(doc.Finished, operationDocument(done.Operation))
-		doc.Conflicts = append(doc.Conflicts, done.Conflicts...)
-	}
-	return c.printLeaving(doc, doc.Conflicts, func(w io.Writer) {
-		for _, done := range finished {
-			safetext.Fprintf(w, "%s\n", landing.FinishedText(done))
-		}
-	})
 }
 
 func writeUndone(ctx context.Context, store *store.Store, w io.Writer, undone landing.Undone, doc undoneJSON,

@@ -23,7 +23,8 @@ func (c *Config) RequestFor(ctx context.Context, names []string, kind string) (r
 	var asked []people.Person
 	var agents []string
 	for name := range strings.SplitSeq(strings.Join(names, ","), ",") {
-		if name == "" || c.isAgent(name) {
+		before, _, _ := strings.Cut(name, "@") // without a model
+		if _, _, known := c.agent(before); name == "" || known || role.Reserved(before) {
 			agents = append(agents, name)
 			continue
 		}
@@ -53,13 +54,6 @@ func (c *Config) RequestOn(ctx context.Context, names []string, kind string,
 		_, err = c.Invite(ctx, &request)
 	}
 	return request, err
-}
-
-// isAgent reports whether name is an agent, with or without a model, or a built-in reviewer.
-func (c *Config) isAgent(name string) bool {
-	before, _, _ := strings.Cut(name, "@")
-	_, _, known := c.agent(before)
-	return known || role.Reserved(before)
 }
 
 // isAddress matches what can be the address of a person who is unknown here. NAME@MODEL cannot: its last part has no
