@@ -166,7 +166,8 @@ func describe(f cli.Flag) (usage, kind string) {
 // argument determines the next argument from the command's usage, such as "RUN commit|skip|stop": words in lower case
 // are values, others are names of kinds.
 func (r *reader) argument() {
-	usage, _, _ := strings.Cut(strings.NewReplacer("[", "", "]", "", "| --all", "").Replace(r.path.Inner().ArgsUsage), "-- ")
+	usage, _, _ := strings.Cut(r.path.Inner().ArgsUsage, "-- ")
+	usage = strings.NewReplacer("[", "", "]", "", "| --all", "").Replace(usage)
 	words := strings.Fields(strings.ReplaceAll(usage, "…", ""))
 	if many := strings.Contains(usage, "…"); len(words) == 0 || len(r.Args) >= len(words) && !many {
 		return
