@@ -1,12 +1,15 @@
 package gitstore
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // unsafePath reports whether a path of a tree must not be written to disk: it has an empty or
 // dotted component, or one that some file system treats as .git.
 func unsafePath(path string) bool {
 	for _, part := range strings.Split(path, "/") {
-		if part == "" || part == "." || part == ".." || isDotGit(part) {
+		if part == "" || part == "." || part == ".." || slices.ContainsFunc(strings.Split(part, `\`), isDotGit) {
 			return true
 		}
 	}
@@ -14,8 +17,8 @@ func unsafePath(path string) bool {
 }
 
 // isDotGit reports whether some file system treats a name as .git. It folds the name as HFS+ does
-// (ignorable code points, case) and as NTFS does (case, short name, what follows a colon or a
-// backslash, trailing dots and spaces).
+// (ignorable code points, case) and as NTFS does (case, short name, what follows a colon, trailing
+// dots and spaces). NTFS also separates names with a backslash, see unsafePath.
 func isDotGit(name string) bool {
 	name = strings.Map(func(r rune) rune {
 		if hfsIgnores(r) {
@@ -24,7 +27,6 @@ func isDotGit(name string) bool {
 		return r
 	}, name)
 	name, _, _ = strings.Cut(name, ":")
-	name, _, _ = strings.Cut(name, `\`)
 	name = strings.ToLower(strings.TrimRight(name, ". "))
 	return name == ".git" || name == "git~1"
 }

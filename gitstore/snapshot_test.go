@@ -370,13 +370,13 @@ func TestReadSnapshotOfOtherCommit(t *testing.T) {
 
 func TestIsDotGit(t *testing.T) {
 	for _, name := range []string{".git", ".GIT", ".Git", "git~1", "GIT~1", ".git ", ".git.", ".git . .",
-		".git::$INDEX_ALLOCATION", ".g\u200cit", "\ufeff.git", `.git\x`} {
-		if !isDotGit(name) {
+		".git::$INDEX_ALLOCATION", ".g\u200cit", "\ufeff.git", `.git\x`, `x\.git`} {
+		if !unsafePath(name) {
 			t.Errorf("%q is taken for a plain name", name)
 		}
 	}
 	for _, name := range []string{".gitignore", "git", ".gi", "git~2", ".github", "x.git", "g\u200dit"} {
-		if isDotGit(name) {
+		if unsafePath(name) {
 			t.Errorf("%q is taken for .git", name)
 		}
 	}

@@ -422,13 +422,13 @@ func (w *Worktree) inSubmodule(ctx context.Context, commit ID, paths []string) (
 	return false, nil
 }
 
-// noFileGap returns an error for the first gap that is not a nested repository.
+// noFileGap returns an error for the first gap that is neither a nested repository nor a name that git refuses.
 func noFileGap(gaps []string, err error) error {
 	if err != nil {
 		return err
 	}
 	for _, gap := range gaps {
-		if !strings.HasSuffix(gap, "/") {
+		if !strings.HasSuffix(gap, "/") && !unsafePath(gap) {
 			return fmt.Errorf("stage %q: cannot be read", gap)
 		}
 	}

@@ -108,18 +108,22 @@ func (a Attempt) Unseen() bool {
 // the run's branch.
 func (a Attempt) undone() bool { return a.Reverted != nil && len(a.Reverted.Conflicts) == 0 }
 
-// NotCarried lists files that an attempt wrote into a submodule, or names a repository of its own that it made. No
-// commit of the repository can hold them.
+// NotCarried lists files that an attempt wrote into a submodule or that git cannot record, or names a repository of its
+// own that it made. No commit of the repository can hold them.
 type NotCarried struct {
-	Submodule string   `json:"submodule"`
+	Submodule string   `json:"submodule"`       // "" for files that git cannot record: it refuses names such as .GIT
 	Files     []string `json:"files,omitempty"` // below Submodule; empty: all of a repository that is no submodule
 }
 
 func (n NotCarried) String() string {
-	if len(n.Files) == 0 {
+	where := "in submodule " + n.Submodule
+	switch {
+	case len(n.Files) == 0:
 		return fmt.Sprintf("%s is a repository of its own and no submodule: not committed", n.Submodule)
+	case n.Submodule == "":
+		where = "git cannot record these"
 	}
-	return fmt.Sprintf("in submodule %s: not committed: %s", n.Submodule, strings.Join(n.Files, ", "))
+	return where + ": not committed: " + strings.Join(n.Files, ", ")
 }
 
 // Reverted is the result of undoing an attempt, path by path.

@@ -358,21 +358,30 @@ func (t *execution) takeStock(a *record.Attempt, before gitstore.Snapshot, answe
 }
 
 // leaveRepositories moves repositories of their own that the attempt made, and that are no submodules, from its files
-// to NotCarried: a commit would name one of their commits, which nobody has.
+// to NotCarried: a commit would name one of their commits, which nobody has. It adds
+// the files that git cannot record.
 func (t *execution) leaveRepositories(a *record.Attempt, before, after gitstore.Snapshot) error {
 	since := t.run.Plan.Base
 	if t.run.Plan.InPlace { // where the user may have had some before
 		since = before.Tree
 	}
 	embedded, err := t.Store.Repo.Embedded(t.ctx, since, after.Tree)
+	var refused []string
 	for _, gap := range after.Gaps {
-		if dir, ok := strings.CutSuffix(gap, "/"); ok && !slices.Contains(before.Gaps, gap) {
+		if dir, ok := strings.CutSuffix(gap, "/"); slices.Contains(before.Gaps, gap) {
+			continue
+		} else if ok {
 			embedded = append(embedded, dir)
+		} else {
+			refused = append(refused, gap)
 		}
 	}
 	a.Files = slices.DeleteFunc(slices.Clone(a.Files), func(file string) bool { return slices.Contains(embedded, file) })
 	for _, dir := range embedded {
 		a.NotCarried = append(a.NotCarried, record.NotCarried{Submodule: dir})
+	}
+	if len(refused) > 0 {
+		a.NotCarried = append(a.NotCarried, record.NotCarried{Files: refused})
 	}
 	return err
 }
