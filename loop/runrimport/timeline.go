@@ -27,7 +27,7 @@ const (
 	maxList          = 500       // entries of one list
 )
 
-// ErrNoTimeline reports a file without a readable event.
+// ErrNoTimeline reports a file without an event that can be read and has a known type.
 var ErrNoTimeline = errors.New("no event of a timeline in it")
 
 // Timeline is the content of runr's timeline.jsonl: one run.
@@ -85,7 +85,7 @@ type fields struct {
 }
 
 // Read reads a timeline, one JSON object per line. A line that it cannot read, or that names another run, is kept as
-// text. The error is ErrNoTimeline, with the first reason, if it can read no line, or an error of in.
+// text. The error is ErrNoTimeline, with the first reason, if it knows no event, or an error of in.
 func Read(in io.Reader) (Timeline, error) {
 	text, err := io.ReadAll(io.LimitReader(in, maxTimelineBytes+1))
 	if err != nil {
@@ -105,7 +105,10 @@ func Read(in io.Reader) (Timeline, error) {
 			}
 		}
 	}
-	if t.Read == 0 {
+	if t.Read == t.Kept {
+		if t.Read > 0 {
+			firstBad = "none of its types of events is known"
+		}
 		return Timeline{}, fmt.Errorf("%w: %s", ErrNoTimeline, firstBad)
 	}
 	if bad > 0 {
