@@ -45,11 +45,26 @@ type Worktree struct {
 // Checkout returns the working tree in which the repository was opened, or ErrBare
 // if it was opened outside of one.
 func (r *Repo) Checkout() (*Worktree, error) {
-	if r.WorkTree == "" {
+	switch {
+	case r.WorkTree != "":
+	case r.GitDir != r.CommonDir:
+		return nil, insideError(gitdir.RegisteredDir(r.GitDir))
+	case !r.Bare && filepath.Base(r.GitDir) == ".git":
+		return nil, insideError(filepath.Dir(r.GitDir))
+	default:
 		return nil, fmt.Errorf("open working tree of %q: %w", r.GitDir, ErrBare)
 	}
 	return r.worktreeAt(r.WorkTree, r.GitDir), nil
 }
+
+// insideError is ErrBare in the git directory of the working tree with this path.
+type insideError string
+
+func (e insideError) Error() string {
+	return fmt.Sprintf("this is the git directory of %q; go there", string(e))
+}
+
+func (e insideError) Is(target error) bool { return target == ErrBare }
 
 // Repo returns the repository as seen from this worktree: its Head and Branch are
 // those of the worktree.

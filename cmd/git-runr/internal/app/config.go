@@ -190,8 +190,8 @@ func (p *program) checkCommand() *cli.Command {
 func noChecksFlag() cli.Flag { return &cli.BoolFlag{Name: "no-checks", Usage: "run no checks"} }
 
 func check(s *session, store *store.Store, conf *config.Config) error {
-	if store.Repo.WorkTree == "" {
-		return exit.Problemf(exit.State, "%w", gitstore.ErrBare)
+	if _, err := store.Repo.Checkout(); err != nil {
+		return err
 	}
 	run, not := conf.Checks()
 	if len(run)+len(not) == 0 {

@@ -18,7 +18,6 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/setup"
-	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/hooks"
 	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -65,8 +64,8 @@ type initJSON struct {
 }
 
 func initialise(s *session, store *store.Store) error {
-	if store.Repo.WorkTree == "" {
-		return exit.Problemf(exit.State, "%w: run init in a checkout", gitstore.ErrBare)
+	if _, err := store.Repo.Checkout(); err != nil {
+		return exit.Problemf(exit.State, "%w", err).WithHint("run init in a checkout")
 	}
 	if s.Bool("agents") {
 		return s.initAgents(store)
