@@ -39,7 +39,9 @@ everybody, edit .runr.toml.`,
 func showConfig(s *session, _ *store.Store, conf *config.Config) error {
 	of := s.Args().First()
 	if s.NArg() == 2 {
-		return conf.Set(s.ctx, of, s.Args().Get(1))
+		if err := conf.Set(s.ctx, of, s.Args().Get(1)); err != nil || !s.json {
+			return err
+		}
 	}
 	values, err := conf.Effective(s.ctx, s.getenv, of)
 	if err != nil {

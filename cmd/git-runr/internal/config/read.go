@@ -173,6 +173,7 @@ func (c *Config) Set(ctx context.Context, name, value string) error {
 	if !k.take(c, table, raw) {
 		return wrongValue(name, *k, raw)
 	}
+	c.set(strings.Replace(k.name, "NAME", table, 1), originGit, raw)
 	return c.repo.SetConfig(ctx, setting, value)
 }
 
