@@ -48,11 +48,12 @@ func Held(s *store.Store, name string) bool {
 	return err == nil && !free
 }
 
-// HoldCheckout keeps runs from working in a checkout, until free is called.
+// HoldCheckout keeps runs, landings and undo from working in a checkout, until free is called.
 func HoldCheckout(s *store.Store, tree *gitstore.Worktree) (free func(), err error) {
 	free, ok, err := s.Repo.TryLock("in-place-" + filepath.Base(tree.GitDir))
 	if err == nil && !ok {
-		err = fmt.Errorf("another run is at work in this checkout: %w", gitstore.ErrBusy)
+		err = fmt.Errorf("%w: another command of git-runr is at work in this checkout; try again when it has ended",
+			gitstore.ErrBusy)
 	}
 	return free, err
 }
