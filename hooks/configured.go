@@ -40,13 +40,13 @@ func (s *site) lookConfig(p *place) {
 	case there && !file:
 		p.State, p.Detail, p.Snippet = Dead, "git's configuration has it, but this git runs no hooks of its configuration", ""
 	case s.byConfig && !file && !p.Idle:
-		p.State, p.Detail, p.Snippet = Absent, "", ""
+		p.State, p.Detail, p.Snippet, p.Repair = Absent, "", "", ""
 	}
 }
 
 // inConfig sets the state of a hook in git's configuration.
 func (p *place) inConfig(s *site, name, text string) {
-	p.State, p.Path, p.Detail, p.Snippet, p.Manager = Installed, name, "", "", ""
+	p.State, p.Path, p.Detail, p.Snippet, p.Manager, p.Repair = Installed, name, "", "", "", ""
 	program := calledIn(p.Hook, text)
 	switch {
 	case s.switchedOff(name + ".enabled"):

@@ -36,6 +36,7 @@ type Status struct {
 	Known   bool   `json:"expected,omitempty"` // it was installed before, or the configuration asks for it
 	Fails   bool   `json:"fails,omitempty"`    // git would not run us, although it should or something prevents it
 	Idle    bool   `json:"-"`                  // no commits are made in the repository
+	Repair  string `json:"repair,omitempty"`   // the command that switches the hooks on again; "" if they are not off
 	// Without lists other worktrees that have a hooks directory of their own, because of a relative core.hooksPath, and
 	// no hook that calls us.
 	Without []string `json:"worktrees_without,omitempty"`
@@ -59,6 +60,9 @@ func look(repo *gitstore.Repo, dir gitstore.HooksDir, hook string) (place, error
 		p.Path, p.untouchable = dir.Path, true
 		p.State, p.Detail = Dead, fmt.Sprintf("hooks are switched off: core.hooksPath leads to %q, which is not a directory",
 			dir.Path)
+		if scope := dir.Scope; scope == "local" || scope == "global" || scope == "worktree" || scope == "system" {
+			p.Repair = "git config --" + scope + " --unset-all core.hooksPath"
+		}
 		return p, nil
 	}
 	var err error

@@ -69,7 +69,10 @@ func (p *program) onHooks(checks bool,
 		statuses, err := do(s, store.Repo, err == nil && conf.Hooks.PrePush != "off")
 		if errors.Is(err, hooks.ErrByHand) {
 			refused := exit.Problemf(exit.Conflict, "%w", err)
-			for _, st := range statuses {
+			for i, st := range statuses {
+				if i == 0 { // the same for all
+					refused = refused.WithHint(st.Repair)
+				}
 				if st.Snippet != "" {
 					refused = refused.WithHint("add for " + st.Hook + ":").WithHint(splitLines(st.Snippet)...)
 				}

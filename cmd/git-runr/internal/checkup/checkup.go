@@ -184,6 +184,8 @@ func gitHooks(ctx context.Context, repo *gitstore.Repo, conf *config.Config) (al
 			detail += ": " + st.Detail
 		}
 		switch {
+		case st.Repair != "":
+			return []Result{fail("hooks", detail, st.Repair)}, idle
 		case st.Fails:
 			all = append(all, fail(st.Hook, detail, "git runr hooks install", "git runr hooks status"))
 		case st.State == hooks.Absent && !st.Known:
