@@ -142,7 +142,11 @@ func (c Call) Run(ctx context.Context) ([]byte, error) {
 		return nil, context.Cause(ctx)
 	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		err = &GitError{Args: c.Args[optionCount(c.Args):], Status: exit.ExitCode(), Stderr: stderr.Kept.String()}
+		said := stderr.Kept.String()
+		if exit.ExitCode() == Killed {
+			said = strings.TrimSpace(said + "\n" + exit.Error()) // names the signal
+		}
+		err = &GitError{Args: c.Args[optionCount(c.Args):], Status: exit.ExitCode(), Stderr: said}
 	}
 	return out.Bytes(), err
 }

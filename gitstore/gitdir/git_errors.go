@@ -42,7 +42,7 @@ var (
 type GitError struct {
 	Args   []string // the subcommand and its arguments, without the fixed options before it
 	Status int      // exit status, or Killed
-	Stderr string   // its standard error, at most maxStderr bytes
+	Stderr string   // its standard error, at most maxStderr bytes, and the signal that ended it
 }
 
 // fullDisk are git's messages for a full disk: the system's own words, or only that git could not
@@ -50,13 +50,16 @@ type GitError struct {
 var fullDisk = []string{"No space left on device", "Out of diskspace", "unable to write file",
 	"failed to write new configuration file", "File too large", "Disk quota exceeded"}
 
-// Is recognises causes by git's message or status: ENOSPC for a full disk, EMFILE and ENOMEM for a lack of files or
-// memory, ErrBusy for a lock file in the way, ErrUnopened for a broken configuration, and ErrKilled for a signal.
+// Is recognises causes by git's message or status: ENOSPC for a full disk, EFBIG for the signal of the file size limit,
+// EMFILE and ENOMEM for a lack of files or memory, ErrBusy for a lock file in the way, ErrUnopened for a broken
+// configuration, and ErrKilled for a signal.
 func (e *GitError) Is(target error) bool {
 	says := func(words string) bool { return strings.Contains(e.Stderr, words) }
 	switch target {
 	case syscall.ENOSPC:
 		return slices.ContainsFunc(fullDisk, says)
+	case syscall.EFBIG:
+		return e.Status == Killed && says("size limit exceeded") // the system's word for SIGXFSZ
 	case syscall.EMFILE:
 		return says("Too many open files")
 	case syscall.ENOMEM:
@@ -96,9 +99,6 @@ const Killed = -1
 // Error returns the subcommand and the first line that git printed.
 func (e *GitError) Error() string {
 	said, _, _ := strings.Cut(strings.TrimSpace(e.Stderr), "\n")
-	if e.Status == Killed {
-		said = cmp.Or(said, "a signal ended it")
-	}
 	return fmt.Sprintf("git %s: %s", e.Args[0], cmp.Or(said, fmt.Sprintf("exit status %d", e.Status)))
 }
 
