@@ -265,24 +265,26 @@ func Problem(statuses []Status) string {
 
 // join joins the errors of several hooks. What must be done by hand is mostly the same for all, and is said once.
 func join(failed map[string]error) error {
-	var errs []error
+	var all error
 	var alike []string
 	for _, hook := range names {
 		err := failed[hook]
 		switch {
 		case err == nil:
-		case errors.Is(err, ErrByHand) && len(errs) > 0:
+		case errors.Is(err, ErrByHand) && all != nil:
 			alike = append(alike, hook)
 		case errors.Is(err, gitstore.ErrBare):
 			return err
+		case all == nil:
+			all = fmt.Errorf("%s hook: %w", hook, err)
 		default:
-			errs = append(errs, fmt.Errorf("%s hook: %w", hook, err))
+			all = fmt.Errorf("%w; %s hook: %w", all, hook, err)
 		}
 	}
 	if len(alike) > 0 {
-		errs[0] = fmt.Errorf("%w (the same for %s)", errs[0], strings.Join(alike, ", "))
+		all = fmt.Errorf("%w (the same for %s)", all, strings.Join(alike, ", "))
 	}
-	return errors.Join(errs...)
+	return all
 }
 
 func (p place) install(program string) error {

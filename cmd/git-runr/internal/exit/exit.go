@@ -258,6 +258,8 @@ func hintOf(err error) string {
 	switch {
 	case errors.As(err, &irregular) && filepath.Base(irregular.Path) == "HEAD":
 		return "move it away, write one line into a new HEAD, ref: refs/heads/BRANCH, then the same command again"
+	case errors.Is(err, fs.ErrPermission) && errors.As(err, &file) && (file.Op == "remove" || file.Op == "unlinkat"):
+		return permit(filepath.Dir(file.Path)) + ", then the same command again"
 	case errors.Is(err, fs.ErrPermission) && errors.As(err, &file):
 		return permit(file.Path) + ", then the same command again"
 	case errors.As(err, &away):

@@ -40,6 +40,8 @@ func TestReport(t *testing.T) {
 		{"operating system", noFile, 70, "git-runr: open no/such/file: no such file or directory\n"},
 		{"permission", &os.PathError{Op: "open", Path: "x", Err: os.ErrPermission}, 11,
 			"git-runr: open x: permission denied\n  change the permissions of x, then the same command again\n"},
+		{"permission to remove", &os.PathError{Op: "remove", Path: "d/x", Err: os.ErrPermission}, 11,
+			"git-runr: remove d/x: permission denied\n  change the permissions of d, then the same command again\n"},
 		{"permission at the top", &os.PathError{Op: "mkdir", Path: "/no-such/place", Err: os.ErrPermission}, 11,
 			"git-runr: mkdir /no-such/place: permission denied\n" +
 				"  choose another place than /no-such, or have it made for you, then the same command again\n"},
