@@ -259,11 +259,17 @@ func (r *removal) hooks(ctx context.Context, repo *gitstore.Repo) error {
 	ours := func(st hooks.Status) bool {
 		return st.State == hooks.Installed || st.State == hooks.Outdated || st.Known
 	}
-	known := repo.Config.Get(hooks.ProgramKey) != "" // for hooks that a person maintains
-	if err != nil || !known && !slices.ContainsFunc(statuses, ours) {
+	if err != nil {
 		return err
 	}
-	r.add("git's hooks that call git-runr", func() error { _, err := hooks.Uninstall(ctx, repo); return err })
+	what := "git's hooks that call git-runr"
+	if !slices.ContainsFunc(statuses, ours) {
+		if repo.Config.Get(hooks.ProgramKey) == "" {
+			return nil
+		}
+		what = "the program for hooks that a person maintains (" + hooks.ProgramKey + ")"
+	}
+	r.add(what, func() error { _, err := hooks.Uninstall(ctx, repo); return err })
 	return nil
 }
 
