@@ -234,6 +234,10 @@ func needed(ctx context.Context, s *store.Store, line record.RunSummary) (bool, 
 	return !run.Plan.InPlace, err // work done in the checkout is there already
 }
 
+// ErrStillListed reports that everything else was removed, but old reviews could not be hidden from lists, for example
+// because the disk is full.
+var ErrStillListed = errors.New("the reviews stay in the lists")
+
 // CollectGarbage removes what FindGarbage found.
 func CollectGarbage(ctx context.Context, s *store.Store, g Garbage) error {
 	unlock, err := s.Repo.Lock(ctx, "gc")
@@ -281,7 +285,10 @@ func collect(ctx context.Context, s *store.Store, g Garbage) error {
 		return err
 	}
 	c.ClosedBefore = g.ClosedBefore
-	return writeCutoff(s, c)
+	if err := writeCutoff(s, c); err != nil {
+		return fmt.Errorf("%w: %w", ErrStillListed, err)
+	}
+	return nil
 }
 
 func dropRun(ctx context.Context, s *store.Store, g RunGarbage) error {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -21,6 +22,7 @@ import (
 	"github.com/git-runr/git-runr/loop"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/queue"
+	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/share"
 	"github.com/git-runr/git-runr/loop/store"
@@ -52,8 +54,13 @@ func gc(s *session, store *store.Store, conf *config.Config) (err error) {
 		return err
 	}
 	if !doc.DryRun {
-		if err := loop.CollectGarbage(s.ctx, store, doc.Garbage); err != nil {
+		err := loop.CollectGarbage(s.ctx, store, doc.Garbage)
+		if err != nil && !errors.Is(err, loop.ErrStillListed) {
 			return err
+		}
+		if err != nil && len(doc.Reviews) > 0 {
+			s.say("%v", err)
+			doc.Reviews = []record.ReviewSummary{}
 		}
 	}
 	return s.print(doc, func(w io.Writer) { writeGarbage(w, doc, now) })
