@@ -351,13 +351,16 @@ func (e refusedError) Error() string {
 	return words
 }
 
-// answer and told are called when the conversation is over.
-func (c *conversation) answer() Answer { return c.told().answer() }
+// answer is called when the conversation is over.
+func (c *conversation) answer() Answer {
+	told := c.told()
+	told.text = string(c.said)
+	return told.answer()
+}
 
 func (c *conversation) told() *outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.heard.text = string(c.said)
 	return &c.heard
 }
 

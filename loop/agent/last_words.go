@@ -49,7 +49,9 @@ func lastWords(res Result, c Command, prompt string) string {
 			}
 		}
 	}
-	for _, stream := range [][]byte{res.Stderr, out} {
+	errs := ending(res.Stderr)
+	out = ending(out)
+	for _, stream := range [][]byte{errs, out} {
 		if all := usageWords().FindAllStringSubmatch(plain(string(stream)), -1); len(all) > 0 {
 			return excerpt(all[len(all)-1][1])
 		}
@@ -57,7 +59,20 @@ func lastWords(res Result, c Command, prompt string) string {
 			return "unknown option: it printed its help"
 		}
 	}
-	return cmp.Or(lastLines(res.Stderr, prompt), lastLines(out, prompt))
+	return cmp.Or(lastLines(errs, prompt), lastLines(out, prompt))
+}
+
+// ending returns the end of a long stream, from a line's beginning if it has one there.
+func ending(stream []byte) []byte {
+	const most = 64 << 10
+	if len(stream) <= most {
+		return stream
+	}
+	stream = stream[len(stream)-most:]
+	if _, rest, found := bytes.Cut(stream, []byte{'\n'}); found && len(rest) > 0 {
+		return rest
+	}
+	return stream
 }
 
 // lastLines returns the end of a stream as one line, without lines of the prompt, and
