@@ -263,7 +263,7 @@ func coverText(c lineage.Covered) string {
 	text := coverState(c)
 	switch {
 	case c.NotShownBy != "":
-		text += ": review " + c.NotShownBy + " passed a range that does not show all of it"
+		text += ": " + c.NotShownBy + " passed a range that does not show all of it"
 	case c.PartOf != "" && c.State == lineage.CoverUnreviewed:
 		return "not reviewed alone: review " + c.PartOf + " passed a range that goes on after it"
 	}
@@ -447,7 +447,11 @@ func (a Audit) Text() string {
 // CoverLine formats counts of commits for people. The levels, stale and without a review are printed even when they are
 // zero. Carried is not: commits with a carried approval or refusal are counted as approved or refused.
 func CoverLine(n lineage.CoverCounts) string {
-	line := fmt.Sprintf("%d checked, %d reviewed, %d approved", n.Checked, n.Reviewed, n.Approved)
+	reviewed := fmt.Sprintf("%d reviewed", n.Reviewed)
+	if n.ByAuthor > 0 {
+		reviewed += fmt.Sprintf(" (%d by the author alone)", n.ByAuthor)
+	}
+	line := fmt.Sprintf("%d checked, %s, %d approved", n.Checked, reviewed, n.Approved)
 	if n.Carried > 0 {
 		line += fmt.Sprintf(", %d carried", n.Carried)
 	}

@@ -23,6 +23,10 @@ type CommitSpec struct {
 	Parent  ID     // the commit from which the work started; "" if there was none
 	Ref     string // the branch to move, "refs/heads/…"; "" moves a detached HEAD
 
+	// Joins, if not nil, reports whether the commits in base..tip, which somebody made on top of Parent and of which tip is
+	// to be the newest, are joined into one.
+	Joins func(ctx context.Context, base, tip ID) (bool, error)
+
 	// Clean is a snapshot in which all files matched the index, and Paths are the paths that have changed since. If
 	// Clean is nil, CommitAll looks for changes in the whole tree, and trusts the index.
 	Clean *Snapshot
@@ -31,9 +35,9 @@ type CommitSpec struct {
 
 // CommitAll commits what `git add -A` and `git commit` would, without hooks and without what Embedded
 // returns, and returns the branch's new commit. It builds on commits that somebody made on top of
-// Parent. But if HEAD or the branch was moved to a commit without Parent in its history, or if a
-// commit after Parent contains files that Furnish put into the worktree, it commits the whole tree on
-// Parent and keeps the other commits under refs/runr-local/stray/. In the user's own checkout it
+// Parent. But if HEAD or the branch was moved to a commit without Parent in its history, if a commit
+// after Parent contains files that Furnish put into the worktree, or if Joins says so, it commits the
+// whole tree on Parent and keeps the other commits under refs/runr-local/stray/. In the user's own checkout it
 // returns ErrConflict instead. changed is false if the branch ends at Parent. Afterwards HEAD is on
 // the branch and the index matches it. It returns ErrLostRace if the branch moved meanwhile.
 func (w *Worktree) CommitAll(ctx context.Context, spec CommitSpec) (id ID, changed bool, err error) {
@@ -64,10 +68,21 @@ func (w *Worktree) CommitAll(ctx context.Context, spec CommitSpec) (id ID, chang
 	if err != nil {
 		return "", false, err
 	}
-	id, err = w.repo.commitOn(ctx, top, Commit{
-		Tree: tree, Author: spec.Author, AuthorWhen: spec.When, CommitterWhen: spec.When, Message: spec.Message}, false)
+	c := Commit{Tree: tree, Author: spec.Author, AuthorWhen: spec.When, CommitterWhen: spec.When, Message: spec.Message}
+	id, err = w.repo.commitOn(ctx, top, c, false)
 	if err != nil {
 		return "", false, err
+	}
+	if top != spec.Parent && spec.Joins != nil {
+		joins, err := spec.Joins(ctx, spec.Parent, id)
+		if err != nil {
+			return "", false, err
+		}
+		if joins {
+			if id, err = w.repo.commitOn(ctx, spec.Parent, c, false); err != nil {
+				return "", false, err
+			}
+		}
 	}
 	if err := w.keepStray(ctx, id, at.head, at.tip); err != nil {
 		return "", false, err

@@ -14,7 +14,8 @@ const maxSeen = 1_000
 
 // Unseen returns the commits of a range that a reader of the whole change has not seen. Such a commit added a line or a
 // binary file that the whole change does not add, or changed only files without visible lines. The newest commit adds
-// nothing else, because the whole change leads to its tree. hidden reports whether nothing of a file was shown.
+// nothing else, because the whole change leads to its tree. hidden reports whether nothing of a file was shown; if it is
+// nil, every file counts as shown, also one without visible lines.
 func (s Source) Unseen(ctx context.Context, subject Subject, hidden func(path string) bool) []gitstore.ID {
 	if subject.Kind != Range || subject.Commit == "" {
 		return nil
@@ -85,12 +86,12 @@ func (s Source) deedsOf(ctx context.Context, from, to gitstore.ID, hidden func(p
 			return d, err
 		}
 		d.files++
-		if hidden(file.Path()) {
+		if hidden != nil && hidden(file.Path()) {
 			continue
 		}
 		before := len(d.added)
 		d.take(file)
-		if len(file.Hunks) > 0 || len(d.added) > before {
+		if hidden == nil || len(file.Hunks) > 0 || len(d.added) > before {
 			d.shown++
 		}
 	}

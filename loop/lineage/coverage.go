@@ -67,7 +67,7 @@ type Covered struct {
 	RedOnBase   []string `json:"red_on_base,omitempty"`     // checks that also fail without the change
 	RefusedIn   string   `json:"refused_code_in,omitempty"` // a file with the refused code without what settled it
 	InItself    string   `json:"in_itself,omitempty"`       // a secret in the commit's own message or header
-	// NotShownBy is the review that passed a range and showed no line of the commit: a later one takes back what it
+	// NotShownBy is the review or run that passed a range and showed no line of the commit: a later one takes back what it
 	// adds, or it has no lines.
 	NotShownBy string `json:"not_shown_by,omitempty"`
 	// PartOf is a review that people passed of a range that goes on after the commit. It does not count for the commit.
@@ -143,6 +143,7 @@ func (c Covered) Missing(level Level) string {
 type CoverCounts struct {
 	Checked    int `json:"checked"`
 	Reviewed   int `json:"reviewed"`
+	ByAuthor   int `json:"by_author_only,omitempty"` // of Reviewed: those that only their authors approved
 	Approved   int `json:"approved"`
 	Refused    int `json:"refused"` // whatever else is known of them; in no other count
 	Carried    int `json:"carried"`
@@ -172,6 +173,9 @@ func CountCovered(covered []Covered) CoverCounts {
 			n.Unreviewed++
 		case at != nil:
 			*at++
+			if c.ByAuthor && c.State == CoverReviewed {
+				n.ByAuthor++
+			}
 		default:
 			n.Unreviewed++
 		}
@@ -420,7 +424,7 @@ func runCovers(r record.RunSummary) []cover {
 	c := cover{
 		Covered: Covered{State: CoverReviewed, Run: r.ID, Verdict: r.Verdict, Passed: record.NothingInTheWay(r.Result),
 			Outcome: record.OutcomeFailed, reviewer: r.Reviewer},
-		span: gitstore.Span{From: r.Base, To: r.Commit}, ranged: true, at: r.UpdatedAt,
+		span: gitstore.Span{From: r.Base, To: r.Commit}, ranged: true, unseen: r.Unseen, at: r.UpdatedAt,
 	}
 	if c.Passed {
 		c.Outcome = record.OutcomePassed
@@ -440,7 +444,7 @@ func runCovers(r record.RunSummary) []cover {
 	return covers
 }
 
-// passedRanges are the reviews that passed a range of commits and do not count for a commit of it, by that commit.
+// passedRanges are the reviews and runs that passed a range of commits and do not count for a commit of it, by that commit.
 type passedRanges struct {
 	notShown map[gitstore.ID]string // no line of the commit was shown
 	partOf   map[gitstore.ID]string // the range goes on, and its newest commit is not among those asked about
@@ -476,7 +480,7 @@ func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedComm
 			case !unseen || id == c.span.To && !c.Passed:
 				by[id] = append(by[id], c)
 			case c.Passed:
-				passed.notShown[id] = c.Review
+				passed.notShown[id] = cmp.Or(c.Review, c.Run)
 			}
 		}
 	}

@@ -1,8 +1,10 @@
 package lineage
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
@@ -78,6 +80,10 @@ func NextRound(ctx context.Context, s *store.Store, review record.Review) (recor
 		request.Subject, err = sinceAsked(ctx, s, rounds, request.Subject)
 	}
 	request.Subject.Paths = last.Request.Subject.Paths
+	if now := request.Subject; err == nil && now.Commit != "" && now.Base == now.Commit {
+		err = &record.InputError{Why: fmt.Sprintf("the change of review %s is not in the history of %s any more: "+
+			"name a commit or a branch that has it", last.ID, cmp.Or(now.Branch, "HEAD"))}
+	}
 	return request, err
 }
 

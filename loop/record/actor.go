@@ -102,6 +102,7 @@ type Voice struct {
 	// LogOf is the identity that was the first to speak about the review in that log, if that is not Recorder or the
 	// actor.
 	LogOf string `json:"log_of,omitempty"`
+	Wrote bool   `json:"wrote_change,omitempty"` // the actor is an author of the reviewed change
 }
 
 // voice returns how an event of the review speaks in actor's name.
@@ -151,9 +152,12 @@ func (v Voice) Of(actor string) string {
 	return name
 }
 
-// Beside returns what is known of who recorded something in actor's name: "writer 7692df5".
+// Beside returns what is known of actor and of who recorded something in that name: "writer 7692df5".
 func (v Voice) Beside(actor string) string {
 	var said []string
+	if v.Wrote {
+		said = append(said, "who wrote the change")
+	}
 	if v.byAnother(actor) {
 		said = append(said, "recorded by "+v.Recorder)
 	}
@@ -178,6 +182,7 @@ type Looked string
 
 const (
 	LookedRules  Looked = "rules"
+	LookedAuthor Looked = "author" // a person who wrote the change
 	LookedAgent  Looked = "agent"
 	LookedPerson Looked = "person"
 )
@@ -206,7 +211,7 @@ func (l Looked) Of(v reply.Verdict) reply.Verdict {
 
 // farther returns the one of l and than that says more.
 func (l Looked) farther(than Looked) Looked {
-	ranks := []Looked{"", LookedRules, LookedAgent, LookedPerson}
+	ranks := []Looked{"", LookedRules, LookedAuthor, LookedAgent, LookedPerson}
 	return ranks[max(0, slices.Index(ranks, l), slices.Index(ranks, than))]
 }
 

@@ -77,6 +77,9 @@ func (w withheld) hide(text, key string) string {
 // Redacted replaces a redacted text.
 const Redacted = "[redacted]"
 
+// minTarget is the least length in bytes, without blanks around it, of a text by which texts are redacted.
+const minTarget = 3
+
 // minQuote is the length in bytes from which a text that contains a redacted text counts as quoting it.
 const minQuote = 12
 
@@ -239,6 +242,8 @@ func (r Review) RedactionOf(target string) (Redaction, []string, error) {
 	if f, found := r.Finding(target); target != "" && found {
 		wanted = quoting(r.thread(r.sameIDs(f.ID)))
 		what = f.ID
+	} else if target != "" && len(strings.TrimSpace(target)) < minTarget {
+		return Redaction{}, nil, &InputError{"a text to redact has at least 3 characters: a shorter one is in nearly every text"}
 	} else if target != "" {
 		what, wanted = "text", func(text string) bool { return strings.Contains(text, target) }
 	}

@@ -58,7 +58,11 @@ func (r Review) Looked() Looked {
 	farthest := Looked("")
 	for _, sub := range r.Standing() {
 		if sub.Outcome != OutcomeNothing && !sub.Report.Unreadable() {
-			farthest = farthest.farther(sub.Looked)
+			look := sub.Looked
+			if sub.Wrote {
+				look = LookedAuthor
+			}
+			farthest = farthest.farther(look)
 		}
 	}
 	return farthest

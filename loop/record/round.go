@@ -64,6 +64,7 @@ type Round struct {
 	Tree     gitstore.ID       `json:"tree"`
 	Report   reply.Report      `json:"report"`
 	Census   Census            `json:"census"`
+	Unseen   []gitstore.ID     `json:"unseen_commits,omitempty"` // of the run, as in Submission
 	Checks   []CheckResult     `json:"checks,omitempty"`
 	Failure  *Failure          `json:"failure,omitempty"`
 	Told     *Instructions     `json:"instructions,omitempty"`
@@ -129,6 +130,9 @@ func (r Round) RefusedByChecks(p runplan.Policy) bool {
 	report.Effective = reply.EffectiveVerdict(report.Verdict, report.Findings, false)
 	return r.ChecksFailed() && !p.Blocks(report, false)
 }
+
+// SawAll reports whether the reviewer answered and no file was left out.
+func (r Round) SawAll() bool { return r.said() && len(r.Census.LeftOut) == 0 }
 
 // said reports whether the round has a usable answer.
 func (r Round) said() bool {

@@ -398,17 +398,19 @@ func (r Run) Failing() []CheckResult {
 
 // RunSummary is one line of a list of runs.
 type RunSummary struct {
-	ID        string         `json:"run_id"`
-	Status    RunStatus      `json:"status"`
-	Result    string         `json:"result,omitempty"`
-	Reason    string         `json:"stop_reason,omitempty"`
-	Entity    runplan.Entity `json:"entity"`
-	Branch    string         `json:"branch"`
-	Commit    gitstore.ID    `json:"commit,omitempty"`
-	Attempts  int            `json:"attempts"`
-	Rounds    int            `json:"rounds"`
-	Verdict   reply.Verdict  `json:"verdict,omitempty"`    // effective verdict of the newest round
-	Unread    bool           `json:"unreadable,omitempty"` // nobody could read what that round answered
+	ID       string         `json:"run_id"`
+	Status   RunStatus      `json:"status"`
+	Result   string         `json:"result,omitempty"`
+	Reason   string         `json:"stop_reason,omitempty"`
+	Entity   runplan.Entity `json:"entity"`
+	Branch   string         `json:"branch"`
+	Commit   gitstore.ID    `json:"commit,omitempty"`
+	Attempts int            `json:"attempts"`
+	Rounds   int            `json:"rounds"`
+	Verdict  reply.Verdict  `json:"verdict,omitempty"`    // effective verdict of the newest round
+	Unread   bool           `json:"unreadable,omitempty"` // nobody could read what that round answered
+	// Unseen are the run's commits that the newest round's reviewer did not see, and those as which they landed.
+	Unseen    []gitstore.ID  `json:"unseen_commits,omitempty"`
 	Landed    bool           `json:"landed"`
 	LandedAs  *Landed        `json:"landed_as,omitempty"` // where it landed
 	Base      gitstore.ID    `json:"base,omitempty"`      // the commit that its work began from
@@ -423,11 +425,12 @@ type RunSummary struct {
 	UpdatedAt time.Time      `json:"updated_at"`
 }
 
-// Accepted says who accepted a run that no reviewer passed, and how many findings were open.
+// Accepted says who accepted a run that no reviewer passed, and what was open.
 type Accepted struct {
 	By     string `json:"by"`
 	Policy bool   `json:"by_policy,omitempty"` // the run's workflow did, no person
 	Open   int    `json:"findings_open"`
+	Asked  int    `json:"requests_open,omitempty"`     // requests that are not findings
 	Unread bool   `json:"review_unreadable,omitempty"` // the newest review could not be read, and no finding is open
 }
 
@@ -436,7 +439,13 @@ func (a Accepted) String() string {
 	if a.Unread {
 		return "by " + a.By + ", although its review could not be read"
 	}
-	return fmt.Sprintf("by %s, with %s", a.By, prose.Count(a.Open, "open finding"))
+	open := prose.Count(a.Open, "open finding")
+	if asked := prose.Count(a.Asked, "open request"); a.Asked > 0 && a.Open == 0 {
+		open = asked
+	} else if a.Asked > 0 {
+		open += " and " + asked
+	}
+	return fmt.Sprintf("by %s, with %s", a.By, open)
 }
 
 // Summary returns the run as one line of a list.
@@ -448,10 +457,11 @@ func (r Run) Summary() RunSummary {
 		UpdatedAt: r.UpdatedAt,
 	}
 	if r.Result == ResultWithIssues {
-		findings, _ := r.Open()
+		findings, requests := r.Open()
 		last := r.LastRound()
 		unread := last != nil && last.Failure == nil && last.Report.Unreadable() && len(findings) == 0
-		s.Accepted = &Accepted{cmp.Or(r.AnsweredBy, "a person"), r.ByPolicy, len(findings), unread}
+		s.Accepted = &Accepted{cmp.Or(r.AnsweredBy, "a person"), r.ByPolicy, len(findings),
+			len(reply.RequestsBeside(requests, findings)), unread}
 	}
 	if r.Landed != nil {
 		landed := *r.Landed
@@ -463,6 +473,22 @@ func (r Run) Summary() RunSummary {
 	}
 	if round := r.LastRound(); round != nil {
 		s.Verdict, s.Reviewer, s.Unread = round.Report.Effective, round.Reviewer, round.Report.Unreadable()
+		s.Unseen = r.unseenAfter(*round)
 	}
 	return s
+}
+
+// unseenAfter returns the commits that the reviewer of the newest round did not see, where they are now. A squashed
+// landing shows everything.
+func (r Run) unseenAfter(newest Round) []gitstore.ID {
+	unseen := slices.Clone(newest.Unseen)
+	if r.Landed == nil || r.Landed.Squash {
+		return unseen
+	}
+	for _, c := range r.Landed.Carried {
+		if slices.Contains(newest.Unseen, c.From) {
+			unseen = append(unseen, c.To)
+		}
+	}
+	return unseen
 }

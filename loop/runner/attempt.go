@@ -482,6 +482,7 @@ func (t *execution) commitOn(
 		if err := t.sayPlaced(from); err != nil {
 			return "", "", err
 		}
+		spec.Joins = t.joins
 		if at, _, err = t.tree.CommitAll(t.ctx, spec); err != nil {
 			return "", "", err
 		}

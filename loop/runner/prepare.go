@@ -1,11 +1,13 @@
 package runner
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/change"
 	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
@@ -109,4 +111,15 @@ func (t *execution) sayPlaced(from gitstore.ID) error {
 		t.Progress.Say("the agent committed files that [worktree] put there: its commits are joined into one without them")
 	}
 	return err
+}
+
+// joins reports whether the agent's own commits are joined into one, because one of them adds what the attempt's whole
+// change does not show: nobody would review it, and landing the run would bring it into the history.
+func (t *execution) joins(ctx context.Context, base, tip gitstore.ID) (bool, error) {
+	whole := change.Subject{Kind: change.Range, Base: base, Commit: tip, Tree: tip}
+	hides := len(t.Store.Unseen(ctx, whole, nil)) > 0
+	if hides {
+		t.Progress.Say("the agent's commits add what the whole change does not show: they are joined into one")
+	}
+	return hides, nil
 }

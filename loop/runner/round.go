@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/loop/change"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/reviewing"
@@ -38,11 +40,36 @@ func (t *execution) recordRound(round record.RoundPayload, raw string) error {
 	default:
 		round.Report.Effective = reply.EffectiveVerdict(round.Report.Verdict, round.Report.Findings, round.ChecksFailed())
 		reviewing.BoundVerdict(&round.Report, round.Census)
+		round.Unseen = t.unseen(round.Round)
 		title = fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Said(), round.By(round.Reviewer),
 			round.Report.Gist())
 	}
 	return t.record(record.EventRoundCompleted.New(round.Reviewer, title, round).Attach("review.md", raw))
 }
+
+// unseen returns the run's commits that the reviewer of a round has seen neither in the whole change nor in an earlier
+// round.
+func (t *execution) unseen(round record.Round) []gitstore.ID {
+	base := t.run.Plan.Base
+	whole := change.Subject{Kind: change.Range, Base: base, Commit: round.Commit, Tree: round.Tree}
+	unseen := t.Store.Unseen(t.ctx, whole, round.Census.Hides)
+	for _, earlier := range t.run.Rounds {
+		if len(unseen) == 0 || !earlier.SawAll() || earlier.Reviewer != round.Reviewer {
+			continue
+		}
+		row, err := t.Store.Repo.Between(t.ctx, base, earlier.Commit, maxSeenBefore)
+		if err != nil {
+			continue // an agent's commits that were joined, and are gone
+		}
+		unseen = slices.DeleteFunc(unseen, func(id gitstore.ID) bool {
+			return slices.Contains(row, id) && !slices.Contains(earlier.Unseen, id)
+		})
+	}
+	return unseen
+}
+
+// maxSeenBefore is the maximum number of commits of an earlier round that count as seen.
+const maxSeenBefore = 1000
 
 // verification returns the newest implementer's account of its own verification.
 func (t *execution) verification() string {

@@ -87,7 +87,7 @@ func verify(s *session, store *store.Store, conf *config.Config) error {
 			safetext.Fprintf(w, "%-5s  %s  %s  %s\n", cmp.Or(string(f.Kind), "open"), screen.Suffix(f.Review),
 				cmp.Or(f.Now, f.Place, f.Finding), f.Reason)
 		}
-		safetext.Fprintf(w, "%s checked again, %d still open.\n", prose.Count(len(doc.Findings), "finding"), doc.Open)
+		safetext.Fprintf(w, "%s checked again, %d of them still open.\n", prose.Count(len(doc.Findings), "finding"), doc.Open)
 		screen.When(w, doc.Usage.String() != "", "The calls took %s\n", doc.Usage.String())
 	})
 	if err == nil && failed != "" {

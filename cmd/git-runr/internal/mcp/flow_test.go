@@ -212,7 +212,7 @@ func TestUnsettledOfEarlierRounds(t *testing.T) {
 	again := c.document("review", args{"again": first})["review_id"].(string)
 	text, doc := c.call("review_get", args{"id": again}), c.document("review_get", args{"id": again})
 	wants(t, text, "why one?", "from round 1, by Bob <bob@example.com>; answered; who reported it has not agreed",
-		"answered: refuted, nah; by Ada (writer ", "1 finding settled in earlier rounds")
+		"answered: refuted, nah; by Ada (writer ", "1 finding closed in earlier rounds")
 	if findings := doc["findings"].([]any); len(findings) != 1 || doc["settled_before"] != float64(1) {
 		t.Errorf("%v", doc)
 	}

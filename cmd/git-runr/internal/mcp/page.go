@@ -175,7 +175,7 @@ func (c call) carried(ctx context.Context, r record.Review, doc *gotten, facts *
 		entries = append(entries, fromRound(m, "answered, but not settled", false))
 	}
 	if doc.Settled = earlier.Settled; doc.Settled > 0 {
-		*facts += fmt.Sprintf("%s settled in earlier rounds\n", prose.Count(doc.Settled, "finding"))
+		*facts += fmt.Sprintf("%s closed in earlier rounds\n", prose.Count(doc.Settled, "finding"))
 	}
 	return entries, nil
 }

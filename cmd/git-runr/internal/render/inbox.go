@@ -142,6 +142,9 @@ func backTo(r record.ReviewSummary, me string) string {
 // besideTitle returns remarks in brackets: whom a review waits for, who holds it and the like; "" for none.
 func (l ListStyle) besideTitle(r record.ReviewSummary) string {
 	var parts []string
+	if r.Looked == record.LookedAuthor {
+		parts = append(parts, "by its author")
+	}
 	switch {
 	case !record.WaitingStatus(string(r.Status)):
 		if said := VerdictName(r); said != "none" {

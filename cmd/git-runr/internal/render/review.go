@@ -208,7 +208,7 @@ func writeCarried(w io.Writer, doc ReviewDocument) {
 		safetext.Fprintf(w, "  %s: %s\n", c.head(), prose.OneLine(c.Issue))
 		safetext.Fprintf(w, "    %s\n", prose.OneLine(AnswerLine(*c.Answer)))
 	}
-	screen.When(w, doc.Settled > 0, "\n%s settled in earlier rounds.\n", prose.Count(doc.Settled, "finding"))
+	screen.When(w, doc.Settled > 0, "\n%s closed in earlier rounds.\n", prose.Count(doc.Settled, "finding"))
 }
 
 // head returns the id, the place, the reporter and the round.
@@ -228,9 +228,6 @@ func Review(w io.Writer, doc ReviewDocument) {
 			continue
 		}
 		by := sub.Of(sub.Reviewer)
-		if doc.Wrote(sub.Reviewer) {
-			by += ", who wrote it"
-		}
 		if slices.Contains(doc.Unsigned, sub.Event) {
 			by += " (not signed by this address)"
 		}
