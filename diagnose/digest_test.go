@@ -48,7 +48,7 @@ npm test -- --coverage  # was: 65%, need 80%
 
 ` + "```sh" + `
 git runr intervene 20260107120000-abcdef --reason review_loop \
-  --note "Addressed: Fix type errors, Add test coverage for new function" \
+  --note "Fixed type errors and added test coverage for new function" \
   --cmd "npm run typecheck" --cmd "npm test -- --coverage"
 ` + "```" + `
 

@@ -27,7 +27,7 @@ func TestFooterKeepsTheFacts(t *testing.T) {
 			"  test: TestRate: panic: division by zero (tax.go:3)\n  test: TestOther failed\n" +
 			"    git show abc123422222:checks/test.log\n\n" +
 			"Ended by loop.max_retries = 2 (default)\n\nCommands to satisfy:\n  cd \"/r/my tree\"\n  npm run typecheck ",
-		"--reason verification_failed \\\n    --note \"Ran typecheck, test manually\" \\\n",
+		"--reason verification_failed \\\n    --note \"Ran typecheck and test\" \\\n",
 	} {
 		if !strings.Contains(got, part) {
 			t.Errorf("no %q in:\n%s", part, got)

@@ -27,7 +27,7 @@ Commands to satisfy:
 
 Suggested intervention:
   git runr intervene 20260107120000-abcdef --reason review_loop \
-    --note "Addressed: Fix type errors, Add test coverage for new function" \
+    --note "Fixed type errors and added test coverage for new function" \
     --cmd "npm run typecheck" --cmd "npm test -- --coverage"
 
 Next steps:

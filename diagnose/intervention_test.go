@@ -13,17 +13,25 @@ func TestSuggestedNote(t *testing.T) {
 		want     string
 	}{
 		{[]string{"Fix type errors", "Add test coverage for new function"},
-			"Addressed: Fix type errors, Add test coverage for new function"},
-		{[]string{"Fix type errors and remove the lint warnings."},
-			"Addressed: Fix type errors and remove the lint warnings"},
-		{[]string{"Rename the helper", "Fix type errors"}, "Addressed: Fix type errors"},
-		{[]string{"src/a.ts:12: Fix the `lint` errors"}, "Addressed: Fix the lint errors"},
-		{[]string{"Rename the helper", "Simplify the loop", "Drop the flag"},
-			"Addressed: Rename the helper, Simplify the loop"},
-		{[]string{"Lint fails in 2 files"}, "Addressed: Lint fails in 2 files"},
-		{[]string{"Provide evidence that it works"}, "Addressed: Provide evidence that it works"},
-		{[]string{"Fix type errors; then rest"}, ""},
+			"Fixed type errors and added test coverage for new function"},
+		{[]string{"Fix type errors and remove the lint warnings."}, "Fixed type errors and removed the lint warnings"},
+		{[]string{"Rename the helper", "Fix type errors"}, "Fixed type errors"},
+		{[]string{"please run the tests"}, "Ran the tests"},
+		{[]string{"src/a.ts:12: Fix the `lint` errors"}, "Fixed the lint errors"},
+		{[]string{"Include npm run typecheck output in evidence"}, "Ran typecheck manually"},
+		{[]string{"Rename the helper", "Simplify the loop", "Drop the flag"}, "Renamed the helper and simplified the loop"},
+		{[]string{"Missing semicolon at the end"}, "Added semicolon at the end"},
+		{[]string{"Fix type errors; then rest"}, "Fixed type errors"},
+		{[]string{"Ensure that the lint check passes"}, "Ensured that the lint check passes"},
+		{[]string{"Fix the test that fails on Windows"}, "Fixed the test that fails on Windows"},
+		{[]string{"Update what it returns"}, "Updated what it returns"},
+		{[]string{"Lint fails in 2 files"}, ""},
+		{[]string{"Test coverage is 65%"}, ""},
 		{[]string{"Test suite doesn't pass"}, ""},
+		{[]string{"Build breaks on Windows"}, ""},
+		{[]string{"Format differs in a.go"}, ""},
+		{[]string{"Fix type errors", "The test is wrong"}, ""},
+		{[]string{"Fix"}, ""},
 		{[]string{"Fix the $(reboot) error"}, ""},
 		{[]string{"Fix the \x1b[2J error"}, ""},
 		{[]string{"Fix " + strings.Repeat("very ", 20) + "long names"}, ""},
@@ -36,19 +44,19 @@ func TestSuggestedNote(t *testing.T) {
 	}
 }
 
-// If a request asks for evidence, the suggested note says which checks the line runs.
+// If no request is known to be met, the suggested note says which checks the line runs.
 func TestSuggestedNoteOfChecks(t *testing.T) {
 	for _, test := range []struct {
 		checks []string
 		want   string
 	}{
-		{[]string{"lint"}, "Ran lint manually"},
-		{[]string{"lint", "test:sub/dir"}, "Ran lint, test:sub/dir manually"},
-		{[]string{"lint", "test", "build"}, "Ran lint, test, build manually"},
-		{[]string{"a`reboot`"}, "Ran the checks manually"},
-		{[]string{strings.Repeat("long", 20)}, "Ran the checks manually"},
+		{[]string{"lint"}, "Ran lint"},
+		{[]string{"lint", "test:sub/dir"}, "Ran lint and test:sub/dir"},
+		{[]string{"lint", "test", "build"}, "Ran lint, test and build"},
+		{[]string{"a`reboot`"}, "Ran the checks"},
+		{[]string{strings.Repeat("long", 20)}, "Ran the checks"},
 	} {
-		d := Diagnosis{LastReviewRequests: []string{"Include the lint output in evidence"}}
+		d := Diagnosis{LastReviewRequests: []string{"Lint fails in 2 files"}}
 		for _, c := range test.checks {
 			d.SuggestedCommands = append(d.SuggestedCommands, Suggestion{Check: c, Command: "make"})
 		}
@@ -61,7 +69,7 @@ func TestSuggestedNoteOfChecks(t *testing.T) {
 func TestInterventionIsOneLineInJSON(t *testing.T) {
 	d := diagnosisOf(stoppedRun())
 	want := "git runr intervene " + runID +
-		` --reason review_loop --note "Addressed: Fix type errors, Add test coverage for new function"` +
+		` --reason review_loop --note "Fixed type errors and added test coverage for new function"` +
 		` --cmd "npm run typecheck" --cmd "npm test -- --coverage"`
 	if d.Intervention != want {
 		t.Errorf("got %s", d.Intervention)
@@ -79,6 +87,15 @@ func TestNoInterventionWhereTheReasonHasNone(t *testing.T) {
 		if (d.Intervention != "") != (r.Intervene != "") ||
 			r.Intervene != "" && !strings.Contains(d.Intervention, " --reason "+r.Intervene+" ") {
 			t.Errorf("%s: %q", r.Code, d.Intervention)
+		}
+	}
+}
+
+func TestPastOf(t *testing.T) {
+	for verb, want := range map[string]string{"Fix": "fixed", "remove": "removed", "Verify": "verified", "write": "wrote",
+		"wrap": "wrapped", "the": "", "": ""} {
+		if got, ok := pastOf(verb); got != want || ok != (want != "") {
+			t.Errorf("%q: %q, %v", verb, got, ok)
 		}
 	}
 }
