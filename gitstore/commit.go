@@ -23,8 +23,8 @@ type CommitSpec struct {
 	Parent  ID     // the commit from which the work started; "" if there was none
 	Ref     string // the branch to move, "refs/heads/…"; "" moves a detached HEAD
 
-	// Joins, if not nil, reports whether the commits in base..tip, which somebody made on top of Parent and of which tip is
-	// to be the newest, are joined into one.
+	// Joins, if not nil, reports whether the commits in base..tip, which somebody made on top of Parent and of which
+	// tip is to be the newest, are joined into one. It is not called if they change nothing together.
 	Joins func(ctx context.Context, base, tip ID) (bool, error)
 
 	// Clean is a snapshot in which all files matched the index, and Paths are the paths that have changed since. If
@@ -74,14 +74,16 @@ func (w *Worktree) CommitAll(ctx context.Context, spec CommitSpec) (id ID, chang
 		return "", false, err
 	}
 	if top != spec.Parent && spec.Joins != nil {
-		joins, err := spec.Joins(ctx, spec.Parent, id)
+		joined, err := w.repo.commitOn(ctx, spec.Parent, c, false)
+		joins := false
+		if err == nil && joined != spec.Parent {
+			joins, err = spec.Joins(ctx, spec.Parent, id)
+		}
 		if err != nil {
 			return "", false, err
 		}
 		if joins {
-			if id, err = w.repo.commitOn(ctx, spec.Parent, c, false); err != nil {
-				return "", false, err
-			}
+			id = joined
 		}
 	}
 	if err := w.keepStray(ctx, id, at.head, at.tip); err != nil {

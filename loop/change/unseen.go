@@ -14,8 +14,8 @@ const maxSeen = 1_000
 
 // Unseen returns the commits of a range that a reader of the whole change has not seen. Such a commit added a line or a
 // binary file that the whole change does not add, or changed only files without visible lines. The newest commit adds
-// nothing else, because the whole change leads to its tree. hidden reports whether nothing of a file was shown; if it is
-// nil, every file counts as shown, also one without visible lines.
+// nothing else, because the whole change leads to its tree. hidden reports whether nothing of a file was shown; if it
+// is nil, every file counts as shown, also one without visible lines.
 func (s Source) Unseen(ctx context.Context, subject Subject, hidden func(path string) bool) []gitstore.ID {
 	if subject.Kind != Range || subject.Commit == "" {
 		return nil

@@ -444,7 +444,8 @@ func runCovers(r record.RunSummary) []cover {
 	return covers
 }
 
-// passedRanges are the reviews and runs that passed a range of commits and do not count for a commit of it, by that commit.
+// passedRanges are the reviews and runs that passed a range of commits and do not count for a commit of it, by that
+// commit.
 type passedRanges struct {
 	notShown map[gitstore.ID]string // no line of the commit was shown
 	partOf   map[gitstore.ID]string // the range goes on, and its newest commit is not among those asked about

@@ -102,7 +102,6 @@ type Voice struct {
 	// LogOf is the identity that was the first to speak about the review in that log, if that is not Recorder or the
 	// actor.
 	LogOf string `json:"log_of,omitempty"`
-	Wrote bool   `json:"wrote_change,omitempty"` // the actor is an author of the reviewed change
 }
 
 // voice returns how an event of the review speaks in actor's name.
@@ -141,23 +140,23 @@ func (v Voice) inOtherLog(earlier Voice) string {
 
 // Of returns actor, a person without the session, and what is known of who recorded it:
 // "Bob <bob@x> (writer 7692df5)". Only the last part in parentheses comes from the log.
-func (v Voice) Of(actor string) string {
+func (v Voice) Of(actor string) string { return known(actor, v.Beside(actor)) }
+
+// known returns actor without the session, and in parentheses what is known beside the name.
+func known(actor, beside string) string {
 	name := Plain(actor)
 	if end := strings.LastIndexByte(name, '>'); end >= 0 {
 		name = name[:end+1]
 	}
-	if said := v.Beside(actor); said != "" {
-		return fmt.Sprintf("%s (%s)", name, said)
+	if beside != "" {
+		return fmt.Sprintf("%s (%s)", name, beside)
 	}
 	return name
 }
 
-// Beside returns what is known of actor and of who recorded something in that name: "writer 7692df5".
+// Beside returns what is known of who recorded something in actor's name: "writer 7692df5".
 func (v Voice) Beside(actor string) string {
 	var said []string
-	if v.Wrote {
-		said = append(said, "who wrote the change")
-	}
 	if v.byAnother(actor) {
 		said = append(said, "recorded by "+v.Recorder)
 	}

@@ -243,7 +243,8 @@ func (r Review) RedactionOf(target string) (Redaction, []string, error) {
 		wanted = quoting(r.thread(r.sameIDs(f.ID)))
 		what = f.ID
 	} else if target != "" && len(strings.TrimSpace(target)) < minTarget {
-		return Redaction{}, nil, &InputError{"a text to redact has at least 3 characters: a shorter one is in nearly every text"}
+		return Redaction{}, nil, &InputError{"a text to redact has at least 3 characters: " +
+			"a shorter one is in nearly every text"}
 	} else if target != "" {
 		what, wanted = "text", func(text string) bool { return strings.Contains(text, target) }
 	}

@@ -423,7 +423,9 @@ func (r *Review) submit(e Event, submission Submission) {
 	submission.At, submission.Event = e.Timestamp, e.ID
 	if submission.Voice = (Voice{}); submission.Decision != "" {
 		submission.Voice = r.voice(e, submission.Reviewer)
-		submission.Wrote = r.Wrote(submission.Reviewer)
+		if submission.Looked == LookedPerson && r.Wrote(submission.Reviewer) {
+			submission.Looked = LookedAuthor
+		}
 	}
 	if submission.Decision == Approve {
 		submission.Recorder = e.Actor

@@ -58,11 +58,7 @@ func (r Review) Looked() Looked {
 	farthest := Looked("")
 	for _, sub := range r.Standing() {
 		if sub.Outcome != OutcomeNothing && !sub.Report.Unreadable() {
-			look := sub.Looked
-			if sub.Wrote {
-				look = LookedAuthor
-			}
-			farthest = farthest.farther(look)
+			farthest = farthest.farther(sub.Looked)
 		}
 	}
 	return farthest

@@ -276,7 +276,7 @@ func (s ReviewSummary) Topic() uint64 {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %t %q %q", s.Reviewer, s.Outcome, s.Unshown, s.Kind, s.ReviewKind)
 	fmt.Fprintf(h, " %q %q %q %q %t", s.Base, s.Commit, s.Change, s.Unseen, s.Paths)
-	fmt.Fprintf(h, " %q %#v %#v %d %t %t %t %t", s.Looked, s.Approvers, s.Refusers, s.Claimed,
+	fmt.Fprintf(h, " %q %q %q %d %t %t %t %t", s.Looked, s.Approvers, s.Refusers, s.Claimed,
 		s.Open == 0, s.Unconfirmed == 0, s.Asked == "", s.CommentCount > 0)
 	for _, m := range s.Moves {
 		fmt.Fprintf(h, " %q %q %q %q %q", m.From, m.To, m.Base, m.State, m.Unseen)

@@ -24,7 +24,7 @@ func (s *Submission) afterRead(Event) { s.Looked.read(s.Reviewer, &s.Report) }
 // Submission is one reviewer's answer to a request.
 type Submission struct {
 	Reviewer string       `json:"reviewer"`
-	Looked   Looked       `json:"looked,omitempty"` // who the reviewer is; filled in when it is decoded
+	Looked   Looked       `json:"looked,omitempty"` // who the reviewer is; filled in when it is decoded and folded
 	Voice                 // only a person's
 	Report   reply.Report `json:"report"`
 	Outcome  Outcome      `json:"outcome"`
@@ -64,6 +64,18 @@ func (s Submission) takesBack(earlier Submission) bool {
 // sawWhole reports whether an agent or rules saw the change, or there is none to see.
 func (s Submission) sawWhole() bool {
 	return s.Outcome != OutcomePartial && (s.Outcome != OutcomeNothing || s.Census.Files == 0)
+}
+
+// Of is Voice.Of, which also says that the reviewer wrote the change.
+func (s Submission) Of(actor string) string { return known(actor, s.Beside(actor)) }
+
+// Beside is Voice.Beside, which also says that the reviewer wrote the change.
+func (s Submission) Beside(actor string) string {
+	said := s.Voice.Beside(actor)
+	if s.Looked == LookedAuthor {
+		said = strings.TrimSuffix("who wrote the change, "+said, ", ")
+	}
+	return said
 }
 
 // SawAll reports whether the reviewer, and nobody else in that name, gave a verdict, and no file was left out.

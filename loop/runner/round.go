@@ -52,7 +52,11 @@ func (t *execution) recordRound(round record.RoundPayload, raw string) error {
 func (t *execution) unseen(round record.Round) []gitstore.ID {
 	base := t.run.Plan.Base
 	whole := change.Subject{Kind: change.Range, Base: base, Commit: round.Commit, Tree: round.Tree}
-	unseen := t.Store.Unseen(t.ctx, whole, round.Census.Hides)
+	hides := round.Census.Hides
+	if len(round.Census.LeftOut) == 0 {
+		hides = nil
+	}
+	unseen := t.Store.Unseen(t.ctx, whole, hides)
 	for _, earlier := range t.run.Rounds {
 		if len(unseen) == 0 || !earlier.SawAll() || earlier.Reviewer != round.Reviewer {
 			continue

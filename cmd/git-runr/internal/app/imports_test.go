@@ -13,10 +13,10 @@ const inside = "cmd/git-runr/internal/"
 
 // layers lists the packages from the bottom up: a package imports only packages of lower layers.
 var layers = [][]string{
-	{"gitstore/each"},
+	{"gitstore/each", "gitstore/lazyre"},
 	{"loop/safetext", "loop/duration", "loop/internal/strictjson", "loop/internal/segment", "loop/internal/spill",
-		"loop/internal/casetest", "loop/anchor", "loop/syntax", "loop/unidiff", "gitstore/lazyre", "gitstore/safefile",
-		"gitstore/testneed", "gitstore/testtmp", "gitstore/testrepo"},
+		"loop/internal/casetest", "loop/anchor", "loop/syntax", "loop/unidiff", "gitstore/safefile", "gitstore/testneed",
+		"gitstore/testtmp", "gitstore/testrepo"},
 	// These read the output of agents and checks, without knowing git, events or runs.
 	{"loop/prose"},
 	{"loop/internal/markdown"},

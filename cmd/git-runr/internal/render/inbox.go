@@ -142,9 +142,6 @@ func backTo(r record.ReviewSummary, me string) string {
 // besideTitle returns remarks in brackets: whom a review waits for, who holds it and the like; "" for none.
 func (l ListStyle) besideTitle(r record.ReviewSummary) string {
 	var parts []string
-	if r.Looked == record.LookedAuthor {
-		parts = append(parts, "by its author")
-	}
 	switch {
 	case !record.WaitingStatus(string(r.Status)):
 		if said := VerdictName(r); said != "none" {
@@ -159,6 +156,9 @@ func (l ListStyle) besideTitle(r record.ReviewSummary) string {
 			parts = append(parts, words)
 		}
 		parts = append(parts, "for "+strings.Join(r.WaitsFor(), ", "))
+	}
+	if r.Looked == record.LookedAuthor && r.Outcome == record.OutcomePassed {
+		parts = append(parts, "by its author")
 	}
 	if r.Audience == "private" {
 		parts = append(parts, r.Audience)

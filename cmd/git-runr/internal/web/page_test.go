@@ -427,7 +427,7 @@ func TestFormsWithoutScripts(t *testing.T) {
 	page = s.page(base + "?sent=1")
 	checkHTML(t, page)
 	shows(t, page, "Handed over", "git runr show "+id, "nobody has claimed it yet", "changes requested",
-		"so <strong>so</strong>", "first <em>one</em>", `id="pending" hidden`, ">writer "+s.repo.Writer()[:7]+"<")
+		"so <strong>so</strong>", "first <em>one</em>", `id="pending" hidden`, ">who wrote the change, writer "+s.repo.Writer()[:7]+"<")
 	if n := strings.Count(page, `<article class="said">`); n != 1 {
 		t.Errorf("%d submissions", n)
 	}
