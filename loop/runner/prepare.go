@@ -114,12 +114,14 @@ func (t *execution) sayPlaced(from gitstore.ID) error {
 }
 
 // joins reports whether the agent's own commits are joined into one, because one of them adds what the attempt's whole
-// change does not show: nobody would review it, and landing the run would bring it into the history.
+// change does not show, or too much to compare: nobody would review it, and landing the run would bring it into the
+// history.
 func (t *execution) joins(ctx context.Context, base, tip gitstore.ID) (bool, error) {
 	whole := change.Subject{Kind: change.Range, Base: base, Commit: tip, Tree: tip}
 	hides := len(t.Store.Unseen(ctx, whole, nil)) > 0
 	if hides {
-		t.Progress.Say("the agent's commits add what the whole change does not show: they are joined into one")
+		t.Progress.Say("the agent's commits add what the whole change does not show, or more than is compared: " +
+			"they are joined into one")
 	}
 	return hides, nil
 }
