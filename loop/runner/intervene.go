@@ -51,27 +51,57 @@ func (r *Runner) Intervene(ctx context.Context, run record.Run,
 		return run, iv, err
 	}
 	defer release()
-	iv = record.Intervention{Number: len(run.Interventions) + 1, Reason: cmp.Or(spec.Reason, interventionReason(run)),
-		Note: spec.Note, Lines: spec.Lines, Attempts: len(run.Attempts), Files: []string{}}
+	iv, err = t.intervene(spec)
+	return t.run, iv, err
+}
+
+// intervene is Intervene for a run whose working tree is open.
+func (t *execution) intervene(spec InterventionSpec) (iv record.Intervention, err error) {
+	iv = record.Intervention{Number: len(t.run.Interventions) + 1,
+		Reason: cmp.Or(spec.Reason, interventionReason(t.run)), Note: spec.Note, Lines: spec.Lines,
+		Attempts: len(t.run.Attempts), Files: []string{}}
 	if spec.Lines != nil {
 		iv.Note = spec.Lines.Where() + ": " + spec.Note
 	}
 	if err := t.findCommits(&iv, spec.Since); err != nil {
-		return run, iv, fmt.Errorf("list commits: %w", err)
+		return iv, fmt.Errorf("list commits: %w", err)
 	}
 	if err := t.takeWork(&iv, spec); err != nil {
-		return run, iv, err
+		return iv, err
 	}
 	if iv.Commands, err = t.runCommands(iv, spec.Commands); err != nil {
-		return run, iv, err
+		return iv, err
 	}
 	if err := t.takeEvidence(&iv); err != nil {
-		return run, iv, err
+		return iv, err
 	}
 	if spec.Evidence && iv.Commit == "" && !slices.ContainsFunc(iv.Evidence, record.Evidence.Counts) {
-		return run, iv, nil
+		return iv, nil
 	}
-	return t.recordIntervention(iv)
+	return iv, t.recordIntervention(&iv)
+}
+
+// takeFound takes what the working tree of a killed run holds beyond its commits as a person's work, unless an attempt
+// follows, which commits it, or a revert, which keeps it. Nobody can tell who left it there, so all of it is named.
+func (t *execution) takeFound() error {
+	ended := []string{record.EventAttemptCompleted.Name, record.EventChecksCompleted.Name, record.EventRoundCompleted.Name}
+	goesOn := []Action{DoChecks, DoReview, DoComplete}
+	if t.run.Plan.InPlace || !slices.Contains(ended, t.run.Last) ||
+		!slices.Contains(goesOn, Next(t.run, t.run.Plan.Policy).Action) {
+		return nil
+	}
+	now, err := t.tree.NormalTree(t.ctx)
+	if err != nil {
+		return err
+	}
+	if head, err := t.Store.Repo.TreeOf(t.ctx, t.run.Head()); err != nil || now == head {
+		return err
+	}
+	iv, err := t.intervene(InterventionSpec{Note: "left in the run's working tree when it was killed", Evidence: true})
+	if iv.Commit != "" {
+		t.Progress.Say("found in the run's working tree, and taken as your work: " + strings.Join(iv.Theirs(), ", "))
+	}
+	return err
 }
 
 // findCommits lists the commits made in the user's checkout since the run began or a person last intervened.
@@ -182,13 +212,13 @@ func (t *execution) runCommands(iv record.Intervention, commands []string) ([]re
 	return results, t.ctx.Err()
 }
 
-func (t *execution) recordIntervention(iv record.Intervention) (record.Run, record.Intervention, error) {
+func (t *execution) recordIntervention(iv *record.Intervention) error {
 	author, err := t.Store.Repo.Identity(t.ctx)
 	if err != nil {
-		return t.run, iv, err
+		return err
 	}
 	iv.By = author.String()
-	done := record.InterventionPayload{Intervention: iv, On: cmp.Or(iv.Commit, t.run.Head())}
+	done := record.InterventionPayload{Intervention: *iv, On: cmp.Or(iv.Commit, t.run.Head())}
 	done.Commands = record.WithoutOutput(iv.Commands)
 	event := record.EventRunIntervened.New("cli", prose.OneLine(iv.Reason+": "+iv.Note), done)
 	for i, c := range iv.Commands {
@@ -197,8 +227,7 @@ func (t *execution) recordIntervention(iv record.Intervention) (record.Run, reco
 	for _, e := range iv.Evidence {
 		event = event.Attach("evidence/"+record.SafeName(e.File), e.Text)
 	}
-	err = t.record(event)
-	return t.run, iv, err
+	return t.record(event)
 }
 
 // TakeUp records what people did since run stopped as an intervention: changes in the run's own working tree, and check

@@ -59,6 +59,9 @@ func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, erro
 			return run, err
 		}
 		defer free()
+		if err := turn.takeFound(); err != nil {
+			return turn.interrupted(err)
+		}
 	}
 	for !turn.run.Done() {
 		step, err := turn.affords(Next(turn.run, turn.run.Plan.Policy))

@@ -355,8 +355,7 @@ func (c *scene) checkLanded(trees []string, said string) {
 		c.t.Errorf("land ended with %d:\n%s", status, said)
 	}
 	elsewhere := strings.Contains(said, "came too late") || strings.Contains(said, "is completed") ||
-		strings.Contains(said, "what was in it: git runr undo --to") ||
-		strings.Contains(said, "work in its worktree is kept: git runr undo --to") // put there before the first attempt
+		strings.Contains(said, "what was in it: git runr undo --to")
 	if len(trees) > 0 && !elsewhere {
 		c.holds("fix.txt", "by hand\n")
 	}
