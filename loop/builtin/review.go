@@ -110,7 +110,7 @@ func (in Input) reviewFile(ctx context.Context, f File) []reply.Finding {
 	if f.Symlink() || f.Deleted {
 		return found
 	}
-	found = append(found, whitespace(f, k, lines)...)
+	found = append(append(found, whitespace(f, k, lines)...), placeholderText(f, k)...)
 	if k.docs {
 		return found
 	}

@@ -139,3 +139,14 @@ func gradeSkip(m lineMatch) reply.Severity {
 	}
 	return reply.Warning
 }
+
+// placeholderText finds lorem ipsum in code and pages, comments and strings included.
+func placeholderText(f File, k kind) []reply.Finding {
+	words := "lorem" + " ipsum"
+	n, first := count(f.Added, func(l Line) bool { return strings.Contains(strings.ToLower(l.Text), words) })
+	if n == 0 || k.fixture {
+		return nil
+	}
+	return []reply.Finding{{Severity: reply.Note, File: f.Path, Line: first, Issue: "placeholder text",
+		Fix: "write the real text", Rule: "stub"}}
+}

@@ -32,6 +32,7 @@ func TestStubs(t *testing.T) {
 		{"a.kt", "  fun f(): Int = TODO(\"later\")\n", "warning stub 1"},
 		{"A.cs", "  throw new NotImplementedException();\n", "warning stub 1"},
 		{"a.swift", "  fatalError(\"not implemented\")\n", "warning stub 1"},
+		{"a.tsx", "<p>Lorem ipsum dolor</p>\n", "note stub 1"},
 		{"a_test.go", "\t// FIXME: slow\n", "note stub 1"},
 		{"src/a.test.ts", "  it.only('adds', () => {})\n", "warning focused-test 1"},
 		{"src/a.test.ts", "describe.only(\"x\", () => {})\n", "warning focused-test 1"},

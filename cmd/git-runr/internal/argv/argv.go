@@ -148,11 +148,29 @@ func TakesValue(f cli.Flag) bool {
 
 func (p *permuter) unknownFlag(typed string) *exit.Problem {
 	err := exit.Problemf(exit.Usage, "unknown flag %q", typed)
-	if near := nearest.To(flagName(typed), p.flagNames()); near != "" {
+	if apart := p.separated(typed); apart != "" {
+		err = exit.Problemf(exit.Usage, "unknown flag %q; write %q", typed, apart)
+	} else if near := nearest.To(flagName(typed), p.flagNames()); near != "" {
 		err = exit.Problemf(exit.Usage, "unknown flag %q; did you mean %q?", typed,
 			strings.Repeat("-", min(len(near), 2))+near)
 	}
 	return err.WithHint(p.helpCommand())
+}
+
+// separated returns joined short flags, such as "-qm", one by one, or "" if typed is anything else.
+func (p *permuter) separated(typed string) string {
+	if strings.HasPrefix(typed, "--") || len(typed) < 3 {
+		return ""
+	}
+	known := p.flagNames()
+	var flags []string
+	for _, letter := range typed[1:] {
+		if !slices.Contains(known, string(letter)) {
+			return ""
+		}
+		flags = append(flags, "-"+string(letter))
+	}
+	return strings.Join(flags, " ")
 }
 
 // flagNames returns the flags known so far, innermost command first.

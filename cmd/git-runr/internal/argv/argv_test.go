@@ -111,7 +111,7 @@ func TestPermuteArgsErrors(t *testing.T) {
 		{"review HEAD --jsn", `unknown flag "--jsn"; did you mean "--json"?`, "git runr review -h"},
 		{"inbox claim r1 --token=secret", `unknown flag "--token"`, "git runr inbox claim -h"},
 		{"--wait review", `unknown flag "--wait"`, "git runr -h"},
-		{"review -qm x", `unknown flag "-qm"`, "git runr review -h"},
+		{"review -qm x", `unknown flag "-qm"; write "-q -m"`, "git runr review -h"},
 		{"review HEAD -m", `flag "-m" needs a value`, "git runr review -h"},
 		{"review --=x", `unknown flag "--"`, "git runr review -h"},
 		{"review ---wait", `unknown flag "---wait"; did you mean "--wait"?`, "git runr review -h"},
