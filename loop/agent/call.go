@@ -89,14 +89,22 @@ func (s Spec) call(ctx context.Context, inv Invocation, ask Ask, opts CallOption
 // Ready returns why the agent of spec cannot be started, nil when it can: ErrNotFound if
 // its program is missing. It runs nothing.
 func (s Spec) Ready(role Role, model string, base []string) error {
+	find := func(args ...string) error {
+		if _, err := lookup(args, Environ(base, nil)); err != nil {
+			return fmt.Errorf("agent %q: %w", s.Name, err)
+		}
+		return nil
+	}
+	if name := s.preset(); len(s.Command) == 0 && slices.Contains(Presets(), name) { // reading the preset takes longer
+		if err := find(name); err != nil {
+			return err
+		}
+	}
 	inv, err := s.Invocation(Ask{Role: role, Model: model, Base: base})
 	if err != nil {
 		return err
 	}
-	if _, err = lookup(inv.Args, Environ(base, nil)); err != nil {
-		return fmt.Errorf("agent %q: %w", s.Name, err)
-	}
-	return nil
+	return find(inv.Args...)
 }
 
 func (s Spec) command(inv Invocation, ask Ask, opts CallOptions) Command {

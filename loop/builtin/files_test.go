@@ -117,3 +117,14 @@ func TestEnvFiles(t *testing.T) {
 	changed.New = false
 	wantFound(t, review(changed), "note env-file 0")
 }
+
+// isNamed takes a * only at the ends of a pattern.
+func TestPathPatterns(t *testing.T) {
+	for kind, patterns := range pathPatterns() {
+		for _, p := range patterns {
+			if strings.ContainsAny(strings.Trim(p, "*"), "*?[") || p != strings.ToLower(p) {
+				t.Errorf("%s: %q", kind, p)
+			}
+		}
+	}
+}

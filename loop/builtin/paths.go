@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
@@ -46,13 +45,30 @@ var pathPatterns = sync.OnceValue(func() map[string][]string {
 // isA reports whether p is of one of the kinds of paths in rules.toml.
 func isA(p string, kinds ...string) bool {
 	dir, base := path.Split(strings.ToLower(p))
-	dirs := each.Set(strings.SplitAfter(dir, "/"))
 	return slices.ContainsFunc(kinds, func(kind string) bool {
 		return slices.ContainsFunc(pathPatterns()[kind], func(pattern string) bool {
-			matched, _ := path.Match(pattern, base)
-			return matched || dirs[pattern]
+			if strings.HasSuffix(pattern, "/") {
+				return strings.HasPrefix(dir, pattern) || strings.Contains(dir, "/"+pattern)
+			}
+			return isNamed(base, pattern)
 		})
 	})
+}
+
+// isNamed reports whether name matches a pattern, which has a * at its beginning, at its end, at both or at neither.
+// It is called for each pattern and file, and much quicker than path.Match.
+func isNamed(name, pattern string) bool {
+	end, open := strings.CutPrefix(pattern, "*")
+	middle, goesOn := strings.CutSuffix(end, "*")
+	switch {
+	case open && goesOn:
+		return strings.Contains(name, middle)
+	case open:
+		return strings.HasSuffix(name, end)
+	case goesOn:
+		return strings.HasPrefix(name, middle)
+	}
+	return name == pattern
 }
 
 // saysGenerated reports whether the first lines, if the diff shows them, mark the file as generated.
