@@ -358,8 +358,7 @@ func (t *execution) takeStock(a *record.Attempt, before gitstore.Snapshot, answe
 }
 
 // leaveRepositories moves repositories of their own that the attempt made, and that are no submodules, from its files
-// to NotCarried: a commit would name one of their commits, which nobody has. It adds
-// the files that git cannot record.
+// to NotCarried: a commit would name one of their commits, which nobody has. It adds the files that git cannot record.
 func (t *execution) leaveRepositories(a *record.Attempt, before, after gitstore.Snapshot) error {
 	since := t.run.Plan.Base
 	if t.run.Plan.InPlace { // where the user may have had some before
