@@ -35,7 +35,7 @@ func (p *program) resumeCommand() *cli.Command {
 stop is committed as yours, then checked and reviewed; the implementer is called only if that fails. An attempt whose
 agent failed is repeated: its changes are reverted first, except in files that changed since. After a kill in your
 checkout nobody can tell whose changes are whose: resume lists the differences, and you decide (exit status 3). In the
-run's own working tree everything is kept.
+run's own working tree everything stays and goes into the run, which names it.
 
 For a run that gave up, --commit accepts the result with its open findings, --skip leaves the task undone and --stop
 leaves the run to a person; all three end with exit status 0 when that is done. --safe resumes only runs that were
