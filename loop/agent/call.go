@@ -95,7 +95,8 @@ func (s Spec) Ready(role Role, model string, base []string) error {
 		}
 		return nil
 	}
-	if name := s.preset(); len(s.Command) == 0 && slices.Contains(Presets(), name) { // reading the preset takes longer
+	plain := len(s.Command) == 0 && s.Protocol == ""
+	if name := s.preset(); plain && slices.Contains(Presets(), name) { // reading the preset takes longer
 		if err := find(name); err != nil {
 			return err
 		}
