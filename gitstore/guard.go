@@ -408,7 +408,7 @@ func (g *Guard) Refs(ctx context.Context) ([]RefChange, error) {
 	traced, changes := readTrace(g.Trace()), []RefChange{}
 	for _, ref := range each.Keys(now, g.Tips) {
 		c := RefChange{Ref: ref, Old: g.Tips[ref], New: now[ref]}
-		if c.Old == c.New || slices.Contains(g.Own, ref) || ref == on && c.Old == "" {
+		if c.Old == c.New || ref == on && c.Old == "" || g.mayMove(ctx, c) {
 			continue
 		}
 		c.ByAgent = slices.Contains(traced[ref], c.New) && c.costs() || g.past(ctx, c)
@@ -417,6 +417,19 @@ func (g *Guard) Refs(ctx context.Context) ([]RefChange, error) {
 		}
 	}
 	return changes, nil
+}
+
+// mayMove reports whether the agent may make a change of one of its branches: anything to a branch of this program, and
+// only new commits to a branch of a person.
+func (g *Guard) mayMove(ctx context.Context, c RefChange) bool {
+	if !slices.Contains(g.Own, c.Ref) {
+		return false
+	}
+	if strings.HasPrefix(c.Ref, "refs/heads/runr/") || c.Old == "" {
+		return true
+	}
+	forward, err := g.repo.IsAncestor(ctx, c.Old, c.New)
+	return err == nil && forward
 }
 
 // past reports whether a ref moved in a way in which people do not move refs while an agent works:
