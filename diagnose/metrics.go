@@ -70,7 +70,7 @@ var metricGroups = []struct {
 	{name: metricFiles, limit: 5},
 	{name: metricPeople},
 	{name: metricReviews, rows: []string{
-		"requested", "submitted", "passed", "by rules alone", "did not pass",
+		"requested", "submitted", "passed", "by rules alone", "by the author alone", "did not pass",
 		"saw nothing", "resolved", "open", "cancelled", "failed",
 	}},
 }
@@ -234,6 +234,7 @@ func (c *counter) review(r record.Review) {
 	case record.OutcomePassed:
 		c.add(metricReviews, "passed", 0)
 		c.addIf(r.Looked() == record.LookedRules, metricReviews, "by rules alone")
+		c.addIf(r.Looked() == record.LookedAuthor, metricReviews, "by the author alone")
 	case record.OutcomeFailed, record.OutcomePartial:
 		c.add(metricReviews, "did not pass", 0)
 	case record.OutcomeNothing:

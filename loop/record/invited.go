@@ -41,9 +41,8 @@ func (s ReviewSummary) WaitsFor() []string {
 // approving returns the people whose approval counts, without duplicates and without the author and co-authors of the
 // change.
 func (r Review) approving() (all []string) {
-	wrote := r.authors()
 	for _, a := range r.Approvers() {
-		if !hasPerson(wrote, a.By) && !hasPerson(wrote, a.Recorder) && !hasPerson(all, a.By) {
+		if !r.Wrote(a.By) && !r.Wrote(a.Recorder) && !hasPerson(all, a.By) {
 			all = append(all, a.By)
 		}
 	}
@@ -60,18 +59,28 @@ func (r Review) authors() []string {
 	return wrote
 }
 
-// Wrote reports whether an actor is an author or co-author of the change.
-func (r Review) Wrote(actor string) bool { return hasPerson(r.authors(), actor) }
+// Wrote reports whether an actor is an author or co-author of the change, or may be one by the full name.
+func (r Review) Wrote(actor string) bool {
+	return slices.ContainsFunc(r.authors(), func(author string) bool {
+		return SameActor(author, actor) ||
+			people.MayBeOne(gitstore.ParseIdentity(author), gitstore.ParseIdentity(actor))
+	})
+}
 
 // Approves reports whether an actor's approval stands and counts: it does not for an author of the change.
 func (r Review) Approves(actor string) bool { return hasPerson(r.approving(), actor) }
 
-// Uncounted says why the approval of an author does not count, also if the author recorded it in another name.
+// Uncounted says why a person's approval does not count, "" if it does: an author gave it, or recorded it in another
+// name.
 func (r Review) Uncounted(sub Submission) string {
-	if wrote := r.authors(); !hasPerson(wrote, sub.Reviewer) && hasPerson(wrote, sub.Recorder) {
-		return fmt.Sprintf("%s, who wrote the change, recorded it in the name of %s", sub.Recorder, Plain(sub.Reviewer))
+	why := "who wrote a change does not approve it"
+	switch {
+	case sub.Decision != Approve || r.Approves(sub.Reviewer):
+		return ""
+	case sub.authorRecorded:
+		why = fmt.Sprintf("%s, who wrote the change, recorded it in the name of %s", sub.Recorder, Plain(sub.Reviewer))
 	}
-	return "who wrote a change does not approve it"
+	return "It does not count as approved: " + why + "."
 }
 
 // have returns how many of the approving people count for the quota, at most Need. If the quota names nobody, people
@@ -153,7 +162,7 @@ func (r Review) silent(person string) bool {
 			return SameActor(cmp.Or(other.Recorder, other.Reviewer), s.Recorder) && !SameActor(other.Reviewer, person)
 		}
 		if s.byPerson() && SameActor(s.Reviewer, person) && !(s.byAnother(person) &&
-			(hasPerson(r.authors(), s.Recorder) || slices.ContainsFunc(r.Submissions[:i], spokeBefore))) {
+			(r.Wrote(s.Recorder) || slices.ContainsFunc(r.Submissions[:i], spokeBefore))) {
 			return false
 		}
 	}

@@ -423,7 +423,9 @@ func (r *Review) submit(e Event, submission Submission) {
 	submission.At, submission.Event = e.Timestamp, e.ID
 	if submission.Voice = (Voice{}); submission.Decision != "" {
 		submission.Voice = r.voice(e, submission.Reviewer)
-		if submission.Looked == LookedPerson && r.Wrote(submission.Reviewer) {
+		wrote := r.Wrote(submission.Reviewer)
+		submission.authorRecorded = submission.Decision == Approve && !wrote && r.Wrote(e.Actor)
+		if submission.Looked == LookedPerson && (wrote || submission.authorRecorded) {
 			submission.Looked = LookedAuthor
 		}
 	}

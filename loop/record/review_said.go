@@ -299,7 +299,7 @@ func (r Review) News(person string, since time.Time) (news []News, last time.Tim
 		}
 	}
 	for _, s := range r.Submissions {
-		add(News{s.At, s.Reviewer, cmp.Or(s.Decision.Words(), s.Said()), "", s.Report.Summary})
+		add(News{s.At, s.Reviewer, cmp.Or(s.Decided(), s.Said()), "", s.Report.Summary})
 		for _, f := range s.Findings() {
 			add(News{s.At, s.Reviewer, "comment", f.ID, f.Issue})
 		}

@@ -329,5 +329,8 @@ func (r Review) summaryFiles() []string {
 // Part reports whether the review covers only a part of its change, as ReviewRequest.Part does.
 func (s ReviewSummary) Part() bool { return s.Paths || s.ReviewKind != "" }
 
+// ByAuthor reports whether only people who wrote the change passed it.
+func (s ReviewSummary) ByAuthor() bool { return s.Looked == LookedAuthor && s.Outcome == OutcomePassed }
+
 // SortKey returns when the review was submitted, or requested if it was not submitted.
 func (s ReviewSummary) SortKey() time.Time { return cmp.Or(s.SubmittedAt, s.CreatedAt) }

@@ -45,6 +45,8 @@ type Submission struct {
 	spend.Spent
 	// the event that records it and keeps its attachments; filled in by the fold
 	Event gitstore.ID `json:"event,omitempty"`
+	// an author of the change recorded the approval of somebody who is none; filled in by the fold
+	authorRecorded bool
 }
 
 // Said returns the reviewer's result, followed by the checks that keep the change from passing. Rules consider
@@ -66,16 +68,28 @@ func (s Submission) sawWhole() bool {
 	return s.Outcome != OutcomePartial && (s.Outcome != OutcomeNothing || s.Census.Files == 0)
 }
 
-// Of is Voice.Of, which also says that the reviewer wrote the change.
+// Of is Voice.Of, which also says who of those it names wrote the change.
 func (s Submission) Of(actor string) string { return known(actor, s.Beside(actor)) }
 
-// Beside is Voice.Beside, which also says that the reviewer wrote the change.
+// Beside is Voice.Beside, which also says who of those it names wrote the change.
 func (s Submission) Beside(actor string) string {
-	said := s.Voice.Beside(actor)
-	if s.Looked == LookedAuthor {
-		said = strings.TrimSuffix("who wrote the change, "+said, ", ")
+	const author = "who wrote the change"
+	switch said := s.Voice.Beside(actor); {
+	case s.authorRecorded:
+		return strings.Replace(said, s.Recorder, s.Recorder+", "+author, 1)
+	case s.Looked == LookedAuthor:
+		return strings.TrimSuffix(author+", "+said, ", ")
+	default:
+		return said
 	}
-	return said
+}
+
+// Decided returns a person's verdict in words, "" for none. An author's approval, which does not count, says so.
+func (s Submission) Decided() string {
+	if s.Decision == Approve && s.Looked == LookedAuthor {
+		return "approved by its author"
+	}
+	return s.Decision.Words()
 }
 
 // SawAll reports whether the reviewer, and nobody else in that name, gave a verdict, and no file was left out.

@@ -96,8 +96,8 @@ func writeSubmitted(w io.Writer, review record.Review, person record.Person) {
 	}
 	safetext.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, sub.Decision.Words(),
 		prose.Count(len(sub.Comments), "comment"))
-	if sub.Decision == record.Approve && !review.Approves(person.Actor) {
-		safetext.Fprintf(w, "It does not count as approved: %s.\n", review.Uncounted(sub))
+	if why := review.Uncounted(sub); why != "" {
+		safetext.Fprintf(w, "%s\n", why)
 	}
 	if review.ClosedAt.IsZero() {
 		writeStanding(w, review.Summary(), sub.Decision, review.OwnersMissing())

@@ -143,6 +143,10 @@ func TestAgentIsNoPerson(t *testing.T) {
 		t.Errorf("waiting for %v", r.Waiting())
 	}
 	wants(t, c.refused("review_resolve", args{"id": id, "force": true}), "has not answered or approved (human)")
+	for _, who := range []string{"AUTHOR", "COMMITTER"} { // Grace has not written the change
+		t.Setenv("GIT_"+who+"_NAME", "Grace")
+		t.Setenv("GIT_"+who+"_EMAIL", "grace@example.com")
+	}
 	p.submit(id, record.Person{Decision: record.Approve})
 	if r = p.review(id); r.Looked() != record.LookedPerson || len(r.Waiting()) > 0 {
 		t.Errorf("looked %s, waiting for %v", r.Looked(), r.Waiting())

@@ -375,8 +375,8 @@ func (s *Server) submit(ctx context.Context, c call, in submitArgs) (outcome, er
 		return outcome{}, err
 	}
 	sub, _ := review.Newest(person.Actor)
-	text := fmt.Sprintf("Submitted to review %s: %s, %s. It is %s.", review.ID, sub.Decision.Words(),
-		prose.Count(len(sub.Comments), "comment"), review.Status)
+	text := strings.TrimSpace(fmt.Sprintf("Submitted to review %s: %s, %s. It is %s. %s", review.ID, sub.Decision.Words(),
+		prose.Count(len(sub.Comments), "comment"), review.Status, review.Uncounted(sub)))
 	if why := review.Overruled(person); why != "" {
 		text = fmt.Sprintf("Submitted to review %s: %s. %s", review.ID, person.Decision.Words(), why)
 	}

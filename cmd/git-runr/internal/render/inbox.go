@@ -157,7 +157,7 @@ func (l ListStyle) besideTitle(r record.ReviewSummary) string {
 		}
 		parts = append(parts, "for "+strings.Join(r.WaitsFor(), ", "))
 	}
-	if r.Looked == record.LookedAuthor && r.Outcome == record.OutcomePassed {
+	if r.ByAuthor() {
 		parts = append(parts, "by its author")
 	}
 	if r.Audience == "private" {

@@ -128,11 +128,7 @@ func (v *reviewed) rows(width int) []row {
 		rows = append(rows, textRows(message, width)...)
 	}
 	for _, sub := range v.review.Submissions {
-		by := sub.Reviewer
-		if sub.Looked == record.LookedAuthor {
-			by += ", who wrote the change"
-		}
-		fmt.Fprintf(&b, "%s: %s  %s\n", by, cmp.Or(sub.Decision.Words(), sub.Said()), sub.Report.Summary)
+		fmt.Fprintf(&b, "%s: %s  %s\n", sub.Reviewer, cmp.Or(sub.Decided(), sub.Said()), sub.Report.Summary)
 	}
 	for _, f := range v.review.Failures {
 		fmt.Fprintf(&b, "Not reviewed by %s: %s\n", f.Reviewer, f.Detail)

@@ -81,6 +81,9 @@ func (v reviewView) Standing() *standing {
 		return &standing{v.Submissions[0].Badge(), v.Submissions[0].Class()}
 	}
 	words := strings.ToLower(strings.ReplaceAll(string(v.Review.Verdict()), "_", " "))
+	if v.Review.Summary().ByAuthor() {
+		return &standing{words + " by its author", "quiet"}
+	}
 	return &standing{cmp.Or(words, string(v.Review.Outcome())), outcomeClass(v.Review.Outcome())}
 }
 

@@ -432,6 +432,10 @@ func TestFormsWithoutScripts(t *testing.T) {
 		t.Errorf("%d submissions", n)
 	}
 	s.form(base+"/submit", "decision", "perhaps").want(400)
+
+	s.form(base+"/submit", "decision", "approve").want(303) // by the author
+	shows(t, s.page(base), `<span class="verdict quiet">approved by its author</span>`)
+	shows(t, s.page("/review?status=all"), `<span class="verdict quiet">pass by its author</span>`)
 }
 
 func TestStateForms(t *testing.T) {

@@ -389,7 +389,7 @@ type submissionView struct {
 
 // Badge describes the reviewer's result.
 func (s submissionView) Badge() string {
-	if words := s.Decision.Words(); words != "" {
+	if words := s.Decided(); words != "" {
 		return words
 	}
 	if s.Outcome == record.OutcomeNothing {
@@ -405,9 +405,9 @@ func (s submissionView) Badge() string {
 	return badge
 }
 
-// Class returns the CSS class for the result; "quiet" if only rules looked.
+// Class returns the CSS class for the result; "quiet" if only rules, or an author who approves, looked.
 func (s submissionView) Class() string {
-	if s.Report.Effective == reply.Checked {
+	if s.Report.Effective == reply.Checked || s.Decided() != s.Decision.Words() {
 		return "quiet"
 	}
 	return outcomeClass(s.Outcome)
