@@ -348,14 +348,25 @@ func (a approvals) person(text string) people.Person {
 	return gitstore.ParseIdentity(text)
 }
 
-// of evaluates the approvals in said, which are all of commit. It returns nil if there are none.
-func (a approvals) of(said []cover, commit gitstore.LoggedCommit) *Approvals {
+// writersOf returns who had a run write the commit that said covers.
+func writersOf(said []cover) (all []string) {
+	for _, c := range said {
+		if c.Run != "" && c.author != "" {
+			all = append(all, c.author)
+		}
+	}
+	return all
+}
+
+// of evaluates the approvals in said, which are all of commit. writers had a run write it. It returns nil if there are
+// no approvals.
+func (a approvals) of(said []cover, writers []string, commit gitstore.LoggedCommit) *Approvals {
 	var all []Approval
 	for _, c := range said {
 		for _, at := range c.approvers {
 			one := a.weigh(at, commit)
-			if one.Why == "" && c.author != "" && a.isBy(c.author, at) {
-				one.Why = "wrote the commit that was reviewed"
+			if one.Why == "" && a.wroteReviewed(c, writers, at) {
+				one.Why = "wrote the commit that was reviewed, or had a run write it"
 			}
 			all = append(all, one)
 		}
@@ -508,10 +519,16 @@ func (a approvals) isBy(author string, by record.Speaker) bool {
 	})
 }
 
-// byAuthor reports whether c has approvers and all of them are authors or co-authors of commit.
-func (a approvals) byAuthor(c cover, commit gitstore.LoggedCommit) bool {
+// wroteReviewed reports whether the approver wrote the commit of the review c, or is one of writers.
+func (a approvals) wroteReviewed(c cover, writers []string, by record.Speaker) bool {
+	return c.author != "" && a.isBy(c.author, by) ||
+		slices.ContainsFunc(writers, func(writer string) bool { return a.isBy(writer, by) })
+}
+
+// byAuthor reports whether c has approvers and all of them are authors or co-authors of commit, or had a run write it.
+func (a approvals) byAuthor(c cover, writers []string, commit gitstore.LoggedCommit) bool {
 	return len(c.approvers) > 0 && !slices.ContainsFunc(c.approvers, func(by record.Speaker) bool {
-		return !a.wrote(commit, by) && (c.author == "" || !a.isBy(c.author, by))
+		return !a.wrote(commit, by) && !a.wroteReviewed(c, writers, by)
 	})
 }
 

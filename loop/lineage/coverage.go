@@ -198,7 +198,7 @@ type cover struct {
 	change    string           // named by gitstore.ChangeIDs; "" if unknown
 	follows   string           // the earlier round, whose open threads count in this one
 	approvers []record.Speaker // as in ReviewSummary
-	author    string           // of the reviewed commit, who does not approve it under another author's name; "": a range
+	author    string           // of the reviewed commit, or who had a run write it, and does not approve it; "": a range
 	refusers  []record.Speaker // as in ReviewSummary
 	settled   []gitstore.ID    // commits that fix or remove its findings
 	at        time.Time        // when the verdict was given; the zero Time: derived from git now
@@ -361,6 +361,9 @@ func reviewCovers(r record.ReviewSummary) []cover {
 	if !c.ranged {
 		c.author = r.Author
 	}
+	if r.Run != "" {
+		c.author = r.RequestedBy
+	}
 	c.Level = levelOf(r.Looked, r.Outcome)
 	c.Passed = r.Outcome == record.OutcomePassed ||
 		r.Outcome == record.OutcomeFailed && r.Open == 0 && r.Unconfirmed == 0 && r.Asked == "" && r.CommentCount > 0
@@ -425,6 +428,7 @@ func runCovers(r record.RunSummary) []cover {
 		Covered: Covered{State: CoverReviewed, Run: r.ID, Verdict: r.Verdict, Passed: record.NothingInTheWay(r.Result),
 			Outcome: record.OutcomeFailed, reviewer: r.Reviewer},
 		span: gitstore.Span{From: r.Base, To: r.Commit}, ranged: true, unseen: r.Unseen, at: r.UpdatedAt,
+		author: r.StartedBy,
 	}
 	if c.Passed {
 		c.Outcome = record.OutcomePassed
@@ -614,7 +618,7 @@ func levelIn(said []cover, commit gitstore.LoggedCommit, a approvals) (Level, *A
 			level = c.Level
 		}
 	}
-	approved := a.of(standing, commit)
+	approved := a.of(standing, writersOf(said), commit)
 	if level == LevelReviewed && approved.met() {
 		level = LevelApproved
 	}
@@ -658,7 +662,8 @@ func standing(said []cover, commit gitstore.LoggedCommit, a approvals) Covered {
 			worst.State = CoverUnreviewed
 		}
 		nobody := worst.Approvals == nil || worst.Approvals.Have == 0
-		own := slices.DeleteFunc(slices.Clone(said), func(c cover) bool { return !a.byAuthor(c, commit) })
+		writers := writersOf(said)
+		own := slices.DeleteFunc(slices.Clone(said), func(c cover) bool { return !a.byAuthor(c, writers, commit) })
 		if worst.ByAuthor = nobody && worst.Level != LevelApproved && len(own) > 0; worst.ByAuthor {
 			same := slices.IndexFunc(own, func(c cover) bool { return c.Review == worst.Review })
 			worst.authorIn = own[max(0, same)].Review

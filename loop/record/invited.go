@@ -49,8 +49,12 @@ func (r Review) approving() (all []string) {
 	return all
 }
 
+// authors returns the author and the co-authors of the change and, if a run asks about its work, who had it written.
 func (r Review) authors() []string {
 	wrote := []string{r.Request.Subject.Author}
+	if r.Request.Run != "" {
+		wrote = append(wrote, r.RequestedBy)
+	}
 	for _, m := range r.Request.Subject.Messages {
 		for _, p := range people.CoAuthors(m.Text) {
 			wrote = append(wrote, p.String())

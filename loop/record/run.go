@@ -421,6 +421,7 @@ type RunSummary struct {
 	Usage     spend.Usage    `json:"usage,omitzero"`
 	Spending  spend.Spending `json:"usage_by_agent,omitempty"`
 	Writer    string         `json:"writer"`
+	StartedBy string         `json:"started_by,omitempty"`
 	CreatedAt time.Time      `json:"created_at"`
 	UpdatedAt time.Time      `json:"updated_at"`
 }
@@ -454,7 +455,7 @@ func (r Run) Summary() RunSummary {
 		ID: r.ID, Status: r.Status, Result: r.Result, Entity: r.Plan.Entity, Branch: r.Plan.Branch, Commit: r.Commit,
 		Attempts: len(r.Attempts), Rounds: len(r.Rounds), Landed: r.Landed != nil, InPlace: r.Plan.InPlace, Writer: r.Writer,
 		Usage: r.Usage, Spending: r.Spending, Base: r.Plan.Base, Looked: r.Looked(), CreatedAt: r.CreatedAt,
-		UpdatedAt: r.UpdatedAt,
+		UpdatedAt: r.UpdatedAt, StartedBy: r.StartedBy,
 	}
 	if r.Result == ResultWithIssues {
 		findings, requests := r.Open()
