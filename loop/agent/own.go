@@ -47,8 +47,8 @@ func (o Own) answer(stdout []byte) Answer {
 	}
 	switch {
 	case unread != nil:
-		return Answer{Problem: ProblemAgentError, Detail: fmt.Sprintf("the JSON that may hold its answer at %q cannot be read: %v",
-			o.Answer, unread)}
+		return Answer{Problem: ProblemAgentError,
+			Detail: fmt.Sprintf("the JSON that may hold its answer at %q cannot be read: %v", o.Answer, unread)}
 	case !found:
 		return Answer{Problem: ProblemEmptyOutput, Detail: "its output has no answer at " + strconv.Quote(o.Answer)}
 	case blank(text):
