@@ -178,9 +178,9 @@ func RunsFor(ctx context.Context, store *store.Store, commits []gitstore.LoggedC
 	return store.RunsAbout(ctx, ids, names, runs)
 }
 
-// ForeignTo returns those of commits whose trailers name an attempt of one of runs, although no commit of that run makes
-// the same change, nor all of them together: a rebased or cherry-picked one has the patch id of the run's. Where the
-// run's commits are not here, nobody can tell, and the trailers count.
+// ForeignTo returns those of commits whose trailers name an attempt of one of runs, although no commit of that run
+// makes the same change, nor all of them together: a rebased or cherry-picked one has the patch id of the run's. Where
+// the run's commits are not here, nobody can tell, and the trailers count.
 func ForeignTo(ctx context.Context, store *store.Store, runs []record.Run,
 	commits []gitstore.LoggedCommit) (map[gitstore.ID]bool, error) {
 	claims, foreign := map[string][]gitstore.LoggedCommit{}, map[gitstore.ID]bool{}
@@ -386,6 +386,7 @@ func standingText(c lineage.Covered) (of string) {
 		{c.Claimed > 0, fmt.Sprintf(", %d claimed fixed", c.Claimed)},
 		{words != "", ", " + words},
 		{c.LeftOut > 0, ", " + prose.Count(c.LeftOut, "file") + " left out"},
+		{len(c.NotText) > 0, ", " + prose.Count(len(c.NotText), "file") + " not text"},
 		{c.Outcome == record.OutcomePartial, ", a part was not looked at"},
 	} {
 		if part.is {
