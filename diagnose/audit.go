@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/lineage"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
@@ -84,12 +85,14 @@ type auditor struct {
 	runs     map[string]bool
 	accepted map[string]*record.Accepted
 	looks    map[string]string // subject and files → run
+	foreign  map[gitstore.ID]bool
 }
 
-// NewAudit classifies commits, newest first; covered is the review coverage of each.
-func NewAudit(commits []gitstore.LoggedCommit, runs []record.Run, covered []lineage.Covered) Audit {
+// NewAudit classifies commits, newest first; covered is the review coverage of each, and foreign is from ForeignTo.
+func NewAudit(commits []gitstore.LoggedCommit, runs []record.Run, covered []lineage.Covered,
+	foreign map[gitstore.ID]bool) Audit {
 	a := auditor{recorded: map[gitstore.ID]AuditedCommit{}, runs: map[string]bool{},
-		accepted: map[string]*record.Accepted{}, looks: map[string]string{}}
+		accepted: map[string]*record.Accepted{}, looks: map[string]string{}, foreign: foreign}
 	for _, run := range runs {
 		a.addRun(run)
 	}
@@ -175,6 +178,59 @@ func RunsFor(ctx context.Context, store *store.Store, commits []gitstore.LoggedC
 	return store.RunsAbout(ctx, ids, names, runs)
 }
 
+// ForeignTo returns those of commits whose trailers name an attempt of one of runs, although no commit of that run
+// makes the same change, nor all of them together: a rebased or cherry-picked one has the patch id of the run's. Where
+// the run's commits are not here, nobody can tell, and the trailers count.
+func ForeignTo(ctx context.Context, store *store.Store, runs []record.Run,
+	commits []gitstore.LoggedCommit) (map[gitstore.ID]bool, error) {
+	claims, foreign := map[string][]gitstore.LoggedCommit{}, map[gitstore.ID]bool{}
+	for _, c := range commits {
+		if trailers := trailersOf(c.Message); trailers["runr-attempt"] != "" {
+			claims[namedRun(trailers)] = append(claims[namedRun(trailers)], c)
+		}
+	}
+	for _, run := range runs {
+		known := each.Of(run.Attempts, func(at record.Attempt) gitstore.ID { return at.Commit })
+		if run.Landed != nil {
+			known = append(known, run.Landed.Commit)
+			known = append(known, each.Of(run.Landed.Carried, func(c record.Carried) gitstore.ID { return c.To })...)
+		}
+		named := each.Where(claims[run.ID], func(c gitstore.LoggedCommit) bool { return !slices.Contains(known, c.ID) })
+		if len(named) == 0 || run.Head() == "" {
+			continue
+		}
+		if err := addForeign(ctx, store, run, known, named, foreign); err != nil && ctx.Err() != nil {
+			return nil, err
+		}
+	}
+	return foreign, nil
+}
+
+// addForeign adds to foreign those of named that make the change of none of known and of no other commit of run.
+func addForeign(ctx context.Context, store *store.Store, run record.Run, known []gitstore.ID,
+	named []gitstore.LoggedCommit, foreign map[gitstore.ID]bool) error {
+	idOf := func(c gitstore.LoggedCommit) gitstore.ID { return c.ID }
+	own, err := CommitsOf(ctx, store, run, 0)
+	if err != nil {
+		return err
+	}
+	known = append(known, each.Of(own, idOf)...)
+	patches, err := store.Repo.PatchIDs(ctx, slices.Concat(known, each.Of(named, idOf)))
+	if err != nil {
+		return err
+	}
+	spans := []gitstore.Span{{From: run.Plan.Base, To: run.Head()}}
+	for _, c := range named {
+		spans = append(spans, gitstore.Span{From: slices.Concat(c.Parents, []gitstore.ID{""})[0], To: c.ID})
+	}
+	changes, err := store.Repo.ChangeIDs(ctx, spans)
+	same := each.SetOf(known, func(id gitstore.ID) string { return patches[id] })
+	for i, c := range named {
+		foreign[c.ID] = err == nil && changes[0] != changes[i+1] && (patches[c.ID] == "" || !same[patches[c.ID]])
+	}
+	return err
+}
+
 // CommitsOf returns a run's commits and those that people made for it, newest first, or none if the start of the run
 // has not arrived in this clone. limit is the maximum number; 0 means all.
 func CommitsOf(ctx context.Context, store *store.Store, run record.Run, limit int) ([]gitstore.LoggedCommit, error) {
@@ -232,6 +288,9 @@ func (a *auditor) classify(c gitstore.LoggedCommit, covered lineage.Covered) Aud
 	run := namedRun(trailers)
 	attempt := oneLine(trailers["runr-attempt"])
 	switch {
+	case a.foreign[c.ID] && (covered.Run != run || covered.Level == ""):
+		return AuditedCommit{Class: AuditInferred, Run: run, Why: fmt.Sprintf(
+			"its trailers name run %s, attempt %s, whose record does not hold this change", run, attempt)}
 	case attempt != "" && a.runs[run]:
 		number, _ := strconv.Atoi(attempt) // 0 if it is not a number
 		return AuditedCommit{Class: AuditCheckpoint, Run: run, Attempt: number,
@@ -327,6 +386,7 @@ func standingText(c lineage.Covered) (of string) {
 		{c.Claimed > 0, fmt.Sprintf(", %d claimed fixed", c.Claimed)},
 		{words != "", ", " + words},
 		{c.LeftOut > 0, ", " + prose.Count(c.LeftOut, "file") + " left out"},
+		{len(c.NotText) > 0, ", " + prose.Count(len(c.NotText), "file") + " not text"},
 		{c.Outcome == record.OutcomePartial, ", a part was not looked at"},
 	} {
 		if part.is {

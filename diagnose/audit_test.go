@@ -116,7 +116,7 @@ func auditOf(commits []gitstore.LoggedCommit, runs []record.Run, covered ...line
 			}
 		}
 	}
-	return NewAudit(commits, runs, all)
+	return NewAudit(commits, runs, all, nil)
 }
 
 // TestAuditReviews: the coverage of a commit decides its class, the reason and which levels it meets.
@@ -175,7 +175,7 @@ func TestAuditCoverage(t *testing.T) {
 			t.Errorf("below %g, inferred %v: %v", test.percent, test.inferred, got)
 		}
 	}
-	empty := NewAudit(nil, nil, nil)
+	empty := NewAudit(nil, nil, nil, nil)
 	empty.Range = "a..b"
 	if empty.Coverage.Explicit != 100 || empty.Counts.Below(100, false) ||
 		empty.Text() != "Nothing to audit: there are no commits in a..b.\n" {

@@ -177,10 +177,7 @@ func (e *ReportEntry) describeRound() {
 	e.Title = fmt.Sprintf("round %d by %s: ", r.Number, r.By(r.Reviewer))
 	c := r.Census
 	seen := fmt.Sprintf("saw %d of %s, %d of %s", c.SentFiles, prose.Count(c.Files, "file"), c.SentLines,
-		prose.Count(c.Lines, "line"))
-	if len(c.LeftOut) > 0 {
-		seen += fmt.Sprintf(", %d left out: %s", len(c.LeftOut), c.Left())
-	}
+		prose.Count(c.Lines, "line")) + c.LeftText()
 	switch {
 	case r.Failure != nil:
 		e.Title += strings.TrimSpace(r.Failure.Reason + " " + r.Failure.Detail)

@@ -3,9 +3,12 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/git-runr/git-runr/loop/internal/strictjson"
 	"github.com/git-runr/git-runr/loop/spend"
 )
 
@@ -32,13 +35,20 @@ func (o Own) preset() *preset {
 
 // answer reads the answer from the command's standard output.
 func (o Own) answer(stdout []byte) Answer {
-	text, found := "", false
-	for _, value := range jsonValues(stdout) {
-		if at := valueAt(value, o.Answer); at != nil {
+	text, found, unread := "", false, error(nil)
+	for _, v := range jsonValues(stdout) {
+		at := valueAt(v.fields, o.Answer)
+		if at != nil {
 			text, found = wordsOf(at), true
+		}
+		if at != nil || v.err != nil {
+			unread = v.err
 		}
 	}
 	switch {
+	case unread != nil:
+		return Answer{Problem: ProblemAgentError,
+			Detail: fmt.Sprintf("the JSON that may hold its answer at %q cannot be read: %v", o.Answer, unread)}
 	case !found:
 		return Answer{Problem: ProblemEmptyOutput, Detail: "its output has no answer at " + strconv.Quote(o.Answer)}
 	case blank(text):
@@ -54,22 +64,36 @@ func (o Own) usage(stdout []byte) (u spend.Usage) {
 	}
 	places := usageEvent{Input: words{o.Usage["input"]}, Cached: o.Usage["cached"], Output: words{o.Usage["output"]},
 		Cost: o.Usage["cost"]}
-	for _, value := range jsonValues(stdout) {
-		used, _ := places.usage(value)
+	for _, v := range jsonValues(stdout) {
+		used, _ := places.usage(v.fields)
 		u = u.Add(used)
 	}
 	return u
 }
 
+// jsonValue is an object in the output of a command; err says why it is broken or ambiguous. Without fields it is the
+// first line of an object that is broken.
+type jsonValue struct {
+	fields any
+	err    error
+}
+
 // jsonValues returns the JSON objects in the output, one or several lines each; it skips other lines.
-func jsonValues(output []byte) (values []any) {
+func jsonValues(output []byte) (values []jsonValue) {
 	for len(output) > 0 {
-		var value map[string]any
 		output = bytes.TrimSpace(output)
-		d := json.NewDecoder(bytes.NewReader(output))
-		if bytes.HasPrefix(output, []byte("{")) && d.Decode(&value) == nil {
-			values, output = append(values, value), output[d.InputOffset():]
-			continue
+		if rest, ok := bytes.CutPrefix(output, []byte("{")); ok {
+			var fields map[string]any
+			d := json.NewDecoder(bytes.NewReader(output))
+			err := d.Decode(&fields)
+			if err == nil {
+				err = strictjson.Scan(strings.ToValidUTF8(string(output[:d.InputOffset()]), "\uFFFD"), nil)
+				values, output = append(values, jsonValue{fields, err}), output[d.InputOffset():]
+				continue
+			}
+			if rest = bytes.TrimSpace(rest); len(rest) == 0 || rest[0] == '"' {
+				values = append(values, jsonValue{err: err})
+			}
 		}
 		_, output, _ = bytes.Cut(output, []byte("\n"))
 	}
@@ -80,5 +104,6 @@ func jsonValues(output []byte) (values []any) {
 func (s Spec) answersInJSON(text string) bool {
 	text = strings.TrimSpace(text)
 	return s.preset() == "" && s.Protocol == "" && s.Own.Answer == "" && strings.HasPrefix(text, "{") &&
-		strings.HasSuffix(text, "}") && len(jsonValues([]byte(text))) > 0
+		strings.HasSuffix(text, "}") &&
+		slices.ContainsFunc(jsonValues([]byte(text)), func(v jsonValue) bool { return v.fields != nil })
 }

@@ -26,6 +26,13 @@ not json {"a"
 		{"no such object", `{"a":"x"}`, "a.b", "", `its output has no answer at "a.b"`},
 		{"an object", `{"review":{"verdict":"PASS"}}`, "review", `{"verdict":"PASS"}`, ""},
 		{"nothing", "", "result", "", `its output has no answer at "result"`},
+		{"broken after it", `{"result":"fine"}` + "\n" + `{"result": "I was wrong`, "result", "",
+			`the JSON that may hold its answer at "result" cannot be read: unexpected EOF`},
+		{"broken before it", `{"type": "half` + "\n" + `{"result":"fine"}`, "result", "fine", ""},
+		{"words after it", `{"result":"fine"}` + "\n{done} in 3 s\n", "result", "fine", ""},
+		{"a key twice", `{"result":"no","result":"fine"}`, "result", "",
+			`the JSON that may hold its answer at "result" cannot be read: duplicate key "result"`},
+		{"a key twice before it", `{"a":1,"a":2}{"result":"fine"}`, "result", "fine", ""},
 	} {
 		got := Own{Answer: tc.at}.answer([]byte(tc.output))
 		if got.Text != tc.text || got.Detail != tc.problem || (got.Problem == "") != (tc.problem == "") {

@@ -23,6 +23,12 @@ type Gated struct {
 	Unread  string `json:"unread,omitempty"`  // for a commit that passes: the files that were not reviewed
 }
 
+// Passing says what was not looked at of the commits that pass a gate.
+type Passing struct {
+	Partial []Gated  // those of which a part was not reviewed, at most Named
+	NotText []string // files whose contents no reviewer saw because they are not text
+}
+
 // Named is the maximum number of held commits that people are shown. Gate does not read the findings of the others.
 const Named = 10
 
@@ -52,35 +58,35 @@ func Covered(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommi
 	return covered, err
 }
 
-// Gate returns the commits that a finding blocks, and after them those that do not reach bar, each oldest first.
-// partial are commits that pass although a part of them was not reviewed, at most Named. A skipped commit counts as not
-// reviewed: neither a commit nor a file of the repository may let itself through.
+// Gate returns the commits that a finding blocks, and after them those that do not reach bar, each oldest first. A
+// skipped commit counts as not reviewed: neither a commit nor a file of the repository may let itself through.
 func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar lineage.Bar, skip Skip,
-	branch string, secretIn SecretIn) (held, partial []Gated, err error) {
+	branch string, secretIn SecretIn) (held []Gated, passing Passing, err error) {
 	covered, err := Covered(ctx, s, commits, bar, secretIn)
 	if err != nil {
-		return nil, nil, err
+		return nil, passing, err
 	}
 	var below []Gated
 	for i, c := range slices.Backward(covered) {
 		gated := Gated{Covered: c, Finding: c.InItself}
 		if c.Meets(bar.Level) {
-			if c.Outcome == record.OutcomePartial && c.Review != "" && len(partial) < Named {
+			passing.NotText = append(passing.NotText, c.NotText...)
+			if c.Outcome == record.OutcomePartial && c.Review != "" && len(passing.Partial) < Named {
 				review, err := s.Review(ctx, c.Review)
 				if err != nil {
-					return nil, nil, err
+					return nil, passing, err
 				}
 				isPartial := func(sub record.Submission) bool { return sub.Outcome == record.OutcomePartial }
 				if at := slices.IndexFunc(review.Submissions, isPartial); at >= 0 {
 					gated.Unread = review.Submissions[at].Census.Unread()
-					partial = append(partial, gated)
+					passing.Partial = append(passing.Partial, gated)
 				}
 			}
 			continue
 		}
 		if c.State == lineage.CoverUnreviewed {
 			if gated.Skipped, err = skip.Why(ctx, s, commits[i], branch); err != nil {
-				return nil, nil, err
+				return nil, passing, err
 			}
 		}
 		if c.Refused {
@@ -94,12 +100,14 @@ func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, 
 		if c := &held[i]; c.Refused && c.Review != "" {
 			review, err := s.Review(ctx, c.Review)
 			if err != nil {
-				return nil, nil, err
+				return nil, passing, err
 			}
 			c.Finding = cmp.Or(worstOf(review), c.UnsettledWords())
 		}
 	}
-	return held, partial, nil
+	slices.Sort(passing.NotText)
+	passing.NotText = slices.Compact(passing.NotText)
+	return held, passing, nil
 }
 
 // worstOf returns the worst open or deferred finding of a review, on one line, or else what it asks for.

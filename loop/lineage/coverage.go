@@ -64,6 +64,7 @@ type Covered struct {
 	// Unconfirmed is the number of answers that the people who asked for changes have not confirmed.
 	Unconfirmed int      `json:"unconfirmed,omitempty"`
 	LeftOut     int      `json:"left_out_files,omitempty"`  // files that the reviewer was not shown
+	NotText     []string `json:"not_text_files,omitempty"`  // whose contents the reviewer could not see
 	RedOnBase   []string `json:"red_on_base,omitempty"`     // checks that also fail without the change
 	RefusedIn   string   `json:"refused_code_in,omitempty"` // a file with the refused code without what settled it
 	InItself    string   `json:"in_itself,omitempty"`       // a secret in the commit's own message or header
@@ -346,7 +347,7 @@ func reviewCovers(r record.ReviewSummary) []cover {
 	c := cover{
 		Covered: Covered{
 			State: CoverReviewed, Review: r.ID, Outcome: r.Outcome, Verdict: r.Verdict, Open: r.Open, Claimed: r.Claimed,
-			Unconfirmed: r.Unconfirmed, LeftOut: r.LeftOut, RedOnBase: r.RedOnBase, reviewer: r.Reviewer,
+			Unconfirmed: r.Unconfirmed, LeftOut: r.LeftOut, NotText: r.NotText, RedOnBase: r.RedOnBase, reviewer: r.Reviewer,
 		},
 		span:      gitstore.Span{From: r.Base, To: r.Commit},
 		origin:    gitstore.Span{From: r.Base, To: r.Commit},
@@ -426,7 +427,7 @@ func runCovers(r record.RunSummary) []cover {
 	}
 	c := cover{
 		Covered: Covered{State: CoverReviewed, Run: r.ID, Verdict: r.Verdict, Passed: record.NothingInTheWay(r.Result),
-			Outcome: record.OutcomeFailed, reviewer: r.Reviewer},
+			Outcome: record.OutcomeFailed, NotText: r.NotText, reviewer: r.Reviewer},
 		span: gitstore.Span{From: r.Base, To: r.Commit}, ranged: true, unseen: r.Unseen, at: r.UpdatedAt,
 		author: r.StartedBy,
 	}

@@ -168,8 +168,9 @@ type Census struct {
 	SentFiles  int       `json:"sent_files"` // shown to the reviewer
 	SentLines  int       `json:"sent_lines"`
 	SentBinary int       `json:"sent_binary,omitempty"` // binary files described to a reviewer that can judge them
-	Parts      int       `json:"parts,omitempty"`       // the number of parts it was shown in, if more than one
-	Cut        []string  `json:"cut_files,omitempty"`   // files larger than a part, shown in pieces
+	Binary     []string  `json:"sent_binary_files,omitempty"`
+	Parts      int       `json:"parts,omitempty"`     // the number of parts it was shown in, if more than one
+	Cut        []string  `json:"cut_files,omitempty"` // files larger than a part, shown in pieces
 	LeftOut    []LeftOut `json:"left_out,omitempty"`
 	Unmatched  []string  `json:"unmatched_globs,omitempty"` // exclusion patterns that match no file of the tree
 	// exclusion patterns that do not apply: see role.Limits.ExcludedBy
@@ -247,6 +248,23 @@ func (c Census) Partial() bool { return c.Unread() != "" }
 
 // Unread names the files that make the census partial.
 func (c Census) Unread() string { return c.Left(LeftTooLarge, LeftText) }
+
+// NotText returns the files whose contents the reviewer did not see because they are not text.
+func (c Census) NotText() []string {
+	left := each.Where(c.LeftOut, func(l LeftOut) bool { return l.Why == LeftBinary })
+	return append(each.Of(left, func(l LeftOut) string { return l.Path }), c.Binary...)
+}
+
+// LeftText names, going on from how much was shown, what was left out and what is not text.
+func (c Census) LeftText() (text string) {
+	if len(c.LeftOut) > 0 {
+		text = fmt.Sprintf(", %d left out: %s", len(c.LeftOut), c.Left())
+	}
+	if len(c.Binary) > 0 {
+		text += fmt.Sprintf(", %d not text: %s", len(c.Binary), prose.Names(c.Binary))
+	}
+	return text
+}
 
 // Left names the files left out for one of the reasons whys, or for any reason if whys is empty.
 func (c Census) Left(whys ...string) string {

@@ -86,6 +86,7 @@ type ReviewSummary struct {
 	Unseen  []gitstore.ID `json:"unseen_commits,omitempty"` // as in Submission
 	Unshown bool          `json:"unshown,omitempty"`        // there is a change, but nothing of it was shown
 	LeftOut int           `json:"left_out,omitempty"`       // files left out
+	NotText []string      `json:"not_text,omitempty"`       // files that are not text, whose contents no reviewer saw
 	// Within are commits of a range that people passed or refuse: a refusal is about them also without the newest one.
 	Within []gitstore.ID `json:"within,omitempty"`
 	// RedOnBase lists checks that also fail without the change.
@@ -182,7 +183,11 @@ func (s *ReviewSummary) commits(r Review) {
 
 // submissions fills in what the submissions say of the change, of what was not shown and of checks.
 func (s *ReviewSummary) submissions(all []Submission) {
-	for _, sub := range all {
+	for i, sub := range all {
+		if i == 0 {
+			s.NotText = sub.Census.NotText()
+		}
+		s.NotText = each.Where(s.NotText, func(path string) bool { return slices.Contains(sub.Census.NotText(), path) })
 		s.Change = cmp.Or(sub.Change, s.Change)
 		s.RulesLooked = s.RulesLooked || sub.Looked == LookedRules
 		s.Unshown = s.Unshown || sub.Outcome == OutcomeNothing && sub.Census.Files > 0

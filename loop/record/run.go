@@ -411,6 +411,7 @@ type RunSummary struct {
 	Unread   bool           `json:"unreadable,omitempty"` // nobody could read what that round answered
 	// Unseen are the run's commits that the newest round's reviewer did not see, and those as which they landed.
 	Unseen    []gitstore.ID  `json:"unseen_commits,omitempty"`
+	NotText   []string       `json:"not_text,omitempty"` // as in ReviewSummary
 	Landed    bool           `json:"landed"`
 	LandedAs  *Landed        `json:"landed_as,omitempty"` // where it landed
 	Base      gitstore.ID    `json:"base,omitempty"`      // the commit that its work began from
@@ -474,7 +475,7 @@ func (r Run) Summary() RunSummary {
 	}
 	if round := r.LastRound(); round != nil {
 		s.Verdict, s.Reviewer, s.Unread = round.Report.Effective, round.Reviewer, round.Report.Unreadable()
-		s.Unseen = r.unseenAfter(*round)
+		s.Unseen, s.NotText = r.unseenAfter(*round), round.Census.NotText()
 	}
 	return s
 }

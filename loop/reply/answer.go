@@ -49,6 +49,9 @@ func (a *answer) speaks(from, to int) bool {
 // isAnswer reports whether the lines [from, to] are the author's answer, and not part of a
 // sentence or introduced by one. A titled report may follow any line.
 func (a *answer) isAnswer(from, to int, titled bool) bool {
+	if a.md.Lines[from].Enclosed {
+		return false
+	}
 	above := from - 1
 	for above > 0 && a.md.Lines[above].Blank() {
 		above--

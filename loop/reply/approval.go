@@ -3,6 +3,7 @@ package reply
 import (
 	"strings"
 
+	"github.com/git-runr/git-runr/loop/internal/markdown"
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
@@ -18,8 +19,14 @@ var aboutOthers = prose.WordSet(`previous previously earlier last author says sa
 // hear records whether a sentence or an item says that the change must not go in, or that it was not read.
 func (r *requestReader) hear(sentence string) {
 	if words := wordsOf(sentence); !r.past && !hasWord(words, aboutOthers) {
-		r.refused = r.refused || refusesMerge(words) || saysUnread(words) || saysRed(words)
+		r.refused = r.refused || statesRefusal(sentence) || refusesMerge(words) || saysUnread(words) || saysRed(words)
 	}
+}
+
+// statesRefusal reports whether a sentence within a line is a verdict that refuses: "Wait. Verdict: NEEDS_FIX".
+func statesRefusal(sentence string) bool {
+	v, ok := verdictLine(markdown.Line{Text: sentence})
+	return ok && refuses(v.value)
 }
 
 // saysUnread reports whether the reviewer could not read the change: "I was not able to read any of the files".

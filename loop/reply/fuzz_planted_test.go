@@ -35,6 +35,7 @@ func FuzzQuotedPass(f *testing.F) {
 			"added lines":  fmt.Sprintf("@@ -1,0 +1,%d @@\n%s", lines, eachLine("+", text)),
 			"known lines":  fmt.Sprintf("@@ -1,%d +1,%d @@\n%s", lines, lines, eachLine(" ", text)),
 			"in sentences": eachLine("It plants ", text),
+			"code":         eachLine("\t", text),
 		} {
 			said := "I could not read all of it.\n\n" + planted + "\n\nThat is what stands there.\n"
 			for _, nonce := range []string{"", fuzzNonce} {

@@ -171,6 +171,9 @@ func readVerdictJSON(data []byte, log *markdown.Warnings) (Report, error) {
 		return Report{}, err
 	}
 	verdict, unclear := readVerdict(stated)
+	if _, given := o.fields["findings"]; verdict.Passed() && !given {
+		return Report{}, fmt.Errorf("field %q is missing", "findings")
+	}
 	if unclear {
 		log.Add(unclearVerdict(stated))
 	}

@@ -77,6 +77,8 @@ func readTagged(a *answer) []candidate {
 		case err != nil:
 			a.log.Add(fmt.Sprintf("the tagged block could not be read: %v", err))
 			reports = append(reports, candidate{Report: unreadBlock(block.body)})
+		case report.Verdict.Passed() && !block.alone:
+			a.log.Add("a tagged block in a list, indented like code or in HTML was ignored")
 		default:
 			reports = append(reports, candidate{Report: report, unread: unread})
 		}
@@ -105,13 +107,16 @@ func unreadBlock(body string) Report {
 	return Report{Verdict: NeedsFix, Format: FormatUnreadable, Summary: prose.Cut(strings.TrimSpace(body), maxSummary)}
 }
 
-type taggedBlock struct{ nonce, body string }
+type taggedBlock struct {
+	nonce, body string
+	alone       bool // it is a block of the text itself
+}
 
 func taggedBlocks(md markdown.Text, want string) []taggedBlock {
 	var blocks []taggedBlock
 	for i, l := range md.Lines {
 		if tag, nonce, _ := strings.Cut(l.Info, " "); l.Kind == markdown.LineFence && tag == want {
-			blocks = append(blocks, taggedBlock{nonce: strings.TrimSpace(nonce), body: md.CodeBelow(i)})
+			blocks = append(blocks, taggedBlock{strings.TrimSpace(nonce), md.CodeBelow(i), l.Alone()})
 		}
 	}
 	return blocks

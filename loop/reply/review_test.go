@@ -68,7 +68,8 @@ func TestWarningsAreCapped(t *testing.T) {
 var hostileUnits = map[string]string{
 	"objects": `{"a":`, "arrays": `[{`, "braces": "{", "brackets": "[1,", "quotes": `{"`, "empty objects": "{}",
 	"backticks": "`",
-	"fences":    "```\n", "openers": "x ```\n", "comments": "<!--", "verdicts": "### Verdict: PASS\n",
+	"fences":    "```\n", "openers": "x ```\n", "comments": "<!--",
+	"comments in lines": "x <!--\n", "verdicts": "### Verdict: PASS\n",
 	"rows":       "| High | a.go:1 | x |\n",
 	"severities": "- **Severity:** Critical\n", "continuations": "- **Issue:** x\nmore\n", "links": "- [HIGH] [",
 	"headings": "### Findings\n",

@@ -47,7 +47,8 @@ func ParseRulings(text, nonce string, words RulingWords, n int) []Ruling {
 				Why     string `json:"why"`
 			} `json:"rulings"`
 		}
-		if nonce == "" || block.nonce != nonce || strictjson.Decode([]byte(strings.TrimSpace(block.body)), &doc) != nil {
+		if nonce == "" || block.nonce != nonce || !block.alone ||
+			strictjson.Decode([]byte(strings.TrimSpace(block.body)), &doc) != nil {
 			continue
 		}
 		for _, r := range doc.Rulings {

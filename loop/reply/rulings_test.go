@@ -30,6 +30,7 @@ func TestParseRulings(t *testing.T) {
 		"no number":                 {rulingBlock("n0", `{"finding": "1", "says": "fixed", "why": "a"}`), ""},
 		"a key twice":               {rulingBlock("n0", `{"finding": 1, "says": "open", "says": "fixed", "why": "a"}`), ""},
 		"quoted":                    {"> " + strings.ReplaceAll(rulingBlock("n0", fixed), "\n", "\n> "), ""},
+		"in code":                   {eachLine("    ", rulingBlock("n0", fixed)), ""},
 		"our own instructions":      {RulingInstructions("n0", fixedOrOpen, 1), ""},
 		"prose":                     {"Finding 1 is fixed.", ""},
 		"a reviewer's block":        {"```runr-review n0\n{\"rulings\": [" + fixed + "]}\n```", ""},

@@ -234,7 +234,7 @@ func census(all, kept []gitstore.FileStat, left map[string]string, texts map[str
 		case !f.Binary:
 			c.SentLines += f.Added + f.Deleted
 		case limits.Binary:
-			c.SentBinary++
+			c.SentBinary, c.Binary = c.SentBinary+1, append(c.Binary, f.Path)
 		default:
 			why = record.LeftBinary
 		}

@@ -42,7 +42,7 @@ func TestCensus(t *testing.T) {
 		{"only a binary file", stats(image), stats(image), role.Limits{},
 			record.Census{Files: 1, LeftOut: []record.LeftOut{{Path: "logo.png", Why: "binary"}}}, false},
 		{"a reviewer who can judge binary files", stats(image), stats(image), role.Limits{Binary: true},
-			record.Census{Files: 1, SentFiles: 1, SentBinary: 1}, false},
+			record.Census{Files: 1, SentFiles: 1, SentBinary: 1, Binary: []string{"logo.png"}}, false},
 		{"an excluded binary file", stats(image), nil, role.Limits{Binary: true},
 			record.Census{Files: 1, LeftOut: []record.LeftOut{{Path: "logo.png", Why: "excluded"}}}, true},
 		{"a file without lines", stats(moved), stats(moved), role.Limits{}, record.Census{Files: 1, SentFiles: 1}, false},

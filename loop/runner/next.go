@@ -287,8 +287,9 @@ func afterRound(run record.Run, policy runplan.Policy) Step {
 		return stop(record.ReasonNothing, "")
 	case round.Report.Unreadable() && policy.Blocks(round.Report, round.ChecksFailed()):
 		// The second call, for the block alone, was made already: an implementer can do nothing with such an answer.
+		why := append([]string{"the reviewer's answer could not be read"}, round.Report.Warnings...)
 		return Step{Action: DoExhaust, Reason: record.ReasonReviewUnreadable,
-			Detail: "the reviewer's answer could not be read"}
+			Detail: strings.Join(why[:min(2, len(why))], ": ")}
 	case !policy.Blocks(round.Report, round.ChecksFailed()) && round.Census.Partial():
 		return Step{Action: DoExhaust, Reason: record.ReasonPartial, Detail: "not reviewed: " + round.Census.Unread()}
 	case !policy.Blocks(round.Report, round.ChecksFailed()):

@@ -30,7 +30,7 @@ func JSON(md Text) []Span {
 			span := Span{Data: text[i:end], From: lineAt(at, i), To: lineAt(at, end-1)}
 			span.Valid = json.Valid([]byte(span.Data))
 			span.Whole = len(span.Data) == len(strings.TrimSpace(text))
-			span.Alone = standsAlone(text, i, end)
+			span.Alone = standsAlone(text, i, end) && !md.Lines[span.From].Enclosed
 			spans = append(spans, md.fenced(span))
 		}
 		i = end
@@ -58,8 +58,7 @@ func (md Text) fenced(span Span) Span {
 	for span.To < len(md.Lines)-1 && md.Lines[span.To].Kind == LineCode {
 		span.To++
 	}
-	_, _, listed := CutBullet(md.Lines[span.From].Text)
-	span.Alone = !listed && IndentOf(md.Lines[span.From].Text) < 2
+	span.Alone = md.Lines[span.From].Alone()
 	return span
 }
 

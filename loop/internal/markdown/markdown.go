@@ -94,6 +94,16 @@ type Line struct {
 	Info string // info string of the fence that the line opens
 	// Torn: the line begins after one of lineEnds, so only some programs show it as a line.
 	Torn bool
+	// Enclosed: the line is in HTML that opens on a line above and closes below, and is not shown or is code: a comment
+	// that begins within a line, <pre>, <code>.
+	Enclosed bool
+}
+
+// Alone reports whether a fence that l opens is a block of the text itself, and not a part of a list, of code by its
+// indentation or of HTML.
+func (l Line) Alone() bool {
+	_, _, listed := CutBullet(l.Text)
+	return !listed && !l.Enclosed && IndentOf(l.Text) < 2
 }
 
 // Blank reports whether the line holds white space only.

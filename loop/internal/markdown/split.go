@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -15,32 +16,64 @@ func Split(text string) Text {
 	md := Text{Lines: make([]Line, 0, len(raw))}
 	for i, text := range raw {
 		l := s.next(i, text)
+		if l.Enclosed = s.closing != ""; l.Kind == LineText {
+			s.enclose(i, text)
+		}
 		if l.Kind != LineText || !strings.ContainsAny(text, lineEnds) {
 			md.Lines = append(md.Lines, l)
 			continue
 		}
 		for n, piece := range strings.FieldsFunc(text+"\n", func(r rune) bool { return strings.ContainsRune(lineEnds, r) }) {
-			md.Lines = append(md.Lines, tornLine(strings.TrimSuffix(piece, "\n"), n > 0))
+			md.Lines = append(md.Lines, tornLine(l, strings.TrimSuffix(piece, "\n"), n > 0))
 		}
 	}
 	md.Unclosed = s.fence.size > 0 || s.comment
 	return md
 }
 
-func tornLine(text string, torn bool) Line {
-	l := Line{Text: text, Torn: torn}
+func tornLine(l Line, text string, torn bool) Line {
+	l.Text, l.Torn = text, torn
 	if strings.HasPrefix(strings.TrimSpace(text), ">") {
 		l.Kind = LineQuote
 	}
 	return l
 }
 
-// closingTags returns, for each element, the last line that begins with its closing tag.
+// enclosures are the marks that open and close the HTML of Line.Enclosed.
+var enclosures = [][2]string{{"<!--", "-->"}, {"<pre>", "</pre>"}, {"<pre ", "</pre>"}, {"<code>", "</code>"}}
+
+// enclose records whether HTML is open below line i. A mark in a code span is named, and one that is never closed is a
+// part of a sentence.
+func (s *splitter) enclose(i int, text string) {
+	for _, span := range slices.Backward(prose.Spans(text, "`")) {
+		text = text[:span.From] + text[span.To:]
+	}
+	text = strings.ToLower(text)
+	at := strings.Index(text, s.closing)
+	if at < 0 {
+		return
+	}
+	text, s.closing = text[at:], ""
+	for _, marks := range enclosures {
+		at := strings.LastIndex(text, marks[0])
+		if at >= 0 && !strings.Contains(text[at:], marks[1]) && s.closes[marks[1]] > i {
+			s.closing = marks[1]
+		}
+	}
+}
+
+// closingTags returns, for each element, the last line that begins with its closing tag, and for each mark that closes
+// one of enclosures the last line that holds it.
 func closingTags(raw []string) map[string]int {
 	closes := map[string]int{}
 	for i, text := range raw {
 		if name, ok := strings.CutPrefix(strings.TrimSpace(text), "</"); ok {
 			closes[strings.TrimSuffix(name, ">")] = i
+		}
+		for _, marks := range enclosures {
+			if strings.Contains(text, marks[1]) {
+				closes[marks[1]] = i
+			}
 		}
 	}
 	return closes
@@ -72,6 +105,7 @@ type splitter struct {
 	fence   fence // the open one; size 0: none
 	comment bool
 	element string // closing tag of the open element
+	closing string // of the open one of enclosures
 	hunk    hunkLeft
 }
 

@@ -91,7 +91,11 @@ func audit(s *session, store *store.Store) error {
 	if err != nil {
 		return err
 	}
-	doc := diagnose.NewAudit(span.commits, runs, covered)
+	foreign, err := diagnose.ForeignTo(s.ctx, store, runs, span.commits)
+	if err != nil {
+		return err
+	}
+	doc := diagnose.NewAudit(span.commits, runs, covered, foreign)
 	doc.Range, doc.Run, doc.Shallow = span.name, span.run, span.shallow
 	for i := range doc.Commits {
 		doc.Commits[i].Subject = s.redact(doc.Commits[i].Subject)

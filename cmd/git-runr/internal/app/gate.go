@@ -170,10 +170,13 @@ func (s *session) examine(store *store.Store, conf *config.Config, refs []hooks.
 	if err != nil {
 		return push, err
 	}
-	bar, held, partial, err := s.held(store, conf, base, commits)
-	for _, c := range partial {
+	bar, held, passing, err := s.held(store, conf, base, commits)
+	for _, c := range passing.Partial {
 		safetext.Fprintf(s.out, "git runr: %s passes, and of it was not looked at: %s\n", c.Commit.Short(), c.Unread)
 	}
+	screen.When(s.out, len(passing.NotText) > 0,
+		"git runr: no agent reads files that are not text, and rules only search them for secrets: %s\n",
+		prose.Names(passing.NotText))
 	push.bar = bar
 	push.held, push.toSee = sortToSee(held, push.code, push.trunks.Refs)
 	return push, err
@@ -304,19 +307,19 @@ func (s *session) gated(repo *gitstore.Repo, push examined) (commits []gitstore.
 	return commits, err
 }
 
-// held returns the commits that do not pass, those that pass although a part of them was not reviewed, and the bar that
-// they were compared with. base is as in bar.
+// held returns the commits that do not pass, what was not looked at of those that pass, and the bar that they were
+// compared with. base is as in bar.
 func (s *session) held(store *store.Store, conf *config.Config, base gitstore.ID,
-	commits []gitstore.LoggedCommit) (bar lineage.Bar, held, partial []intake.Gated, err error) {
+	commits []gitstore.LoggedCommit) (bar lineage.Bar, held []intake.Gated, passing intake.Passing, err error) {
 	branch, err := store.Branch(s.ctx)
 	if err != nil {
-		return bar, nil, nil, err
+		return bar, nil, passing, err
 	}
 	if bar, err = s.bar(store, conf, conf.Hooks.PrePushRequire, base, commits); err != nil {
-		return bar, nil, nil, err
+		return bar, nil, passing, err
 	}
-	held, partial, err = intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch, s.secrets.OfMessage)
-	return bar, held, partial, err
+	held, passing, err = intake.Gate(s.ctx, store, commits, bar, conf.Hooks.Skip, branch, s.secrets.OfMessage)
+	return bar, held, passing, err
 }
 
 // bar returns what level requires of commits. Without a base it uses the parent of the oldest commit.

@@ -48,9 +48,7 @@ func censusLine(c record.Census) string {
 	if len(c.Cut) > 0 {
 		line += ", " + prose.Names(c.Cut) + " in pieces"
 	}
-	if len(c.LeftOut) > 0 {
-		line += fmt.Sprintf(", %d left out: %s", len(c.LeftOut), c.Left())
-	}
+	line += c.LeftText()
 	if left := c.NotRun(); left != "" {
 		line += "; " + left
 	}
