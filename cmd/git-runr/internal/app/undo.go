@@ -329,7 +329,7 @@ func (p *program) landCommand() *cli.Command {
 back, and restores what was uncommitted before it. Without RUN: the newest run.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "squash", Usage: "land it as one commit"},
-			&cli.StringFlag{Name: "onto", Usage: "land on `BRANCH`, which must not be checked out"},
+			&cli.StringFlag{Name: "onto", Usage: "land on `BRANCH`, which no other worktree has checked out"},
 			&cli.BoolFlag{Name: "allow-deletions", Usage: "land even if more than half of the files are deleted"},
 		},
 		Action: p.onRun(func(*session) bool { return true }, land),
