@@ -315,13 +315,16 @@ func afterLanding(ctx context.Context, s *store.Store, run record.Run) error {
 }
 
 // dropBranch removes the run's branch; its commits stay, for diff and undo. A branch with commits that are not the
-// run's stays, because nothing else may have them.
+// run's stays, because nothing else may have them, and so does one that is checked out.
 func dropBranch(ctx context.Context, s *store.Store, run record.Run) error {
 	head, err := s.Repo.Ref(ctx, run.Plan.BranchRef())
 	if err != nil || head == "" {
 		return err
 	}
 	if its, err := s.Repo.IsAncestor(ctx, head, run.Commit); err != nil || !its {
+		return err
+	}
+	if at, err := s.Repo.CheckedOutIn(ctx, run.Plan.BranchRef()); err != nil || at != "" {
 		return err
 	}
 	if err := s.Repo.Pin(ctx, "run "+run.ID, head); err != nil {

@@ -387,7 +387,11 @@ func land(s *session, store *store.Store, conf *config.Config, run record.Run) e
 	return s.print(doc, func(w io.Writer) {
 		writeLanded(w, doc)
 		if err == nil && more != "" {
-			safetext.Fprintf(w, "%s stays: it has commits that are not the run's and did not land.\n", run.Plan.Branch)
+			why := "it has commits that are not the run's and did not land"
+			if more == run.Commit {
+				why = "it is checked out in a working tree"
+			}
+			safetext.Fprintf(w, "%s stays: %s.\n", run.Plan.Branch, why)
 		}
 	})
 }
