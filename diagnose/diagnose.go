@@ -45,7 +45,7 @@ func Of(run record.Run, stop record.Stop) Diagnosis {
 	d.SuggestedCommands = suggestions(run.Plan, checks, d.LastReviewRequests, known)
 	if run.Status == record.RunAborted || run.Status == record.RunSkipped { // nothing is left to act on
 		reason.Intervene, reason.Next, d.Resumable = "", afterwards, false
-	} else if d.Checkpoint != nil && !stop.Answered && !slices.Contains(reason.Next, record.StepAccept) {
+	} else if d.Checkpoint != nil && !stop.Answered && !stop.NotAsIs && !slices.Contains(reason.Next, record.StepAccept) {
 		d.Accept = record.StepAccept.For(run.ID)
 	}
 	d.NextSteps = d.nextSteps(reason)

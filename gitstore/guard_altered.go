@@ -334,7 +334,7 @@ func (r *Repo) besideRef(ctx context.Context, c RefChange) string {
 	if c.New != "" && isCommit(c.New) {
 		beside = ", which was at " + string(c.New)
 	}
-	if at, err := r.checkedOutIn(ctx, c.Ref); err == nil && at != "" {
+	if at, err := r.CheckedOutIn(ctx, c.Ref); err == nil && at != "" {
 		beside += " (not the files and the index of " + at + ": git status)"
 	}
 	return beside

@@ -157,7 +157,7 @@ func (r *Repo) addArgs(ctx context.Context, dir, branch string, at ID) (args []s
 	if err != nil || tip == "" {
 		return append(args, "--no-track", "-b", branch, "--end-of-options", dir, string(at)), branch, err
 	}
-	elsewhere, err := r.checkedOutIn(ctx, "refs/heads/"+branch)
+	elsewhere, err := r.CheckedOutIn(ctx, "refs/heads/"+branch)
 	if err == nil && elsewhere != "" {
 		err = &CheckedOutError{Branch: branch, Dir: elsewhere}
 	}
@@ -466,8 +466,8 @@ func (w *Worktree) git(ctx context.Context, args ...string) ([]byte, error) {
 	return w.repo.dir.Call(ctx, gitdir.Call{Args: args, Worktree: w.Dir})
 }
 
-// checkedOutIn returns the working tree in which a branch is checked out, or "".
-func (r *Repo) checkedOutIn(ctx context.Context, ref string) (string, error) {
+// CheckedOutIn returns the working tree in which a branch is checked out, or "".
+func (r *Repo) CheckedOutIn(ctx context.Context, ref string) (string, error) {
 	trees, err := r.listWorktrees(ctx)
 	for _, tree := range trees {
 		if tree["branch"] == ref && !tree.has("bare") {
@@ -479,7 +479,7 @@ func (r *Repo) checkedOutIn(ctx context.Context, ref string) (string, error) {
 
 // notCheckedOut returns ErrConflict if a branch is checked out somewhere.
 func (r *Repo) notCheckedOut(ctx context.Context, ref string) error {
-	dir, err := r.checkedOutIn(ctx, ref)
+	dir, err := r.CheckedOutIn(ctx, ref)
 	if err == nil && dir != "" {
 		err = &CheckedOutError{Branch: headName(ref), Dir: dir}
 	}

@@ -51,12 +51,13 @@ func (r *Repo) Top(ctx context.Context) (string, error) {
 	return all[0]["worktree"], nil
 }
 
-// WorktreeDir returns where this tool's worktree with a name is, or would be created.
+// WorktreeDir returns where this tool's worktree with a name is, also after git worktree move, or would be created.
 func (r *Repo) WorktreeDir(name string) string {
 	registered, _ := r.registrations() // on an error only the directories count
 	var dirs []string
 	for _, g := range registered {
-		if filepath.Base(g.dir) == name && r.mine(g) {
+		moved := filepath.Base(g.gitDir) == name && sameDir(linkedTo(g.dir), g.gitDir)
+		if (filepath.Base(g.dir) == name || moved) && r.mine(g) {
 			dirs = append(dirs, g.dir)
 		}
 	}

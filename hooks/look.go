@@ -119,14 +119,21 @@ func notOurs(repo *gitstore.Repo, dir gitstore.HooksDir) string {
 
 func inside(path, dir string) bool { return strings.HasPrefix(path, dir+string(filepath.Separator)) }
 
+// calledByLine says that a file calls us, and not by our block.
+const calledByLine = "called by a line that was added by hand"
+
 // byHand sets the state of a hook that only a person can change: state if none of texts calls us, else a state that
 // says whether git would run the file.
 func (p *place) byHand(state State, detail, snippet string, texts ...string) {
 	p.State, p.Detail, p.Snippet = state, detail, snippet
-	if !slices.ContainsFunc(texts, func(text string) bool { return calls(text, p.Hook) }) {
+	at := slices.IndexFunc(texts, func(text string) bool { return calls(text, p.Hook) })
+	if at < 0 {
 		return
 	}
-	p.State, p.Detail, p.Snippet = Installed, "called by a line that was added by hand", ""
+	p.State, p.Detail, p.Snippet = Installed, calledByLine, ""
+	if _, block, _, _ := cutBlock(texts[at]); calls(block, p.Hook) {
+		p.Detail = "called by a block of git-runr"
+	}
 	if !p.file.exists {
 		p.State, p.Detail = Dead, fmt.Sprintf("the call is configured, but %q is missing; type: %s", p.Path, p.installer())
 	} else if err := p.file.whyDead(p.Path); err != nil {
@@ -174,7 +181,7 @@ func (p *place) script() {
 	p.State, p.editable = Absent, true
 	p.Detail = "a shell script is there; install adds a block to it"
 	if calls(p.file.text, p.Hook) {
-		p.State, p.editable, p.Detail = Installed, false, "called by a line that was added by hand"
+		p.State, p.editable, p.Detail = Installed, false, calledByLine
 	}
 }
 

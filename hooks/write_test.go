@@ -43,7 +43,7 @@ func TestWriteManaged(t *testing.T) {
 					t.Fatalf("wrote %q", got)
 				}
 			}
-			if st := status(t, repo); st.State == Managed || st.Snippet != "" {
+			if st := status(t, repo); st.State == Managed || st.Snippet != "" || st.Detail == calledByLine {
 				t.Errorf("status %+v", st)
 			}
 			if _, err := Uninstall(t.Context(), repo); err != nil {

@@ -42,7 +42,8 @@ func Land(ctx context.Context, s *store.Store, run record.Run, spec Spec) (recor
 		return run, none, refused
 	}
 	if run.Plan.InPlace {
-		return run, none, &record.StateError{What: "run " + run.ID, Status: "in your checkout already", Cannot: "landed"}
+		return run, none, &record.StateError{What: "run " + run.ID, Status: "in your checkout already" +
+			notInHead(ctx, s, run), Cannot: "landed"}
 	}
 	if run.Head() == run.Plan.Base {
 		return run, none, fmt.Errorf("run %s: %w", run.ID, gitstore.ErrNoChange)
@@ -60,6 +61,26 @@ func Land(ctx context.Context, s *store.Store, run record.Run, spec Spec) (recor
 		return run, done, err
 	}
 	return run, done, afterLanding(ctx, s, run)
+}
+
+// notInHead names in parentheses the files of a run in place that HEAD of its checkout does not have as the run left
+// them: they are uncommitted, or changed since. It is "" if there are none or nobody can tell.
+func notInHead(ctx context.Context, s *store.Store, run record.Run) string {
+	tree, err := s.Repo.Checkout()
+	if err != nil || tree.ID() != run.Plan.Checkout {
+		return ""
+	}
+	head, err := s.Repo.Head(ctx)
+	if err != nil {
+		return ""
+	}
+	changes, err := s.Repo.Changed(ctx, head, run.Commit)
+	files := each.Of(changes, func(c gitstore.Change) string { return c.Path })
+	files = slices.DeleteFunc(files, func(file string) bool { return !slices.Contains(run.Files(), file) })
+	if err != nil || len(files) == 0 {
+		return ""
+	}
+	return " (not in HEAD as the run left them: " + prose.Names(files) + ")"
 }
 
 // land also returns the name of the branch, "" for a detached HEAD.
@@ -315,13 +336,16 @@ func afterLanding(ctx context.Context, s *store.Store, run record.Run) error {
 }
 
 // dropBranch removes the run's branch; its commits stay, for diff and undo. A branch with commits that are not the
-// run's stays, because nothing else may have them.
+// run's stays, because nothing else may have them, and so does one that is checked out.
 func dropBranch(ctx context.Context, s *store.Store, run record.Run) error {
 	head, err := s.Repo.Ref(ctx, run.Plan.BranchRef())
 	if err != nil || head == "" {
 		return err
 	}
 	if its, err := s.Repo.IsAncestor(ctx, head, run.Commit); err != nil || !its {
+		return err
+	}
+	if at, err := s.Repo.CheckedOutIn(ctx, run.Plan.BranchRef()); err != nil || at != "" {
 		return err
 	}
 	if err := s.Repo.Pin(ctx, "run "+run.ID, head); err != nil {

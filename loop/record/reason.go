@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -256,6 +257,7 @@ type Stop struct {
 	// Review is the id of the review that waits for a person, if any. Answered says that it has a verdict by now.
 	Review   string `json:"review_id,omitempty"`
 	Answered bool   `json:"-"`
+	NotAsIs  bool   `json:"-"` // the result cannot be accepted as it is: its branch has other commits
 	// FailingChecks are the names of the checks that count against the work.
 	FailingChecks []string `json:"failing_checks,omitempty"`
 	// Setting is the configured value that ended the run.
@@ -320,6 +322,9 @@ var personSteps = []NextStep{
 // Explained returns the registry's entry for the stop, with next steps that fit this stop.
 func (s Stop) Explained() Reason {
 	reason := ReasonOf(s.Reason)
+	if s.NotAsIs {
+		reason.Next = slices.DeleteFunc(reason.Next, func(step NextStep) bool { return step == StepAccept })
+	}
 	if s.Reason == ReasonSpent && s.Setting != nil {
 		reason.Next = append(raise(*s.Setting, s.Reached), reason.Next[0])
 	}

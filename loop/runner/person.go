@@ -10,6 +10,7 @@ import (
 	"github.com/git-runr/git-runr/loop/change"
 	"github.com/git-runr/git-runr/loop/closing"
 	"github.com/git-runr/git-runr/loop/duration"
+	"github.com/git-runr/git-runr/loop/landing"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
@@ -129,18 +130,22 @@ func joinSubmissions(subs []record.Submission) reply.Report {
 	return r
 }
 
-// Heard returns run with a stop that says so if the review that it stopped for has a verdict by now.
+// Heard returns run with a stop that says so if the review that it stopped for has a verdict by now, or if the result
+// cannot be accepted as it is.
 func Heard(ctx context.Context, s *store.Store, run record.Run) record.Run {
-	if run.Stop == nil || run.Stop.Review == "" {
-		return run
-	}
-	review, err := s.Review(ctx, run.Stop.Review)
-	if err != nil || len(review.Verdicts()) == 0 { // then the stop is as it was recorded
+	if run.Stop == nil {
 		return run
 	}
 	stop := *run.Stop
-	stop.Answered, stop.Detail = true, "review "+review.ID+" was answered since"
+	stop.NotAsIs = landing.CanAccept(ctx, s, run) != nil
 	run.Stop = &stop
+	if stop.Review == "" {
+		return run
+	}
+	review, err := s.Review(ctx, stop.Review)
+	if err == nil && len(review.Verdicts()) > 0 { // else the stop is as it was recorded
+		stop.Answered, stop.Detail = true, "review "+review.ID+" was answered since"
+	}
 	return run
 }
 

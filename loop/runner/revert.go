@@ -120,14 +120,14 @@ func (t *execution) takeBack(tree *gitstore.Worktree, a record.Attempt, before, 
 func (t *execution) revertText(done gitstore.Reverted, own bool) string {
 	var parts []string
 	if n := len(done.Restored); n > 0 && own {
-		parts = append(parts, fmt.Sprintf("reverted: %s (to get them back: git runr undo --to %s --into DIR)",
-			prose.Count(n, "file"), done.Before.ID.Short()))
+		parts = append(parts, fmt.Sprintf("reverted: %s: %s (to get them back: git runr undo --to %s --into DIR)",
+			prose.Count(n, "file"), prose.Names(done.Restored), done.Before.ID.Short()))
 	} else if n > 0 {
-		parts = append(parts, fmt.Sprintf("reverted: %s (to undo that: git runr undo %s)", strings.Join(done.Restored, ", "),
+		parts = append(parts, fmt.Sprintf("reverted: %s (to undo that: git runr undo %s)", prose.Names(done.Restored),
 			t.run.ID))
 	}
 	if len(done.Conflicts) > 0 {
-		parts = append(parts, "left alone, changed since: "+strings.Join(done.Conflicts, ", "))
+		parts = append(parts, "left alone, changed since: "+prose.Names(done.Conflicts))
 	}
 	return cmp.Or(strings.Join(parts, "; "), "nothing was left to do")
 }

@@ -203,12 +203,12 @@ func (l Left) Lines(restore string) (lines []string) {
 // the run. If a person was sent to the worktree, because the run stopped or ends by hand, it keeps ignored files, too.
 func removeTree(ctx context.Context, s *store.Store, run record.Run, byHand bool) (left Left, err error) {
 	dir := workspace.TreeDir(s, run.ID)
-	if holdsRepository(run, dir) {
-		return Left{Stays: dir}, nil
-	}
 	tree, err := openTree(ctx, s, run)
 	if err == nil {
 		left, err = keepLeft(ctx, s, run, tree, byHand || run.StoppedAlike() > 0)
+	}
+	if holdsRepository(run, dir) {
+		left.Stays, left.Gone, err = dir, "", nil
 	}
 	if err == nil && left.Stays != "" {
 		return left, nil
@@ -243,13 +243,17 @@ func holdsRepository(run record.Run, dir string) bool {
 	return false
 }
 
+// keepLeft keeps what a worktree holds beyond the run's commits. The worktree has to stay if there is a repository in
+// it, of which a snapshot has nothing.
 func keepLeft(ctx context.Context, s *store.Store, run record.Run, tree *gitstore.Worktree,
 	ignored bool) (Left, error) {
 	committed := false
 	files, err := tree.NormalTree(ctx)
 	if err == nil { // else keep what can be read
-		head, err := s.Repo.TreeOf(ctx, run.Head())
-		if committed = files == head; err != nil || committed && !ignored {
+		changes, err := s.Repo.Changed(ctx, run.Head(), files)
+		repository := func(c gitstore.Change) bool { return c.OldMode == "" && c.NewMode == gitstore.ModeCommit }
+		committed = err == nil && len(slices.DeleteFunc(changes, repository)) == 0
+		if err != nil || committed && !ignored && tree.Untouched(ctx, run.Head()) {
 			return Left{}, err
 		}
 	}
@@ -262,12 +266,11 @@ func keepLeft(ctx context.Context, s *store.Store, run record.Run, tree *gitstor
 		return Left{}, nil
 	}
 	left := Left{Ignored: committed}
-	if ignored {
-		gaps := snap.NotKept()
-		if err == nil && slices.ContainsFunc(gaps, func(g gitstore.Gap) bool { return holdsGit(tree.Dir, g) }) {
-			left.Stays = tree.Dir
-			return left, nil
-		}
+	gaps := snap.NotKept()
+	switch {
+	case slices.ContainsFunc(gaps, func(g gitstore.Gap) bool { return holdsGit(tree.Dir, g) }):
+		left.Stays = tree.Dir
+	case ignored:
 		left.Gone = gapsLine(gaps)
 	}
 	if err != nil || committed && snap.KeptIgnored() == 0 {

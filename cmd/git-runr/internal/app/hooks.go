@@ -74,7 +74,8 @@ func (p *program) onHooks(checks bool,
 					refused = refused.WithHint(st.Repair)
 				}
 				if st.Snippet != "" {
-					refused = refused.WithHint("add for " + st.Hook + ":").WithHint(splitLines(st.Snippet)...)
+					refused.Hint = append(refused.Hint, "add for "+st.Hook+":")
+					refused.Hint = append(refused.Hint, splitLines(st.Snippet)...) // with its indentation
 				}
 			}
 			return refused

@@ -329,7 +329,7 @@ func (p *program) landCommand() *cli.Command {
 back, and restores what was uncommitted before it. Without RUN: the newest run.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "squash", Usage: "land it as one commit"},
-			&cli.StringFlag{Name: "onto", Usage: "land on `BRANCH`, which must not be checked out"},
+			&cli.StringFlag{Name: "onto", Usage: "land on `BRANCH`, which no other worktree has checked out"},
 			&cli.BoolFlag{Name: "allow-deletions", Usage: "land even if more than half of the files are deleted"},
 		},
 		Action: p.onRun(func(*session) bool { return true }, land),
@@ -387,7 +387,11 @@ func land(s *session, store *store.Store, conf *config.Config, run record.Run) e
 	return s.print(doc, func(w io.Writer) {
 		writeLanded(w, doc)
 		if err == nil && more != "" {
-			safetext.Fprintf(w, "%s stays: it has commits that are not the run's and did not land.\n", run.Plan.Branch)
+			why := "it has commits that are not the run's and did not land"
+			if more == run.Commit {
+				why = "it is checked out in a working tree"
+			}
+			safetext.Fprintf(w, "%s stays: %s.\n", run.Plan.Branch, why)
 		}
 	})
 }

@@ -318,6 +318,7 @@ func Report(err error, stdout, stderr io.Writer, jsonOut bool) int {
 		return int(OK)
 	}
 	p := Classify(err)
+	p.Msg = apart(p.Msg, err)
 	switch {
 	case p.Msg == "":
 	case jsonOut:
@@ -326,6 +327,24 @@ func Report(err error, stdout, stderr io.Writer, jsonOut bool) int {
 		writeProblemText(stderr, p)
 	}
 	return int(p.Status)
+}
+
+// apart returns msg, the message of err, with a semicolon between the messages of errors that errors.Join joined.
+func apart(msg string, err error) string {
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		return apart(msg, e.Unwrap())
+	case interface{ Unwrap() []error }:
+		inner := each.Where(e.Unwrap(), func(err error) bool { return err != nil })
+		said := each.Of(inner, error.Error)
+		if joined := strings.Join(said, "\n"); err.Error() == joined {
+			msg = strings.ReplaceAll(msg, joined, strings.Join(said, "; "))
+		}
+		for _, err := range inner {
+			msg = apart(msg, err)
+		}
+	}
+	return msg
 }
 
 func writeProblemText(w io.Writer, p *Problem) {

@@ -63,6 +63,8 @@ func TestReport(t *testing.T) {
 			"git-runr: claim: review r1 is claimed by ann\n"},
 		{"state in the way", &record.StateError{What: "review r1", Status: "resolved", Cannot: "claimed"}, 11,
 			"git-runr: review r1 is resolved and cannot be claimed\n  git runr inbox reopen r1\n"},
+		{"joined errors", fmt.Errorf("a: %w", errors.Join(errors.New("b"), Problemf(State, "c: %w",
+			fmt.Errorf("d, %w", errors.Join(errors.New("e"), errors.New("f")))))), 11, "git-runr: a: b; c: d, e; f\n"},
 		{"foreign text", Problemf(NotFound, "no run %q: %s", "a\x1b[31m", "b\x1b[2K\nc"), 10,
 			`git-runr: no run "a\x1b[31m": b\x1b[2K c` + "\n"},
 	}

@@ -367,8 +367,8 @@ func Completed(w io.Writer, run record.Run) {
 	}
 	switch {
 	case run.Plan.InPlace && run.HeadMoved() != nil:
-		safetext.Fprintf(w, "\n%s. %s: the work may be committed there. Look at it: git diff %s\n", result, run.HeadMoved(),
-			span(run))
+		safetext.Fprintf(w, "\n%s. %s: the work, or a part of it, may be committed there. Look at it: git diff %s\n", result,
+			run.HeadMoved(), span(run))
 	case run.Plan.InPlace:
 		safetext.Fprintf(w, "\n%s. The work is in your checkout: look at it and commit it.\n", result)
 	case run.Landed == nil:

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
+	"github.com/git-runr/git-runr/loop/landing"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runner"
 	"github.com/git-runr/git-runr/loop/workspace"
@@ -68,7 +69,8 @@ func (p *pages) actsOf(ctx context.Context, run record.Run) ([]*runAct, error) {
 	undecided := run.Status == record.RunReviewing || run.Status == record.RunStopped
 	offer(here && !waits && !forGood && (run.Status == record.RunRunning || allows(record.EventRunResumed.Name)),
 		runAct{Name: "resume", Label: "Resume"}, "resume", run.ID)
-	offer(undecided, runAct{Name: "commit", Label: "Accept"}, "resume", run.ID, "--commit")
+	acceptable := undecided && landing.CanAccept(ctx, p.Store, run) == nil
+	offer(acceptable, runAct{Name: "commit", Label: "Accept"}, "resume", run.ID, "--commit")
 	skip := runAct{Name: "skip", Label: "Skip", GivesUp: "The run ends without a result; its branch stays."}
 	offer(undecided, skip, "resume", run.ID, "--skip")
 	offer(here && allows(record.EventRunIntervened.Name), intervene, noted...)
