@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/change"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
@@ -70,6 +71,22 @@ func (t *execution) unseen(round record.Round) []gitstore.ID {
 		})
 	}
 	return unseen
+}
+
+// commitWords returns the messages of the run's commits that the program did not make, because they land with them.
+func (t *execution) commitWords() []reply.Words {
+	base, head := t.run.Plan.Base, t.run.Head()
+	made := each.SetOf(t.run.Attempts, func(a record.Attempt) gitstore.ID { return a.Commit })
+	for _, by := range t.run.Interventions {
+		made[by.Commit] = true
+	}
+	subject := record.Subject{Kind: record.SubjectRange, Base: base, Commit: head}
+	row, err := t.Store.Repo.Between(t.ctx, base, head, maxSeenBefore)
+	if err == nil && slices.ContainsFunc(row, func(id gitstore.ID) bool { return !made[id] }) {
+		t.Store.AddMessages(t.ctx, &subject)
+		subject.Messages = slices.DeleteFunc(subject.Messages, func(m change.Message) bool { return made[m.Commit] })
+	}
+	return append(t.run.Plan.Commits(), subject.Words()...)
 }
 
 // maxSeenBefore is the maximum number of commits of an earlier round that count as seen.

@@ -207,7 +207,7 @@ func (t *execution) answer(name string, round *record.Round) (role.ReviewAnswer,
 			previous, _ := t.run.Open() // what the implementer was last asked to fix
 			return reviewing.Question{Transcript: transcript, Checks: round.Checks, Prompt: reviewing.ReviewPrompt{
 				Entity: plan.Entity, DoneCriteria: plan.DoneCriteria, References: plan.References,
-				Commits: plan.Commits(), Verification: t.verification(), Round: round.Number, Previous: previous,
+				Commits: t.commitWords(), Verification: t.verification(), Round: round.Number, Previous: previous,
 				Said: t.saidBefore(), Refuted: t.refuted(),
 				People: t.run.FromPeople(), Scope: plan.ScopeText(), DoneChecks: doneEvidence(plan, round.Checks),
 			}}, nil
