@@ -25,7 +25,7 @@ type AuditClass string
 const (
 	AuditCheckpoint   AuditClass = "checkpoint"   // a run made it, according to its events or the commit's trailers
 	AuditIntervention AuditClass = "intervention" // a person made it for a stopped run
-	AuditAttributed   AuditClass = "attributed"   // it names its run, or it has a submitted review
+	AuditAttributed   AuditClass = "attributed"   // it names its run, or a review or a run's round looked at it
 	AuditInferred     AuditClass = "inferred"     // it looks like a run's work, or mentions a run
 	AuditGap          AuditClass = "gap"          // nothing is known about it
 )
@@ -306,8 +306,12 @@ func (a *auditor) classify(c gitstore.LoggedCommit, covered lineage.Covered) Aud
 	if known, ok := a.recorded[c.ID]; ok {
 		return known
 	}
-	if covered.Review != "" && covered.Level != "" {
-		return AuditedCommit{Class: AuditAttributed, Review: covered.Review, Why: coverText(covered)}
+	switch {
+	case covered.Level == "":
+	case covered.Review == "" && covered.Refused: // refusal goes on
+		return AuditedCommit{Class: AuditAttributed, Run: covered.Run, Why: "run " + covered.Run}
+	case covered.Review+covered.Run != "":
+		return AuditedCommit{Class: AuditAttributed, Run: covered.Run, Review: covered.Review, Why: coverText(covered)}
 	}
 	audited := a.infer(c)
 	if audited.Class == AuditGap &&
