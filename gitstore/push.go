@@ -56,7 +56,8 @@ func (r *Repo) RemoteAt(name string) string {
 // Trunks are the branches of a remote that other branches are merged into: main, master, and the branch that the
 // remote's HEAD names here.
 type Trunks struct {
-	Refs []string // on the remote: refs/heads/main
+	Refs  []string // on the remote: refs/heads/main
+	Known bool     // the remote's HEAD is known here
 	// Guessed says that neither the remote's HEAD nor a branch main or master of it is known here.
 	Guessed bool
 	// Unseen says that no branch of the remote is known here.
@@ -75,7 +76,7 @@ func (r *Repo) Trunks(ctx context.Context, remote string) (Trunks, error) {
 		return trunks, fmt.Errorf("read the HEAD of %s: %w", remote, err)
 	}
 	name, known := strings.CutPrefix(target, place)
-	if known && !slices.Contains(trunks.Refs, "refs/heads/"+name) {
+	if trunks.Known = known; known && !slices.Contains(trunks.Refs, "refs/heads/"+name) {
 		trunks.Refs = append(trunks.Refs, "refs/heads/"+name)
 	}
 	for _, ref := range trunks.Refs {

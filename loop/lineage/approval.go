@@ -193,9 +193,13 @@ func readApprovals(ctx context.Context, s *store.Store, commits []gitstore.Logge
 	var approved []gitstore.LoggedCommit
 	for _, c := range commits {
 		before := len(events)
-		for _, said := range by[c.ID] {
+		for i, said := range by[c.ID] {
 			for _, at := range said.approvers {
 				texts, events = append(texts, at.By, at.Recorder, at.LogOf), append(events, at.Event)
+			}
+			if len(said.approvers) > 0 {
+				said.wrote = append(said.wrote, squashed(ctx, s, said)...)
+				by[c.ID][i], texts = said, append(texts, said.wrote...)
 			}
 		}
 		if len(events) > before {
@@ -217,6 +221,29 @@ func readApprovals(ctx context.Context, s *store.Store, commits []gitstore.Logge
 	}
 	return a, a.readOwners(ctx, s, base, approved)
 }
+
+// squashed returns the authors of a reviewed range of which fewer commits became. They do not approve what one person
+// made of all their commits. Of commits that are not here only the newest one's author is known.
+func squashed(ctx context.Context, s *store.Store, c cover) (all []string) {
+	if !c.ranged || c.State != CoverCarried || c.author == "" {
+		return nil
+	}
+	now, err := s.Repo.Between(ctx, c.span.From, c.span.To, maxSquashed)
+	if c.span == c.origin { // the commit that has the change of the whole range
+		now = now[:min(len(now), 1)]
+	}
+	before, beforeErr := s.Repo.Commits(ctx, c.origin.From, c.origin.To, maxSquashed)
+	if err == nil && beforeErr == nil && len(now) >= len(before) {
+		return nil
+	}
+	for _, commit := range before {
+		all = append(all, authors(commit)...)
+	}
+	return append(all, c.author)
+}
+
+// maxSquashed is the maximum number of commits of a range whose authors are read.
+const maxSquashed = 1_000
 
 // BaseOf returns the commit whose files define people and owners: base, else the parent of the oldest of commits. It
 // returns "" if this clone does not have that commit.
@@ -351,8 +378,8 @@ func (a approvals) person(text string) people.Person {
 // writersOf returns who had a run write the commit that said covers.
 func writersOf(said []cover) (all []string) {
 	for _, c := range said {
-		if c.Run != "" && c.author != "" {
-			all = append(all, c.author)
+		if c.Run != "" {
+			all = append(all, c.wrote...)
 		}
 	}
 	return all
@@ -521,8 +548,7 @@ func (a approvals) isBy(author string, by record.Speaker) bool {
 
 // wroteReviewed reports whether the approver wrote the commit of the review c, or is one of writers.
 func (a approvals) wroteReviewed(c cover, writers []string, by record.Speaker) bool {
-	return c.author != "" && a.isBy(c.author, by) ||
-		slices.ContainsFunc(writers, func(writer string) bool { return a.isBy(writer, by) })
+	return slices.ContainsFunc(slices.Concat(c.wrote, writers), func(who string) bool { return a.isBy(who, by) })
 }
 
 // byAuthor reports whether c has approvers and all of them are authors or co-authors of commit, or had a run write it.

@@ -199,7 +199,8 @@ type cover struct {
 	change    string           // named by gitstore.ChangeIDs; "" if unknown
 	follows   string           // the earlier round, whose open threads count in this one
 	approvers []record.Speaker // as in ReviewSummary
-	author    string           // of the reviewed commit, or who had a run write it, and does not approve it; "": a range
+	author    string           // of the reviewed commit, for a range of its newest one
+	wrote     []string         // who beside the authors of the commit wrote it, or had a run write it
 	refusers  []record.Speaker // as in ReviewSummary
 	settled   []gitstore.ID    // commits that fix or remove its findings
 	at        time.Time        // when the verdict was given; the zero Time: derived from git now
@@ -353,17 +354,17 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		origin:    gitstore.Span{From: r.Base, To: r.Commit},
 		ranged:    r.Kind == record.SubjectRange,
 		settled:   r.FixedBy,
-		approvers: r.Approvers, refusers: r.Refusers, unseen: r.Unseen,
+		approvers: r.Approvers, refusers: r.Refusers, unseen: r.Unseen, author: r.Author,
 		part: r.Part(), kind: r.ReviewKind,
 		change: r.Change, follows: r.Follows, branch: r.Branch,
 		waits: r.Status == record.ReviewOpen && r.Reviewer == record.Human,
 		at:    cmp.Or(r.VerdictAt, r.SubmittedAt, r.CreatedAt),
 	}
-	if !c.ranged {
-		c.author = r.Author
+	if !c.ranged && r.Author != "" {
+		c.wrote = []string{r.Author}
 	}
 	if r.Run != "" {
-		c.author = r.RequestedBy
+		c.wrote = append(c.wrote, r.RequestedBy)
 	}
 	c.Level = levelOf(r.Looked, r.Outcome)
 	c.Passed = r.Outcome == record.OutcomePassed ||
@@ -429,7 +430,7 @@ func runCovers(r record.RunSummary) []cover {
 		Covered: Covered{State: CoverReviewed, Run: r.ID, Verdict: r.Verdict, Passed: record.NothingInTheWay(r.Result),
 			Outcome: record.OutcomeFailed, NotText: r.NotText, reviewer: r.Reviewer},
 		span: gitstore.Span{From: r.Base, To: r.Commit}, ranged: true, unseen: r.Unseen, at: r.UpdatedAt,
-		author: r.StartedBy,
+		wrote: each.Where([]string{r.StartedBy}, func(by string) bool { return by != "" }),
 	}
 	if c.Passed {
 		c.Outcome = record.OutcomePassed

@@ -119,12 +119,19 @@ func addPeople(all, more []Person) []Person {
 	return all
 }
 
-// CoAuthors returns the people in the Co-authored-by and Co-developed-by trailers of a commit message.
+// CoAuthors returns the people in the Co-authored-by and Co-developed-by trailers of a commit message. A line may name
+// several, and may be indented.
 func CoAuthors(message string) []Person {
 	var all []Person
 	for line := range strings.Lines(message) {
-		if name, who, ok := strings.Cut(line, ":"); ok && slices.Contains(coAuthors, strings.ToLower(name)) {
-			all = append(all, gitstore.ParseIdentity(who))
+		name, who, ok := strings.Cut(line, ":")
+		if !ok || !slices.Contains(coAuthors, strings.ToLower(strings.TrimSpace(name))) {
+			continue
+		}
+		for one := range strings.SplitSeq(strings.ReplaceAll(who, ">", ">,"), ",") {
+			if one = strings.TrimSpace(one); one != "" {
+				all = append(all, gitstore.ParseIdentity(one))
+			}
 		}
 	}
 	return all

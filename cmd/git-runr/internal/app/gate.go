@@ -179,6 +179,11 @@ func (s *session) examine(store *store.Store, conf *config.Config, refs []hooks.
 		prose.Names(passing.NotText))
 	push.bar = bar
 	push.held, push.toSee = sortToSee(held, push.code, push.trunks.Refs)
+	if len(push.toSee) > 0 && !push.trunks.Known && push.code[0].Old != "" {
+		safetext.Fprintf(s.out, "git runr: the default branch of %[1]s is not known here, and %[2]s may be it: "+
+			"git remote set-head %[1]s -a\n", push.remote, strings.TrimPrefix(push.code[0].Remote, "refs/heads/"))
+		push.held, push.toSee = held, nil
+	}
 	return push, err
 }
 
