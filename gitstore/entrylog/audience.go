@@ -164,7 +164,7 @@ func (s *Store) PrivateEntries(ctx context.Context) ([]odb.ID, error) {
 }
 
 // goers returns a function that reports whether a log may be pushed to remote. Our own log goes to the remote of its
-// audience, another clone's log only to where it came from.
+// audience, unless another remote has the URL now that this one had. Another clone's log goes only to where it came from.
 func (s *Store) goers(ctx context.Context, remote string) (func(writer string) bool, error) {
 	to, from := s.AudienceOf(remote), s.origins()
 	private, err := s.refs.Refs(ctx, privatePrefix)
@@ -176,10 +176,10 @@ func (s *Store) goers(ctx context.Context, remote string) (func(writer string) b
 		if private[privatePrefix+writer] != "" {
 			return false
 		}
-		if a, ours := own[writer]; ours {
-			return a == to
-		}
 		came, noted := from.of[writer]
+		if a, ours := own[writer]; ours {
+			return a == to && (!noted || slices.Contains(came, to))
+		}
 		return !noted && to == Audience{} || slices.Contains(came, to)
 	}, err
 }
