@@ -164,7 +164,8 @@ func (s *Store) PrivateEntries(ctx context.Context) ([]odb.ID, error) {
 }
 
 // goers returns a function that reports whether a log may be pushed to remote. Our own log goes to the remote of its
-// audience, unless another remote has the URL now that this one had. Another clone's log goes only to where it came from.
+// audience, unless another remote has the URL now that this one had. Another clone's log goes only to where it came
+// from.
 func (s *Store) goers(ctx context.Context, remote string) (func(writer string) bool, error) {
 	to, from := s.AudienceOf(remote), s.origins()
 	private, err := s.refs.Refs(ctx, privatePrefix)

@@ -60,7 +60,8 @@ func TestCoAuthors(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	got = CoAuthors("x\n\n Co-authored-by : Cy Q <cy@x>, bob@x, Dee <dee@x> Eve <eve@x>\n")
-	if len(got) != 4 || got[0].Email != "cy@x" || got[1].Email != "bob@x" || got[2].Name != "Dee" || got[3].Email != "eve@x" {
+	if len(got) != 4 || got[0].Email != "cy@x" || got[1].Email != "bob@x" || got[2].Name != "Dee" ||
+		got[3].Email != "eve@x" {
 		t.Errorf("%+v", got)
 	}
 	if Same(Person{Name: "A"}, Person{Name: "A"}) || !Same(Person{Email: "A@x"}, Person{Name: "B", Email: "a@X"}) {
