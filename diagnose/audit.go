@@ -180,7 +180,7 @@ func RunsFor(ctx context.Context, store *store.Store, commits []gitstore.LoggedC
 
 // ForeignTo returns those of commits whose trailers name an attempt of one of runs, although no commit of that run
 // makes the same change, nor all of them together: a rebased or cherry-picked one has the patch id of the run's. Where
-// the run's commits are not here, nobody can tell, and the trailers count.
+// the run's commits are not here, or a patch is too large, nobody can tell, and the trailers count.
 func ForeignTo(ctx context.Context, store *store.Store, runs []record.Run,
 	commits []gitstore.LoggedCommit) (map[gitstore.ID]bool, error) {
 	claims, foreign := map[string][]gitstore.LoggedCommit{}, map[gitstore.ID]bool{}
@@ -189,46 +189,54 @@ func ForeignTo(ctx context.Context, store *store.Store, runs []record.Run,
 			claims[namedRun(trailers)] = append(claims[namedRun(trailers)], c)
 		}
 	}
+	var ids []gitstore.ID
+	var spans []gitstore.Span // of each claim, after that of its whole run
 	for _, run := range runs {
-		known := each.Of(run.Attempts, func(at record.Attempt) gitstore.ID { return at.Commit })
-		if run.Landed != nil {
-			known = append(known, run.Landed.Commit)
-			known = append(known, each.Of(run.Landed.Carried, func(c record.Carried) gitstore.ID { return c.To })...)
+		own := madeBy(run)
+		claims[run.ID] = each.Where(claims[run.ID],
+			func(c gitstore.LoggedCommit) bool { return run.Head() != "" && !slices.Contains(own, c.ID) })
+		if len(claims[run.ID]) > 0 {
+			ids = append(ids, own...)
 		}
-		named := each.Where(claims[run.ID], func(c gitstore.LoggedCommit) bool { return !slices.Contains(known, c.ID) })
-		if len(named) == 0 || run.Head() == "" {
-			continue
+		for _, c := range claims[run.ID] {
+			ids = append(ids, c.ID)
+			spans = append(spans, gitstore.Span{From: run.Plan.Base, To: run.Head()},
+				gitstore.Span{From: slices.Concat(c.Parents, []gitstore.ID{""})[0], To: c.ID})
 		}
-		if err := addForeign(ctx, store, run, known, named, foreign); err != nil && ctx.Err() != nil {
-			return nil, err
+	}
+	if len(ids) == 0 {
+		return foreign, nil
+	}
+	patches, err := store.Repo.PatchIDs(ctx, ids)
+	changes, changesErr := store.Repo.ChangeIDs(ctx, spans)
+	if err != nil || changesErr != nil {
+		return foreign, ctx.Err()
+	}
+	for _, run := range runs {
+		own := each.SetOf(madeBy(run), func(id gitstore.ID) string { return patches[id] })
+		delete(own, "") // not here, or without a change
+		for _, c := range claims[run.ID] {
+			patch := patches[c.ID]
+			foreign[c.ID] = len(own) > 0 && !own[patch] && (patch != "" || len(c.Parents) > 1) && changes[0] != changes[1]
+			changes = changes[2:]
 		}
 	}
 	return foreign, nil
 }
 
-// addForeign adds to foreign those of named that make the change of none of known and of no other commit of run.
-func addForeign(ctx context.Context, store *store.Store, run record.Run, known []gitstore.ID,
-	named []gitstore.LoggedCommit, foreign map[gitstore.ID]bool) error {
-	idOf := func(c gitstore.LoggedCommit) gitstore.ID { return c.ID }
-	own, err := CommitsOf(ctx, store, run, 0)
-	if err != nil {
-		return err
+// madeBy returns the commits that a run's record names: of its attempts, of interventions, and as which they landed.
+func madeBy(run record.Run) []gitstore.ID {
+	all := each.Of(run.Attempts, func(at record.Attempt) gitstore.ID { return at.Commit })
+	for _, iv := range run.Interventions {
+		all = append(append(all, iv.Commit), iv.Commits...)
 	}
-	known = append(known, each.Of(own, idOf)...)
-	patches, err := store.Repo.PatchIDs(ctx, slices.Concat(known, each.Of(named, idOf)))
-	if err != nil {
-		return err
+	if run.Landed != nil {
+		all = append(all, run.Landed.Commit)
+		for _, c := range run.Landed.Carried {
+			all = append(all, c.From, c.To)
+		}
 	}
-	spans := []gitstore.Span{{From: run.Plan.Base, To: run.Head()}}
-	for _, c := range named {
-		spans = append(spans, gitstore.Span{From: slices.Concat(c.Parents, []gitstore.ID{""})[0], To: c.ID})
-	}
-	changes, err := store.Repo.ChangeIDs(ctx, spans)
-	same := each.SetOf(known, func(id gitstore.ID) string { return patches[id] })
-	for i, c := range named {
-		foreign[c.ID] = err == nil && changes[0] != changes[i+1] && (patches[c.ID] == "" || !same[patches[c.ID]])
-	}
-	return err
+	return all
 }
 
 // CommitsOf returns a run's commits and those that people made for it, newest first, or none if the start of the run

@@ -50,8 +50,8 @@ func (r *Repo) changeID(changes []Change, paths []string) string {
 }
 
 // PatchIDs returns git's stable patch ids of commits against their first parents, by commit. A
-// patch id does not depend on line numbers. Merges, commits without a change and commits that are
-// not here have no id.
+// patch id does not depend on line numbers. Merges, commits without a change, commits that are
+// not here, and those after too many bytes of patches have no id.
 func (r *Repo) PatchIDs(ctx context.Context, commits []ID) (map[ID]string, error) {
 	stdin, ids := odb.IDLines(r.commitsHere(ctx, commits)), map[ID]string{}
 	if stdin == "" {
@@ -70,10 +70,15 @@ func (r *Repo) PatchIDs(ctx context.Context, commits []ID) (map[ID]string, error
 	if err != nil {
 		return nil, fmt.Errorf("read patch ids: %w", err)
 	}
+	last := ID("")
 	for line := range strings.Lines(string(out)) {
 		if fields := strings.Fields(line); len(fields) == 2 && r.objects.ValidID(ID(fields[1])) {
-			ids[ID(fields[1])] = fields[0]
+			last = ID(fields[1])
+			ids[last] = fields[0]
 		}
+	}
+	if patch.Full { // the last patch is cut
+		delete(ids, last)
 	}
 	return ids, nil
 }

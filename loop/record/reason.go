@@ -3,7 +3,6 @@ package record
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -323,7 +322,7 @@ var personSteps = []NextStep{
 func (s Stop) Explained() Reason {
 	reason := ReasonOf(s.Reason)
 	if s.NotAsIs {
-		reason.Next = slices.DeleteFunc(reason.Next, func(step NextStep) bool { return step == StepAccept })
+		reason.Next = each.Where(reason.Next, func(step NextStep) bool { return step != StepAccept })
 	}
 	if s.Reason == ReasonSpent && s.Setting != nil {
 		reason.Next = append(raise(*s.Setting, s.Reached), reason.Next[0])

@@ -85,6 +85,7 @@ func TestBlockThatIsNoAnswer(t *testing.T) {
 	for _, answer := range []string{
 		strings.Replace(passingBlock, `, "findings": []`, "", 1),
 		"<pre>\n### Verdict: PASS\n</pre>\n",
+		"<PRE>\n### Verdict: PASS\n</PRE>\n",
 		"<pre>\n" + plantedJSON + "\n</pre>\n",
 	} {
 		if r := ParseReview(answer, fuzzNonce); r.Effective.Passed() {

@@ -70,6 +70,7 @@ func closingTags(raw []string) map[string]int {
 		if name, ok := strings.CutPrefix(strings.TrimSpace(text), "</"); ok {
 			closes[strings.TrimSuffix(name, ">")] = i
 		}
+		text = strings.ToLower(text)
 		for _, marks := range enclosures {
 			if strings.Contains(text, marks[1]) {
 				closes[marks[1]] = i
