@@ -191,6 +191,7 @@ func readApprovals(ctx context.Context, s *store.Store, commits []gitstore.Logge
 	var texts []string
 	var events []gitstore.ID
 	var approved []gitstore.LoggedCommit
+	left := map[gitstore.Span]int{}
 	for _, c := range commits {
 		before := len(events)
 		for i, said := range by[c.ID] {
@@ -198,7 +199,7 @@ func readApprovals(ctx context.Context, s *store.Store, commits []gitstore.Logge
 				texts, events = append(texts, at.By, at.Recorder, at.LogOf), append(events, at.Event)
 			}
 			if len(said.approvers) > 0 {
-				said.wrote = append(said.wrote, squashed(ctx, s, said)...)
+				said.wrote = append(said.wrote, squashed(ctx, s, said, left)...)
 				by[c.ID][i], texts = said, append(texts, said.wrote...)
 			}
 		}
@@ -223,27 +224,31 @@ func readApprovals(ctx context.Context, s *store.Store, commits []gitstore.Logge
 }
 
 // squashed returns the authors of a reviewed range of which fewer commits became. They do not approve what one person
-// made of all their commits. Of commits that are not here only the newest one's author is known.
-func squashed(ctx context.Context, s *store.Store, c cover) (all []string) {
+// made of all their commits. Of commits that are not here only the newest one's author is known. left holds the numbers
+// of commits that ranges became.
+func squashed(ctx context.Context, s *store.Store, c cover, left map[gitstore.Span]int) (all []string) {
 	if !c.ranged || c.State != CoverCarried || c.author == "" {
 		return nil
 	}
-	now, err := s.Repo.Between(ctx, c.span.From, c.span.To, maxSquashed)
-	if c.span == c.origin { // the commit that has the change of the whole range
-		now = now[:min(len(now), 1)]
+	now := 1 // the commit that has the change of the whole range
+	if c.span != c.origin {
+		if _, counted := left[c.span]; !counted {
+			row, _ := s.Repo.Between(ctx, c.span.From, c.span.To, max(2, len(c.within))) // on an error fewer
+			left[c.span] = len(row)
+		}
+		now = left[c.span]
 	}
-	before, beforeErr := s.Repo.Commits(ctx, c.origin.From, c.origin.To, maxSquashed)
-	if err == nil && beforeErr == nil && len(now) >= len(before) {
+	if now > 1 && now >= len(c.within) { // which lacks commits without a message
 		return nil
 	}
-	for _, commit := range before {
-		all = append(all, authors(commit)...)
+	for _, id := range c.within {
+		if commit, err := s.Repo.ReadCommit(ctx, id); err == nil {
+			all = append(all, commit.Author.String())
+			all = append(all, each.Of(people.CoAuthors(commit.Message), people.Person.String)...)
+		}
 	}
 	return append(all, c.author)
 }
-
-// maxSquashed is the maximum number of commits of a range whose authors are read.
-const maxSquashed = 1_000
 
 // BaseOf returns the commit whose files define people and owners: base, else the parent of the oldest of commits. It
 // returns "" if this clone does not have that commit.

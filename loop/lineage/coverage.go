@@ -200,6 +200,7 @@ type cover struct {
 	follows   string           // the earlier round, whose open threads count in this one
 	approvers []record.Speaker // as in ReviewSummary
 	author    string           // of the reviewed commit, for a range of its newest one
+	within    []gitstore.ID    // as in ReviewSummary
 	wrote     []string         // who beside the authors of the commit wrote it, or had a run write it
 	refusers  []record.Speaker // as in ReviewSummary
 	settled   []gitstore.ID    // commits that fix or remove its findings
@@ -355,7 +356,8 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		ranged:    r.Kind == record.SubjectRange,
 		settled:   r.FixedBy,
 		approvers: r.Approvers, refusers: r.Refusers, unseen: r.Unseen, author: r.Author,
-		part: r.Part(), kind: r.ReviewKind,
+		within: r.Within,
+		part:   r.Part(), kind: r.ReviewKind,
 		change: r.Change, follows: r.Follows, branch: r.Branch,
 		waits: r.Status == record.ReviewOpen && r.Reviewer == record.Human,
 		at:    cmp.Or(r.VerdictAt, r.SubmittedAt, r.CreatedAt),
