@@ -323,7 +323,7 @@ func (a *auditor) classify(c gitstore.LoggedCommit, covered lineage.Covered) Aud
 	}
 	audited := a.infer(c)
 	if audited.Class == AuditGap &&
-		(covered.State != lineage.CoverUnreviewed || covered.Refused || covered.NotShownBy+covered.PartOf != "") {
+		(covered.State != lineage.CoverUnreviewed || covered.Refused || covered.Beside != nil) {
 		audited.Why = coverText(covered)
 	}
 	return audited
@@ -331,14 +331,10 @@ func (a *auditor) classify(c gitstore.LoggedCommit, covered lineage.Covered) Aud
 
 // coverText describes the review coverage of a commit.
 func coverText(c lineage.Covered) string {
-	text := coverState(c)
-	switch {
-	case c.NotShownBy != "":
-		text += ": " + c.NotShownBy + " passed a range that does not show all of it"
-	case c.PartOf != "" && c.State == lineage.CoverUnreviewed:
-		return "not reviewed alone: review " + c.PartOf + " passed a range that goes on after it"
+	if c.Beside != nil && c.State == lineage.CoverUnreviewed && !c.Refused && c.Review+c.Run == "" {
+		return "no verdict here counts for it: " + c.Beside.Of + " " + c.Beside.Why
 	}
-	return text
+	return coverState(c)
 }
 
 func coverState(c lineage.Covered) string {
@@ -364,6 +360,9 @@ func coverState(c lineage.Covered) string {
 	case lineage.CoverPending:
 		return "no verdict yet, " + of
 	case lineage.CoverStale:
+		if c.From == "" {
+			return "what was looked at is another change, " + of
+		}
 		return fmt.Sprintf("stale, what was looked at as %s is another change, %s", c.From.Short(), of)
 	case lineage.CoverCarried:
 		if c.From == "" {
@@ -374,6 +373,9 @@ func coverState(c lineage.Covered) string {
 		if c.Refused {
 			return of + " of a part of it"
 		}
+		if c.Outcome == record.OutcomePartial {
+			return of
+		}
 		return "no review of it is here"
 	}
 	return of
@@ -383,7 +385,14 @@ func coverState(c lineage.Covered) string {
 func standingText(c lineage.Covered) (of string) {
 	said := cmp.Or(string(c.Verdict), strings.ReplaceAll(string(c.Outcome), "_", " "))
 	if c.Level == lineage.LevelChecked && c.Verdict.Passed() && c.Outcome == record.OutcomePassed {
-		said = "checked by rules, nobody has read the code"
+		switch {
+		case c.NotCompared:
+			said += " of commits that are not here to compare"
+		case c.ByAgent():
+			said = "checked by name and size, nobody has read the contents: " + said
+		default:
+			said = "checked by rules, nobody has read the code"
+		}
 	}
 	words := c.ApprovalWords()
 	for _, part := range []struct {

@@ -58,6 +58,8 @@ func Footer(run record.Run, place Place) string {
 
 func (d Diagnosis) checkpoint(run record.Run) string {
 	switch c := d.Checkpoint; {
+	case c == nil && run.WorkAway():
+		return "No checkpoint: none of its work is in this repository"
 	case c == nil && len(run.Attempts) > 0 && run.LastAttempt().Unseen():
 		return "No checkpoint: what the attempt changed was not examined"
 	case c == nil && run.Uncommitted() != nil:

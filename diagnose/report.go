@@ -63,6 +63,9 @@ func NewReport(in ReportInput) Report {
 		Phases:    map[string]ReportPhase{phaseImplement: {}, phaseCheck: {}, phaseReview: {}},
 		Suggested: nextCommand(run, in.Live),
 	}
+	if run.WorkAway() { // its base here is where resuming begins
+		r.Branch, r.Base, r.Checkpoint = "", "", ""
+	}
 	if in.Died {
 		r.Outcome = record.RunDied
 	}

@@ -94,7 +94,7 @@ func took(d duration.Duration) string {
 // describeAttempt fills in the title and the lines of an attempt.
 func (e *ReportEntry) describeAttempt() {
 	a := *e.Attempt
-	e.Title = fmt.Sprintf("attempt %d (%s) by %s", a.Number, a.Mode, a.By(a.Agent))
+	e.Title = a.Label()
 	e.details = e.attemptLines(a)
 	switch {
 	case a.Failure != nil:
@@ -177,7 +177,7 @@ func (e *ReportEntry) describeRound() {
 	e.Title = fmt.Sprintf("round %d by %s: ", r.Number, r.By(r.Reviewer))
 	c := r.Census
 	seen := fmt.Sprintf("saw %d of %s, %d of %s", c.SentFiles, prose.Count(c.Files, "file"), c.SentLines,
-		prose.Count(c.Lines, "line")) + c.LeftText()
+		prose.Count(c.Lines, "line")) + c.Omissions()
 	switch {
 	case r.Failure != nil:
 		e.Title += strings.TrimSpace(r.Failure.Reason + " " + r.Failure.Detail)

@@ -204,8 +204,12 @@ func (t *timeline) answered(entry *ReportEntry, _ record.Event, answer record.An
 }
 
 func (t *timeline) completed(entry *ReportEntry, _ record.Event, done record.CompletedPayload) {
-	entry.Kind, entry.By, entry.Title = entryCompleted, "", "completed: "+cmp.Or(t.in.Run.Result, done.Result)
-	entry.details = prefixed("accepted: ", each.Of(done.Open, findingLine))
+	result, open := cmp.Or(t.in.Run.Result, done.Result), "open: "
+	if result == record.ResultWithIssues {
+		open = "accepted: "
+	}
+	entry.Kind, entry.By, entry.Title = entryCompleted, "", "completed: "+record.ResultWords(result)
+	entry.details = prefixed(open, each.Of(done.Open, findingLine))
 }
 
 func (t *timeline) landed(entry *ReportEntry, e record.Event, landed record.Landed) {

@@ -23,6 +23,9 @@ type LoggedCommit struct {
 	Files     []string  // changed files, sorted, a rename under both names; empty for a merge, and from Commits
 }
 
+// CutOff returns the commits whose parents are not in this clone because it is shallow.
+func (r *Repo) CutOff() []ID { return r.objects.CutOff() }
+
 // LogMessages lists the commits of to that are not in from, newest first, with their files. If
 // from is "" or the empty tree, it lists all commits of to. max limits their number; 0 is no
 // limit. It always takes one git process.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/gitdir"
+	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // DiffSpec describes a difference of two trees or commits, or a part of it.
@@ -85,10 +86,12 @@ func (r *Repo) diffTree(ctx context.Context, out io.Writer, spec DiffSpec, optio
 	if spec.LargeBinary {
 		args = slices.Insert(args, 0, "-c", fmt.Sprintf("core.bigFileThreshold=%d", PatchBounds.FileBytes))
 	}
-	args = append(args, "--end-of-options", string(r.orEmptyTree(spec.From)), string(spec.To), "--")
-	args = append(args, r.pathspecs(ctx, spec)...)
-	_, err := r.dir.Call(ctx, gitdir.Call{Args: args, Stdout: out, Env: r.noAttributes()})
+	ends, err := r.ends(spec)
 	if err != nil {
+		return err
+	}
+	args = slices.Concat(args, ends, r.pathspecs(ctx, spec))
+	if _, err = r.dir.Call(ctx, gitdir.Call{Args: args, Stdout: out, Env: r.noAttributes()}); err != nil {
 		return fmt.Errorf("compare %s with %s: %w", spec.From.Short(), spec.To.Short(), err)
 	}
 	return nil
@@ -181,6 +184,23 @@ func (r *Repo) HeadOrEmpty(ctx context.Context) (ID, error) {
 	return head, err
 }
 
+// Named returns a *MissingError if id is no object id, as an event of somebody else may have it.
+func (r *Repo) Named(id ID) error {
+	if r.objects.ValidID(id) {
+		return nil
+	}
+	return odb.NewMissing(fmt.Sprintf("%q is not the name of a tree or a commit", id), "", ErrNotFound, nil)
+}
+
+// ends returns the arguments of git that name the two sides of a difference, which Named checks.
+func (r *Repo) ends(spec DiffSpec) ([]string, error) {
+	from := r.orEmptyTree(spec.From)
+	if err := cmp.Or(r.Named(from), r.Named(spec.To)); err != nil {
+		return nil, err
+	}
+	return []string{"--end-of-options", string(from), string(spec.To), "--"}, nil
+}
+
 func changedPaths(changed []Change) []string {
 	return each.Of(changed, func(c Change) string { return c.Path })
 }
@@ -213,8 +233,12 @@ func (r *Repo) DiffShown(ctx context.Context, spec DiffSpec, look DiffLook) ([]b
 	if look.Stat {
 		args = append(args, "--stat="+strconv.Itoa(look.Columns))
 	}
-	args = append(args, "--end-of-options", string(r.orEmptyTree(spec.From)), string(spec.To), "--")
-	out, err := r.dir.Call(ctx, gitdir.Call{Args: append(args, r.pathspecs(ctx, spec)...), Env: r.noAttributes()})
+	ends, err := r.ends(spec)
+	if err != nil {
+		return nil, err
+	}
+	args = slices.Concat(args, ends, r.pathspecs(ctx, spec))
+	out, err := r.dir.Call(ctx, gitdir.Call{Args: args, Env: r.noAttributes()})
 	if err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", spec.From.Short(), spec.To.Short(), err)
 	}

@@ -31,6 +31,8 @@
 //	refs/runr-local/log/<writer>    where this clone's own log was some entries ago
 //	refs/runr-local/closed/<writer> where a former log of this clone ended, because somebody
 //	                                else pushed to it; nothing more of it is accepted
+//	refs/runr-local/foreign/...     <writer>/<commit>: what was found in the place of a log of
+//	                                this clone and is no part of it
 //	refs/runr-local/snapshots/...   recorded states of working trees; see Snapshot
 //	refs/runr-local/undo/...        changes to working trees and branches that can be
 //	                                undone; see Operation

@@ -121,7 +121,7 @@ func (w *Worktree) finishLanding(ctx context.Context, job revertJob) (done Rever
 		return w.leave(op, job), err
 	}
 	done, err = w.takeBack(ctx, job)
-	op.Back = true
+	op.Undoes = true
 	done.Operation = Recorded{Operation: op, Before: job.base.ID, After: job.end.ID}
 	return done, err
 }

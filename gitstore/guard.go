@@ -397,7 +397,8 @@ func (g *Guard) Stowed() []Stashed {
 
 // Refs returns the refs that moved. It leaves out refs that the agent may move, and a new branch
 // that its own working tree is on. Among the refs of this tool and the branches of other runs, it
-// leaves out moves that are not by the agent.
+// leaves out moves that are not by the agent, except of the log of another clone where no fetch does the like. What
+// this program did not write in a log of this clone is the agent's.
 func (g *Guard) Refs(ctx context.Context) ([]RefChange, error) {
 	now, err := g.repo.guardedRefs(ctx)
 	if err != nil {
@@ -411,12 +412,48 @@ func (g *Guard) Refs(ctx context.Context) ([]RefChange, error) {
 		if c.Old == c.New || ref == on && c.Old == "" || g.mayMove(ctx, c) {
 			continue
 		}
-		c.ByAgent = slices.Contains(traced[ref], c.New) && c.costs() || g.past(ctx, c)
-		if c.ByAgent || !ownRef(ref) && !strings.HasPrefix(ref, "refs/heads/runr/") {
+		byItsGit := slices.Contains(traced[ref], c.New) // this program's own git leaves no trace
+		c.ByAgent = byItsGit && (c.costs() || strings.HasPrefix(ref, "refs/runr/")) || g.past(ctx, c)
+		if log, ok := g.repo.ForeignTo(ref); ok && c.Old == "" { // another process has put the log back
+			c = RefChange{Ref: log, Old: cmp.Or(g.Tips[log], now[log]), New: c.New, ByAgent: true}
+		} else if g.free != nil && g.repo.HasForeign(ctx, ref, c.New) {
+			c.ByAgent = true
+		}
+		if c.ByAgent || !ownRef(ref) && !strings.HasPrefix(ref, "refs/heads/runr/") || g.repo.unfetched(ctx, c) {
 			changes = append(changes, c)
 		}
 	}
 	return changes, nil
+}
+
+// otherLog returns the writer of another clone's log. ok is false if ref is anything else.
+func (r *Repo) otherLog(ref string) (writer string, ok bool) {
+	writer, ok = strings.CutPrefix(ref, "refs/runr/log/")
+	return writer, ok && !r.Owns(writer)
+}
+
+// unfetched reports whether a change deletes the log of another clone, takes something from it, or brings to it what no
+// remote had.
+func (r *Repo) unfetched(ctx context.Context, c RefChange) bool {
+	writer, isLog := r.otherLog(c.Ref)
+	if !isLog || !isCommit(c.New) || !isCommit(c.Old) {
+		return isLog
+	}
+	if follows, err := r.IsAncestor(ctx, c.Old, c.New); c.New == "" || c.Old != "" && (err != nil || !follows) {
+		return true
+	}
+	fetched, err := r.Refs(ctx, "refs/runr-remotes/")
+	if err != nil {
+		return true
+	}
+	for ref, at := range fetched {
+		if strings.HasSuffix(ref, "/log/"+writer) {
+			if has, err := r.IsAncestor(ctx, c.New, at); err == nil && has {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // mayMove reports whether the agent may make a change of one of its branches: anything to a branch of this program, and
@@ -610,27 +647,38 @@ func ownRef(ref string) bool {
 	return strings.HasPrefix(ref, "refs/runr/") || strings.HasPrefix(ref, "refs/runr-local/")
 }
 
-// PutBackOwn moves a ref of this tool back to its old value, unless the new value descends from it. It
-// keeps the new commit. It reports whether it moved the ref.
+// PutBackOwn moves a ref of this tool back to its old value, or deletes a new one, and keeps the new commit. If the new
+// value descends from the old one, it does that only to the log of another clone, and takes what this program did not
+// write from a log of this clone. It reports whether the change is put back.
 func (r *Repo) PutBackOwn(ctx context.Context, c RefChange) (bool, error) {
-	if !ownRef(c.Ref) || c.Old == "" || !isCommit(c.Old) || !isCommit(c.New) {
+	if !ownRef(c.Ref) || !isCommit(c.Old) || !isCommit(c.New) {
 		return false, nil
 	}
 	if c.New != "" {
-		if follows, err := r.IsAncestor(ctx, c.Old, c.New); err == nil && follows {
-			return false, nil
+		_, isOther := r.otherLog(c.Ref)
+		if follows, err := r.IsAncestor(ctx, c.Old, c.New); c.Old != "" && err == nil && follows && !isOther {
+			_, _ = r.TakeUpLog(ctx, nil) // on an error, the change is noted, and who reads the log next tries again
+			return r.isBack(ctx, c), nil
 		}
 		if err := r.KeepCommit(ctx, c.New); err != nil {
 			return false, err
 		}
 	}
 	err := r.refs.SwapAny(ctx, c.Ref, c.Old, c.New)
-	if errors.Is(err, ErrLostRace) { // keeping another commit may have written it
-		if now, nowErr := r.Ref(ctx, c.Ref); nowErr == nil && now == c.Old {
-			return true, nil
-		}
+	if errors.Is(err, ErrLostRace) && r.isBack(ctx, c) { // keeping another commit may have written it
+		return true, nil
 	}
 	return err == nil, err
+}
+
+// isBack reports whether a ref of this tool contains its old value, and nothing that the change added.
+func (r *Repo) isBack(ctx context.Context, c RefChange) bool {
+	now, err := r.Ref(ctx, c.Ref)
+	if err != nil || now == "" {
+		return false
+	}
+	within := func(a, b ID) bool { is, err := r.IsAncestor(ctx, a, b); return err == nil && is }
+	return within(c.Old, now) && (c.New == "" || within(c.New, c.Old) || !within(c.New, now))
 }
 
 // KeepCommit keeps a commit from gc, in case no ref contains it any more.

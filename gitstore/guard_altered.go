@@ -145,6 +145,17 @@ func (r *Repo) noted() (all []Alteration, err error) {
 // Altered returns an *AlteredError if a recorded change that git or this tool would run or follow is still in place
 // and nobody has accepted it.
 func (r *Repo) Altered(ctx context.Context) error {
+	return r.altered(ctx, func(c FileChange) bool { return r.stands(ctx, c) })
+}
+
+// AlteredForUser is Altered also for hooks of the repository, which only the user's own git runs.
+func (r *Repo) AlteredForUser(ctx context.Context) error {
+	return r.altered(ctx, func(c FileChange) bool {
+		return r.stands(ctx, c) || c.Kind == KindHook && !c.Outside && c.isAs()
+	})
+}
+
+func (r *Repo) altered(ctx context.Context, still func(FileChange) bool) error {
 	all, err := r.Alterations(ctx)
 	if err != nil {
 		return fmt.Errorf("%w: %w", err, ErrTampered)
@@ -152,7 +163,7 @@ func (r *Repo) Altered(ctx context.Context) error {
 	for _, a := range all {
 		e := &AlteredError{While: a.While}
 		for _, c := range a.Files {
-			if r.stands(ctx, c) {
+			if still(c) {
 				e.Unreadable = e.Unreadable || c.unreadable()
 				e.What = append(e.What, fmt.Sprintf("%s (%s)", r.PlaceName(c.Path), c.Executes))
 			}
@@ -452,6 +463,9 @@ func (r *Repo) restoreRef(ctx context.Context, c RefChange) error {
 	case err != nil || ID(now[c.Ref]) == c.Old:
 		return err
 	case ID(now[c.Ref]) != c.New:
+		if ownRef(c.Ref) && c.Old != "" && isCommit(c.Old) && isCommit(c.New) && r.isBack(ctx, c) { // and went on
+			return nil
+		}
 		return errSince
 	}
 	if target, ok := strings.CutPrefix(string(c.Old), "ref: "); ok {

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/gitstore/gitdir"
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
 
@@ -17,6 +19,19 @@ func (r *Repo) guardsDir() string { return filepath.Join(r.StateDir(), "guards")
 // guardLock returns the name of the lock that the process with an open guard holds.
 func guardLock(file string) string {
 	return "guard-" + strings.TrimSuffix(filepath.Base(file), ".json")
+}
+
+// guarded reports whether what was added to a log of this clone, up to tip, may be an agent's: an agent's turn is under
+// way, or it was noted after one.
+func (r *Repo) guarded(ctx context.Context, ref string, tip ID) bool {
+	noted, err := r.Alterations(ctx)
+	if err != nil {
+		return false
+	}
+	open, _ := filepath.Glob(filepath.Join(gitdir.GlobQuote(r.guardsDir()), "*.json")) // only of live processes
+	return len(open) > 0 || slices.ContainsFunc(noted, func(a Alteration) bool {
+		return slices.ContainsFunc(a.Refs, func(c RefChange) bool { return c.ByAgent && c.Ref == ref && c.New == tip })
+	})
 }
 
 // save writes the guard's state to disk.
@@ -83,6 +98,10 @@ func (r *Repo) takeUpKilled(ctx context.Context) error {
 	return nil
 }
 
+// PutBackLogs puts back logs of other clones to which the git of an agent added something until git-runr was killed, so
+// that what reads them next does not count it. On an error, guard restore tries again.
+func (r *Repo) PutBackLogs(ctx context.Context) { _ = r.takeUpKilled(ctx) }
+
 func (r *Repo) takeUpGuard(ctx context.Context, file string) error {
 	data, err := safefile.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
@@ -92,6 +111,11 @@ func (r *Repo) takeUpGuard(ctx context.Context, file string) error {
 	if err == nil && json.Unmarshal(data, &g.guardState) == nil {
 		a := g.Changes(ctx)
 		a.While, a.At = g.While+", until git-runr was killed", time.Now().UTC()
+		for _, c := range a.Refs { // so that nothing counts them before somebody decides
+			if _, isOther := r.otherLog(c.Ref); isOther && c.ByAgent {
+				_, _ = r.PutBackOwn(ctx, c) // on an error, guard restore tries again
+			}
+		}
 		if !a.Empty() {
 			err = r.NoteAlteration(ctx, a)
 		}

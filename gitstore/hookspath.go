@@ -88,6 +88,9 @@ func (r *Repo) OtherWorktrees(ctx context.Context) ([]string, error) {
 // hooksPath asks git for core.hooksPath and its scope. Config is of no use here: its
 // last value is the one in fixedOptions, of scope "command".
 func (r *Repo) hooksPath(ctx context.Context) (value, scope string, err error) {
+	if now, ok := r.dir.ConfigNow(); ok && now["core.hookspath"] == nil {
+		return "", "", nil
+	}
 	out, err := r.dir.Git(ctx, "config", "--type=path", "--show-scope", "-z", "--get-all", "core.hooksPath")
 	if gitdir.ExitStatus(err) == 1 {
 		return "", "", nil

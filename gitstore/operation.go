@@ -31,16 +31,16 @@ const (
 
 // Operation is a change of a working tree, or of a branch that is not checked out.
 type Operation struct {
-	Kind string // one of the Op constants
-	Run  string // the run for which it was done, or ""
-	What string // one line for people, such as "on main"
-	Back bool   // it undoes the operation
+	Kind   string // one of the Op constants
+	Run    string // the run for which it was done, or ""
+	What   string // one line for people, such as "on main"
+	Undoes bool   // it takes an earlier operation of this Kind back
 }
 
 // String formats the operation in one line for parseOperation: "undo land RUN: on main".
 func (o Operation) String() string {
 	line := o.Kind
-	if o.Back {
+	if o.Undoes {
 		line = "undo " + line
 	}
 	if o.Run != "" {
@@ -55,7 +55,7 @@ func parseOperation(line string) Operation {
 	words := strings.Split(head, " ")
 	op := Operation{What: what}
 	if words[0] == "undo" && len(words) > 1 {
-		op.Back, words = true, words[1:]
+		op.Undoes, words = true, words[1:]
 	}
 	op.Kind = words[0]
 	if len(words) == 2 {
@@ -70,7 +70,7 @@ func parseOperation(line string) Operation {
 
 // opposite returns the operation that undoes this one.
 func (o Operation) opposite() Operation {
-	o.Back = !o.Back
+	o.Undoes = !o.Undoes
 	return o
 }
 
@@ -116,7 +116,7 @@ func (r *Repo) operations(ctx context.Context, stack string) ([]Recorded, error)
 	for _, ref := range slices.Backward(slices.Sorted(maps.Keys(refs))) {
 		op, err := r.readOperation(ctx, ref, refs[ref])
 		if ctx.Err() != nil {
-			return nil, err
+			return nil, ctx.Err()
 		}
 		if err != nil { // the others can still be undone
 			op = Recorded{Operation: Operation{Kind: OpRevert, What: err.Error()}, Name: strings.TrimPrefix(ref, undoPrefix)}

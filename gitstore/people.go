@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -46,9 +47,17 @@ func (r *Repo) Mailmapped(ctx context.Context, at ID, people []Identity) ([]Iden
 	if len(people) == 0 {
 		return nil, ctx.Err()
 	}
+	clean := each.Of(people, func(who Identity) Identity {
+		return Identity{Name: gitdir.CleanIdent(who.Name), Email: gitdir.CleanIdent(who.Email)}
+	})
+	if _, err := r.TreeOf(ctx, at); err == nil && at != "" {
+		if _, err := r.File(ctx, at, ".mailmap"); errors.Is(err, ErrNotFound) {
+			return clean, nil
+		}
+	}
 	var stdin strings.Builder
-	for _, who := range people {
-		fmt.Fprintf(&stdin, "%s <%s>\n", gitdir.CleanIdent(who.Name), gitdir.CleanIdent(who.Email))
+	for _, who := range clean {
+		fmt.Fprintf(&stdin, "%s\n", who)
 	}
 	out, err := r.dir.Call(ctx, gitdir.Call{Args: append(mailmapAt(at), "check-mailmap", "--stdin"),
 		Stdin: strings.NewReader(stdin.String())})

@@ -168,6 +168,7 @@ func opened(dir *gitdir.Dir, err error) (*Repo, error) {
 	repo := &Repo{Store: entrylog.New(dir, objects, refs), trees: new(atomic.Pointer[TreePlace]),
 		hashed: new(sync.Map)}
 	repo.lieIn(dir, objects, refs)
+	repo.Guarded = repo.guarded
 	if dir.Gate != nil {
 		standing := repo.Altered
 		dir.Gate.Before.Store(&standing)

@@ -35,11 +35,11 @@ func (s *site) lookConfig(p *place) {
 	there := text != "" && s.repo.Config.Get(name+".event") == p.Hook
 	file := p.State == Installed || p.State == Outdated && p.works
 	switch {
-	case s.byConfig && there:
+	case there && s.byConfig():
 		p.inConfig(s, name, text)
 	case there && !file:
 		p.State, p.Detail, p.Snippet = Dead, "git's configuration has it, but this git runs no hooks of its configuration", ""
-	case s.byConfig && !file && !p.Idle:
+	case !file && !p.Idle && (p.State != Absent || p.Detail+p.Snippet+p.Repair != "") && s.byConfig():
 		p.State, p.Detail, p.Snippet, p.Repair = Absent, "", "", ""
 	}
 }

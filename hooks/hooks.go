@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/safefile"
@@ -61,7 +62,7 @@ func Install(ctx context.Context, repo *gitstore.Repo, setup Setup) ([]Status, e
 	if err != nil {
 		return nil, err
 	}
-	if setup.Write && !s.byConfig {
+	if setup.Write && !s.byConfig() {
 		err = s.writeManaged()
 	}
 	statuses, failed := s.each(func(p place) error {
@@ -72,7 +73,7 @@ func Install(ctx context.Context, repo *gitstore.Repo, setup Setup) ([]Status, e
 			return fmt.Errorf("nothing was installed, because no commit is made here: %w", gitstore.ErrBare)
 		case !s.wants(p.Hook):
 			return errors.Join(s.unconfigure(ctx, p.Hook), p.uninstall(repo))
-		case s.byConfig:
+		case s.byConfig():
 			return s.configure(ctx, p, setup.Program)
 		}
 		return errors.Join(p.install(setup.Program), s.unconfigure(ctx, p.Hook))
@@ -140,7 +141,7 @@ type site struct {
 	idle   bool            // no commits are made here
 	before map[string]bool // hooks that Install has installed
 
-	byConfig bool // git runs hooks from its configuration
+	byConfig func() bool // this git runs hooks from its configuration
 }
 
 func survey(ctx context.Context, repo *gitstore.Repo, gate bool) (*site, error) {
@@ -155,11 +156,10 @@ func survey(ctx context.Context, repo *gitstore.Repo, gate bool) (*site, error) 
 		}
 	}
 	s.idle = repo.Bare && len(s.others) == 0
-	major, minor, err := repo.Version(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.byConfig = major > 2 || major == 2 && minor >= 54 // this git runs hooks from its configuration
+	s.byConfig = sync.OnceValue(func() bool {
+		major, minor, err := repo.Version(ctx)
+		return err == nil && (major > 2 || major == 2 && minor >= 54)
+	})
 	f, err := readFile(s.memory())
 	for hook := range strings.FieldsSeq(f.text) {
 		s.before[hook] = true

@@ -46,6 +46,8 @@
 //	stash dropped by the agent's
 //	git; a replacement, a symbolic
 //	branch, HEAD changed without git
+//	what this program did not write   tampered; it is put back, also by another process that looks
+//	in a log of this clone            meanwhile, and kept below refs/runr-local/foreign/
 //	another ref moved, HEAD elsewhere mentioned: a person may be at work
 //	another checkout's index changed  mentioned, unless HEAD's reflog explains it
 //	a rebase or the like was begun    mentioned, and never recommended

@@ -92,9 +92,9 @@ func writeCutoff(s *store.Store, c cutoff) error {
 	return nil
 }
 
-// FindGarbage finds reviews that were closed, and runs that ended, before then. It changes nothing.
-func FindGarbage(ctx context.Context, s *store.Store, then time.Time) (Garbage, error) {
-	g, since, err := findGarbage(ctx, s, then)
+// FindGarbage finds reviews closed and runs ended before cutoff. It changes nothing.
+func FindGarbage(ctx context.Context, s *store.Store, cutoff time.Time) (Garbage, error) {
+	g, since, err := findGarbage(ctx, s, cutoff)
 	if err != nil {
 		return g, err
 	}
@@ -106,15 +106,15 @@ func FindGarbage(ctx context.Context, s *store.Store, then time.Time) (Garbage, 
 }
 
 // findGarbage is FindGarbage without the reviews: gc only hides those from lists. since is as in ClosedSince.
-func findGarbage(ctx context.Context, s *store.Store, then time.Time) (g Garbage, since time.Time, err error) {
+func findGarbage(ctx context.Context, s *store.Store, cutoff time.Time) (g Garbage, since time.Time, err error) {
 	if since, err = ClosedSince(s); err != nil {
 		return g, since, err
 	}
-	g.ClosedBefore = then.UTC().Truncate(time.Millisecond)
+	g.ClosedBefore = cutoff.UTC().Truncate(time.Millisecond)
 	if since.After(g.ClosedBefore) { // what was hidden stays hidden
 		g.ClosedBefore = since
 	}
-	if g.Runs, err = runGarbage(ctx, s, then); err != nil {
+	if g.Runs, err = runGarbage(ctx, s, cutoff); err != nil {
 		return g, since, err
 	}
 	if g.Typed, err = typedTexts(ctx, s, g.ClosedBefore); err != nil {
@@ -127,16 +127,16 @@ func findGarbage(ctx context.Context, s *store.Store, then time.Time) (g Garbage
 		return g, since, err
 	}
 	g.Lost, err = s.Repo.LostTrees()
-	inUse := func(lost gitstore.LostTree) bool {
+	holdsFiles := func(lost gitstore.LostTree) bool {
 		return !lost.Empty && !strings.HasPrefix(filepath.Base(lost.Dir), checking.CheckoutPrefix)
 	}
-	g.Kept = slices.DeleteFunc(slices.Clone(g.Lost), func(lost gitstore.LostTree) bool { return !inUse(lost) })
-	g.Lost = slices.DeleteFunc(g.Lost, inUse)
+	g.Kept = slices.DeleteFunc(slices.Clone(g.Lost), func(lost gitstore.LostTree) bool { return !holdsFiles(lost) })
+	g.Lost = slices.DeleteFunc(g.Lost, holdsFiles)
 	return g, since, err
 }
 
-// runGarbage returns what is left of runs that ended before then.
-func runGarbage(ctx context.Context, s *store.Store, then time.Time) ([]RunGarbage, error) {
+// runGarbage returns what is left of runs that ended before cutoff.
+func runGarbage(ctx context.Context, s *store.Store, cutoff time.Time) ([]RunGarbage, error) {
 	found := []RunGarbage{}
 	snapshots, err := s.Repo.Refs(ctx, "refs/runr-local/snapshots/")
 	if err != nil {
@@ -149,7 +149,7 @@ func runGarbage(ctx context.Context, s *store.Store, then time.Time) ([]RunGarba
 		return found, err
 	}
 	for _, run := range runs {
-		if !run.UpdatedAt.Before(then) {
+		if !run.UpdatedAt.Before(cutoff) {
 			continue
 		}
 		g := RunGarbage{Run: run, Worktree: present(workspace.TreeDir(s, run.ID)),
@@ -177,19 +177,19 @@ func runGarbage(ctx context.Context, s *store.Store, then time.Time) ([]RunGarba
 	return found, nil
 }
 
-// typedTexts returns the files of texts typed for reviews that were closed, and runs that ended, before then.
-func typedTexts(ctx context.Context, s *store.Store, then time.Time) ([]string, error) {
+// typedTexts returns the files of texts typed for reviews closed and runs ended before cutoff.
+func typedTexts(ctx context.Context, s *store.Store, cutoff time.Time) ([]string, error) {
 	old := []string{}
 	files, _ := filepath.Glob(filepath.Join(s.TypedDir(), "*-*-*"))
 	for _, file := range files {
 		name := filepath.Base(file)
 		id := name[:strings.LastIndexByte(name, '-')]
 		review, err := s.ReviewByID(ctx, id)
-		over := err == nil && !review.ClosedAt.IsZero() && review.ClosedAt.Before(then)
+		over := err == nil && !review.ClosedAt.IsZero() && review.ClosedAt.Before(cutoff)
 		if errors.As(err, new(*record.NotFoundError)) {
 			var run record.Run
 			run, err = s.RunByID(ctx, id)
-			over = err == nil && run.Status.Over() && run.UpdatedAt.Before(then)
+			over = err == nil && run.Status.Over() && run.UpdatedAt.Before(cutoff)
 		}
 		if err != nil && !errors.As(err, new(*record.NotFoundError)) {
 			return old, err
@@ -321,7 +321,8 @@ const (
 
 // Tidy does the cleanup that nobody should have to think of, at most once a day and only if no other process is doing
 // it: it removes what ended longer than retention ago, as git runr gc does, and closes this clone's reviews that need
-// nobody any more.
+// nobody any more. It leaves worktrees alone. One that is still there after its run ended holds what is nowhere else,
+// such as a repository that a person made in it, and only a person removes that.
 func Tidy(ctx context.Context, s *store.Store, retention time.Duration, how closing.Rule) error {
 	unlock, free, err := s.Repo.TryLock("gc")
 	if err != nil || !free {
@@ -341,6 +342,9 @@ func Tidy(ctx context.Context, s *store.Store, retention time.Duration, how clos
 	if err != nil {
 		return err
 	}
+	for i := range garbage.Runs {
+		garbage.Runs[i].Worktree = ""
+	}
 	if err := collect(ctx, s, garbage); err != nil {
 		return err
 	}
@@ -354,14 +358,17 @@ func closeLeft(ctx context.Context, s *store.Store, how closing.Rule) error {
 		Review: func(r record.ReviewSummary) bool {
 			return s.Repo.Owns(r.Writer) && r.Status != record.ReviewOpen && r.CommentCount == 0 && len(r.Waiting) == 0
 		}})
+	if err != nil {
+		return err
+	}
 	for _, line := range left {
+		review, err := s.Review(ctx, line.ID)
+		if err == nil && !review.Reopened {
+			_, err = closing.Close(ctx, s, review, how)
+		}
 		if err != nil {
 			return err
 		}
-		var review record.Review
-		if review, err = s.Review(ctx, line.ID); err == nil && !review.Reopened {
-			_, err = closing.Close(ctx, s, review, how)
-		}
 	}
-	return err
+	return nil
 }

@@ -258,18 +258,7 @@ const readableTries = 16
 // or none.
 func (s *Store) AnyReadable(ctx context.Context, ids []odb.ID) bool {
 	return slices.ContainsFunc(ids[:min(len(ids), readableTries)], func(id odb.ID) bool {
-		_, _, err := s.readHere(ctx, id)
+		_, _, err := s.objects.ReadHere(ctx, id)
 		return err == nil
 	})
-}
-
-// readHere reads an object without fetching it from a promisor remote, except in a SHA-256 repository.
-func (s *Store) readHere(ctx context.Context, id odb.ID) (kind string, data []byte, err error) {
-	switch {
-	case !s.objects.ValidID(id):
-		return "", nil, gitdir.ErrNotFound
-	case s.dir.SHA256():
-		return s.objects.CatFile(ctx, id, odb.MaxObject)
-	}
-	return s.objects.ReadHere(id, odb.MaxObject)
 }

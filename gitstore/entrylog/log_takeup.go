@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/git-runr/git-runr/gitstore/each"
@@ -148,7 +150,8 @@ func (t *logTail) settle(have odb.ID) error {
 	return t.confirm()
 }
 
-// logEnd returns where the log must end: at its ref, if that is what its writer left or a descendant of it.
+// logEnd returns where the log must end: at its ref, if that is what its writer left or a descendant of it. An
+// agent may have added what follows the newest entry of the tail; then the log ends there.
 func (s *Store) logEnd(ctx context.Context, tail *logTail, writer string, have odb.ID, of Recognize) (odb.ID, error) {
 	left, err := s.refs.Ref(ctx, keptPrefix+writer) // the newest entry that the writer is known to have written
 	if last := tail.last(); last != nil {
@@ -167,10 +170,35 @@ func (s *Store) logEnd(ctx context.Context, tail *logTail, writer string, have o
 	if left == "" || have == left {
 		return have, nil
 	}
-	if further, err := s.refs.IsAncestor(ctx, left, have); err != nil || !further {
+	if further, err := s.refs.IsAncestor(ctx, left, have); err != nil || !further ||
+		tail.last() != nil && s.Guarded != nil && s.Guarded(ctx, s.logRef(writer), have) {
 		return left, context.Cause(ctx)
 	}
 	return have, nil
+}
+
+// foreignPrefix is the prefix of refs at what was found in the place of a log of this clone, <writer>/<commit>.
+const foreignPrefix = "refs/runr-local/foreign/"
+
+// ForeignTo returns the ref of the log in whose place the commit of ref was found. ok is false if ref is another.
+func (s *Store) ForeignTo(ref string) (log string, ok bool) {
+	at, ok := strings.CutPrefix(ref, foreignPrefix)
+	return s.logRef(path.Dir(at)), ok
+}
+
+// HasForeign reports whether ref is a log of this clone and tip adds entries to it that this program did not write.
+// If it is not known what it wrote last, nothing is foreign.
+func (s *Store) HasForeign(ctx context.Context, ref string, tip odb.ID) bool {
+	writer := path.Base(ref)
+	if tip == "" || !s.Owns(writer) || ref != s.logRef(writer) {
+		return false
+	}
+	last, before, err := s.tailEnd(writer)
+	if err != nil || last == "" || tip == last || tip == before {
+		return false
+	}
+	adds, err := s.refs.IsAncestor(ctx, before, tip)
+	return err == nil && adds
 }
 
 // newestEntry returns the end of a log whose newest entry is missing: the newest entry found here if it descends from
@@ -193,11 +221,11 @@ func (s *Store) newestEntry(ctx context.Context, writer string, missing, left od
 	return newest, nil
 }
 
-// moveLog moves the log's ref back. It protects the commit that the ref was at from gc if that is not part of the log.
+// moveLog moves the log's ref back. It first keeps the commit that the ref was at if that is not part of the log.
 func (s *Store) moveLog(ctx context.Context, writer string, to, from odb.ID) error {
 	if from != "" && to != "" && s.objects.Has(ctx, from) {
 		if part, err := s.refs.IsAncestor(ctx, from, to); err != nil || !part {
-			if err := s.Pin(ctx, "what stood in the place of log "+writer, from); err != nil {
+			if err := s.refs.Keep(ctx, foreignPrefix+writer+"/"+string(from), from); err != nil {
 				return err
 			}
 		}

@@ -156,7 +156,7 @@ func (w *soundness) check(ctx context.Context, id odb.ID) (sound bool, err error
 
 // namedBy lists the objects that an object refers to, without the parents of a commit at the end of a shallow clone.
 func (s *Store) namedBy(ctx context.Context, id odb.ID, cut bool) (names []odb.ID, err error) {
-	kind, data, err := s.readHere(ctx, id)
+	kind, data, err := s.objects.ReadHere(ctx, id)
 	if err != nil {
 		return nil, err
 	}

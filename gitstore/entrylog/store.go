@@ -1,6 +1,7 @@
 package entrylog
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 
@@ -22,6 +23,10 @@ type Store struct {
 	stood      *atomic.Value            // an odb.ID: where this clone's own log was as its writer left it
 
 	archives *sync.Map // Tips of an archive chain, by its last commit
+
+	// Guarded reports whether what was added to a log of this clone, up to tip, may be an agent's. Nil means that it is
+	// not.
+	Guarded func(ctx context.Context, ref string, tip odb.ID) bool
 }
 
 // New returns the Store of an open repository.

@@ -22,6 +22,8 @@ const pushRefs = 1000
 type Pushed struct {
 	Log   error // this clone's own log
 	Notes error
+	// Others is the number of logs of other writers that the remote did not have as they are here.
+	Others int
 }
 
 // Push pushes to a remote this clone's log, the logs of others that came from there, and notes, a commit for notesRef,
@@ -76,6 +78,11 @@ func (s *Store) Push(ctx context.Context, remote, notesRef string, notes odb.ID)
 		return Pushed{}, err
 	}
 	pushed := Pushed{Log: refused[logPrefix+own], Notes: refused[notesRef]}
+	for writer := range logs {
+		if writer != own && refused[logPrefix+writer] == nil {
+			pushed.Others++
+		}
+	}
 	if pushed.Log == nil && len(ours) > 0 {
 		err = s.noteStaged(ctx, stagedPrefix(remote)+own, logs[own])
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -14,6 +15,12 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore/safefile"
 )
+
+// ConfigNow reads the configuration again, from the files and without git. ok is false if only git can tell.
+func (d *Dir) ConfigNow() (c Config, ok bool) {
+	l, ok := readListing(d.Place, os.LookupEnv)
+	return l.all, ok
+}
 
 // readListing reads the configuration of a repository that look found, from the files and without git. ok is false
 // if only git can tell: if the system's file is uncertain, if a file includes others or has unclear syntax, or if a

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/git-runr/git-runr/gitstore/lazyre"
 )
@@ -29,6 +31,12 @@ func CleanIdent(s string) string {
 
 var identPattern = lazyre.Compile(`^(.*) <([^<>]*)> \d+ [-+]\d{4}\s*$`)
 
+// plainIdent reports whether git takes a name or an address as it is: it strips punctuation at both ends.
+func plainIdent(s string) bool {
+	ends := strings.TrimFunc(s, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+	return s != "" && s == ends && s == CleanIdent(s) && utf8.ValidString(s)
+}
+
 // Identity returns who acts here: user.name and user.email, else git's own default for a
 // committer. If git has none, a CI job is named after GIT_RUNR_WRITER, or "CI".
 // Outside of CI that is ErrNoIdentity.
@@ -36,6 +44,10 @@ func (d *Dir) Identity(ctx context.Context) (Identity, error) {
 	id := Identity{CleanIdent(d.Config.Get("user.name")), CleanIdent(d.Config.Get("user.email"))}
 	if id.Name != "" && id.Email != "" {
 		return id, nil
+	}
+	name, email := os.Getenv("GIT_COMMITTER_NAME"), os.Getenv("GIT_COMMITTER_EMAIL")
+	if plainIdent(name) && plainIdent(email) {
+		return Identity{name, email}, nil
 	}
 	c := Call{Args: []string{"var", "GIT_COMMITTER_IDENT"}}
 	for _, name := range []string{"GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"} {

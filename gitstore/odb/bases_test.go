@@ -39,7 +39,7 @@ func TestReadDeltas(t *testing.T) {
 	}
 	for range 2 {
 		for _, id := range ids {
-			_, data, err := repo.ReadHere(id, MaxObject) // git would read it too
+			_, data, err := repo.ReadHere(ctx, id) // git would read it too
 			if got := strings.TrimRight(string(data), "\n"); err != nil || got != want[id] {
 				t.Fatalf("%s: %q, %v", id, got, err)
 			}

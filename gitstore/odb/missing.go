@@ -1,6 +1,7 @@
 package odb
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -48,10 +49,9 @@ func (s *Store) explain(err error) error {
 		if kind != "fatal" && kind != "error" {
 			continue
 		}
-		for _, words := range missing {
-			if id := s.idIn(said); id != "" && strings.Contains(strings.ToLower(said), words) {
-				return s.missing(id, said, err)
-			}
+		says := func(words string) bool { return strings.Contains(strings.ToLower(said), words) }
+		if id := s.idIn(said); id != "" && slices.ContainsFunc(missing, says) {
+			return s.missing(id, said, err)
 		}
 	}
 	return err
@@ -98,8 +98,9 @@ func (s *Store) missing(id ID, said string, err error) *MissingError {
 
 // isCutOff reports whether a commit is the parent of one whose parents are not here because the clone is shallow.
 func (s *Store) isCutOff(id ID) bool {
+	plain := s.At(&gitdir.Dir{Place: s.dir.Place, Gate: s.dir.Gate}) // explaining its errors would ask this again
 	return slices.ContainsFunc(s.CutOff(), func(cut ID) bool {
-		_, data, err := s.ReadHere(cut, MaxObject)
+		_, data, err := plain.ReadHere(context.Background(), cut)
 		c, badErr := DecodeCommit(data)
 		return err == nil && badErr == nil && slices.Contains(c.Parents, id)
 	})

@@ -64,9 +64,15 @@ func (s *Store) ReadLimit(ctx context.Context, id ID, limit int64) (kind string,
 	return kind, data, s.wrapObject(id, err)
 }
 
-// ReadHere reads an object from the files of this repository and its alternates, without git.
-func (s *Store) ReadHere(id ID, limit int64) (kind string, data []byte, err error) {
-	return s.native.read(id, limit)
+// ReadHere reads an object without fetching it from a promisor remote, except in a SHA-256 repository.
+func (s *Store) ReadHere(ctx context.Context, id ID) (kind string, data []byte, err error) {
+	switch {
+	case !s.ValidID(id):
+		return "", nil, gitdir.ErrNotFound
+	case s.dir.SHA256():
+		return s.CatFile(ctx, id, MaxObject)
+	}
+	return s.native.read(id, MaxObject)
 }
 
 func (s *Store) wrapObject(id ID, err error) error {
@@ -166,9 +172,15 @@ func (s *nativeStore) read(id ID, limit int64) (kind string, data []byte, err er
 func (s *nativeStore) readOnce(id ID, limit int64) (kind string, data []byte, err error) {
 	err = gitdir.ErrNotFound
 	for _, dir := range s.objectDirs() {
-		for _, read := range []func(ID, int64) (string, []byte, error){dir.readLoose, dir.readPacked} {
+		for i := range 2 {
+			packed := dir.packed != (i > 0)
+			read := dir.readLoose
+			if packed {
+				read = dir.readPacked
+			}
 			kind, data, readErr := read(id, limit)
 			if readErr == nil || errors.Is(readErr, gitdir.ErrTooLarge) {
+				dir.packed = packed
 				return kind, data, readErr
 			}
 			if !errors.Is(readErr, gitdir.ErrNotFound) {

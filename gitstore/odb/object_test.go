@@ -326,3 +326,12 @@ func TestReadFromTheOtherPack(t *testing.T) {
 		}
 	}
 }
+
+// TestHashOfOtherLength checks that an id of another length is not decoded as a SHA-1 one.
+func TestHashOfOtherLength(t *testing.T) {
+	for _, digits := range []int{0, 38, 42, 64} {
+		if _, err := hashOf(ID(strings.Repeat("a", digits))); !errors.Is(err, gitdir.ErrNotFound) {
+			t.Errorf("%d digits: %v", digits, err)
+		}
+	}
+}

@@ -206,7 +206,11 @@ func deltaResultSize(delta []byte) uint64 {
 	return size
 }
 
+// hashOf returns the bytes of a SHA-1 id, or ErrNotFound.
 func hashOf(id ID) (hash [idxHash]byte, err error) {
+	if len(id) != 2*idxHash {
+		return hash, gitdir.ErrNotFound
+	}
 	_, err = hex.Decode(hash[:], []byte(id))
 	return hash, err
 }

@@ -34,6 +34,7 @@ type objectDir struct {
 	listed time.Time   // when packs was read
 	stamp  time.Time   // time of modification of the pack directory at that moment
 	stale  bool        // a listed pack no longer exists
+	packed bool        // the object found last was packed, and so is probably the next one
 	bases  *baseCache
 }
 

@@ -11,6 +11,9 @@ import (
 // MergeBase returns the best common ancestor of two commits, or a *MissingError if they have
 // none here.
 func (s *Store) MergeBase(ctx context.Context, a, b odb.ID) (odb.ID, error) {
+	if a == b && s.objects.Has(ctx, a) {
+		return a, nil
+	}
 	out, err := s.dir.GitLine(ctx, "merge-base", "--end-of-options", string(a), string(b))
 	if gitdir.ExitStatus(err) == 1 {
 		return "", s.objects.Unrelated(a, b, err)

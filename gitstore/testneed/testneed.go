@@ -4,10 +4,18 @@
 package testneed
 
 import (
+	_ "embed"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 )
+
+// posix names the core utilities that a test may use, which .ci/run reads too.
+//
+//go:embed posix.txt
+var posix string
 
 // BareVar is the variable under which nothing is found, for a machine that cannot hide
 // what it has.
@@ -40,4 +48,19 @@ func Look(t testing.TB, name string) (path string, ok bool) {
 		return "", false
 	}
 	return path, true
+}
+
+// Link makes links to git, go, a POSIX shell, the core utilities of POSIX and more programs in dir, for a PATH on which
+// nothing else is found. What this machine does not have is left out.
+func Link(dir string, more ...string) error {
+	for _, name := range append(append(strings.Fields(posix), "git", "go", "sh"), more...) {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		if err := os.Symlink(path, filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

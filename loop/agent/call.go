@@ -16,7 +16,8 @@ import (
 type CallOptions struct {
 	Transcript io.Writer         // receives what the agent writes, as it arrives; nil: none
 	OnLine     func(line string) // receives what the agent is doing; see Command.OnLine
-	// Cache is a directory for help texts of tools; "" skips that check.
+	// Cache is the directory that keeps the options in tools' help texts. By them a call checks that the tool still has
+	// the options that restrict it; "" skips that check.
 	Cache string
 }
 

@@ -15,7 +15,7 @@ import (
 const maxPerCheck = 10
 
 // Judge fills in what a check's result means for a change, by comparing it with the result
-// on the base; see loop.Checker. changed are the paths of the change: a file name in the
+// on the base; see checking.Checker. changed are the paths of the change: a file name in the
 // output that matches one of them is taken for that file.
 func Judge(result record.CheckResult, base *record.CheckResult, changed []string) record.CheckResult {
 	result.FailsOnBase, result.Failures, result.FailuresMore, result.FailuresOnBase, result.Excerpt = false, nil, 0, 0, ""

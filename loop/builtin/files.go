@@ -8,6 +8,7 @@ import (
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
+// Maximum sizes of files, in bytes.
 const (
 	maxText   = 1 << 20
 	maxBinary = 500 << 10

@@ -10,6 +10,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/syntax"
 )
 
@@ -25,9 +26,10 @@ func executableBit(f File) []reply.Finding {
 	switch {
 	case f.OldMode == "100755" && f.Mode == "100644" && script:
 		return fileFinding(f, reply.Note, "executable-bit", "the script is not executable any more",
-			"git update-index --chmod=+x")
+			safetext.ShellLine("git", "update-index", "--chmod=+x", f.Path))
 	case f.Mode == "100755" && !script && isA(f.Path, "text"):
-		return fileFinding(f, reply.Note, "executable-bit", "the file is executable", "git update-index --chmod=-x")
+		return fileFinding(f, reply.Note, "executable-bit", "the file is executable",
+			safetext.ShellLine("git", "update-index", "--chmod=-x", f.Path))
 	}
 	return nil
 }
@@ -90,7 +92,7 @@ func (m manifest) gained(f File) int {
 	}
 	read := func(l Line) string {
 		match := m.pattern().FindStringSubmatch(l.Text)
-		if match == nil || strings.Contains(" "+strings.Join(notLocked, " ")+" ", " "+match[1]+" ") {
+		if match == nil || slices.Contains(notLocked, match[1]) {
 			return ""
 		}
 		return match[1] + " " + strings.TrimSpace(match[2])
@@ -109,7 +111,8 @@ func (m manifest) gained(f File) int {
 
 var wholeText = lazy(`^\s*(?:["'][^"']*["']\s*)?\)`)
 
-// gradeText accepts a text that is entirely in the line, and the definition of a function of that name.
+// gradeText accepts a call without an argument or with one constant text, and the definition of a function of that
+// name.
 func gradeText(m lineMatch) reply.Severity {
 	before := strings.TrimSpace(m.line().code[:m.start+1])
 	if wholeText().MatchString(m.rest) || strings.HasSuffix(before, "def") || strings.HasSuffix(before, "function") {

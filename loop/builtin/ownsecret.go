@@ -74,7 +74,7 @@ func acceptURL(c candidate) strength {
 	if isVariable().MatchString(pass) || isVariable().MatchString(host) || sameByte(pass) {
 		return none
 	}
-	if c.freeing {
+	if c.storing {
 		if strings.EqualFold(pass, "password") {
 			return none
 		}
@@ -121,7 +121,7 @@ func acceptAssigned(c candidate) strength {
 		return none
 	}
 	isPassword := passwordName().MatchString(c.groups[1])
-	if c.freeing && isPassword && !isVariable().MatchString(value) && digits(value) > 0 && letters(value) > 0 {
+	if c.storing && isPassword && !isVariable().MatchString(value) && digits(value) > 0 && letters(value) > 0 {
 		return strong
 	}
 	if !looksReal(value) {
@@ -167,7 +167,7 @@ func acceptGeneric(c candidate) strength {
 	if isWordy(c.secret) || isPath(c.secret) || isAlgorithm().MatchString(c.secret) || isDate().MatchString(c.secret) {
 		return none
 	}
-	if c.freeing {
+	if c.storing {
 		return strong
 	}
 	lang := syntax.Reviewed(c.path)

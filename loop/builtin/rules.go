@@ -9,6 +9,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/syntax"
 )
@@ -94,7 +95,7 @@ func matchLines(f File, k kind, lang *syntax.Language, lines []codeLine) []reply
 			if r.any {
 				text = l.Text
 			}
-			if r.name == name || !containsAny(text, r.words) || r.name == "debug" && inDebugger {
+			if r.name == name || !prose.ContainsAny(text, r.words) || r.name == "debug" && inDebugger {
 				continue
 			}
 			at := r.pattern().FindStringIndex(text)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 )
@@ -22,7 +23,7 @@ type secretMatch struct {
 // secretScan searches one text for secrets.
 type secretScan struct {
 	path     string      // "": free text; rules for certain files do not apply
-	freeing  bool        // the text is about to be stored: a doubtful match counts as a secret
+	storing  bool        // the text is about to be stored: a doubtful match counts as a secret
 	sureOnly bool        // skip the rules that guess, because hashes would match them
 	strict   bool        // accept only tokens with a known beginning that look random: see isToken
 	ended    func() bool // whether to stop; nil: never
@@ -124,7 +125,7 @@ func (s *secretScan) try(r *secretRule, start, end int) {
 		if from == to {
 			continue
 		}
-		c := candidate{path: s.path, secret: part[from:to], match: part[m[0]:m[1]], freeing: s.freeing}
+		c := candidate{path: s.path, secret: part[from:to], match: part[m[0]:m[1]], storing: s.storing}
 		lineStart, lineEnd := linesAround(s.text, start+m[0], start+m[1])
 		c.line = s.text[lineStart:lineEnd]
 		for i := 0; i+1 < len(m); i += 2 {
@@ -174,7 +175,7 @@ func (s *secretScan) judge(r *secretRule, c candidate) strength {
 	if r.accept != nil {
 		grade = r.accept(c)
 	}
-	if grade != none && !s.freeing && strings.Contains(c.line, allowWord) {
+	if grade != none && !s.storing && strings.Contains(c.line, allowWord) {
 		return allowed
 	}
 	return grade
@@ -188,7 +189,7 @@ const allowWord = "gitleaks:allow"
 func (r *secretRule) isToken(secret string) bool {
 	words := isWordy(secret) && countBytes(secret, isLower) > 0
 	text := countBytes(secret, func(c byte) bool { return c >= ' ' && c < 0x7f || c == '\n' || c == '\r' })
-	known := containsAny(string(lowerASCII(secret)), r.Keywords)
+	known := prose.ContainsAny(string(lowerASCII(secret)), r.Keywords)
 	return known && len(secret) >= 20 && text == len(secret) && entropy(secret) >= 3 && !words
 }
 
@@ -362,7 +363,7 @@ func (sec *Secrets) Redact(text string) (string, int) {
 		return text, 0
 	}
 	clean, back := visible(text)
-	matches := sec.scan(clean, secretScan{freeing: true})
+	matches := sec.scan(clean, secretScan{storing: true})
 	if len(matches) == 0 {
 		return text, 0
 	}
@@ -383,7 +384,7 @@ func (sec *Secrets) Redact(text string) (string, int) {
 // or one of our own rules' words. It saves loading the rules for short plain texts.
 func mayHoldSecret(text string) bool {
 	lower := string(lowerASCII(text))
-	own := func(r *secretRule) bool { return containsAny(lower, r.Keywords) }
+	own := func(r *secretRule) bool { return prose.ContainsAny(lower, r.Keywords) }
 	if strings.ContainsAny(text, invisible) || strings.Contains(lower, "curl") ||
 		slices.ContainsFunc(ownSecretRules(), own) {
 		return true

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/gitstore/each"
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // secretRule is a rule of gitleaks' configuration, or one of our own, which has an accept
@@ -103,7 +104,7 @@ type candidate struct {
 	match   string
 	line    string // the whole lines of the match
 	groups  []string
-	freeing bool // the text is about to be stored: a doubtful match counts as a secret
+	storing bool // the text is about to be stored: a doubtful match counts as a secret
 }
 
 // allows reports whether the list excludes the candidate.
@@ -123,15 +124,12 @@ func (a *allowlist) allows(c candidate) bool {
 		checks = append(checks, matchesAny(a.regexes, target))
 	}
 	if len(a.Stopwords) > 0 {
-		checks = append(checks, containsAny(strings.ToLower(c.secret), a.Stopwords))
+		checks = append(checks, prose.ContainsAny(strings.ToLower(c.secret), a.Stopwords))
 	}
-	all := strings.EqualFold(a.Condition, "AND")
-	for _, ok := range checks {
-		if ok != all {
-			return ok
-		}
+	if strings.EqualFold(a.Condition, "AND") {
+		return len(checks) > 0 && !slices.Contains(checks, false)
 	}
-	return all && len(checks) > 0
+	return slices.Contains(checks, true)
 }
 
 func matchesAny(patterns []func() *regexp.Regexp, s string) bool {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/reply"
 )
 
@@ -75,7 +76,7 @@ func workComments(f File, k kind, lines []codeLine) []reply.Finding {
 		if !l.added || len(l.Text) > maxCodeLine || strings.TrimSpace(l.comment) == "" {
 			continue
 		}
-		if !strings.Contains(l.code, "return") && !containsAny(l.comment, workWords) {
+		if !strings.Contains(l.code, "return") && !prose.ContainsAny(l.comment, workWords) {
 			continue
 		}
 		severity, issue := workComment(l)

@@ -38,10 +38,6 @@ func oneLine(s string, n int) string {
 	return clip(strings.Join(strings.Fields(s), " "), n)
 }
 
-func containsAny(s string, words []string) bool {
-	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(s, word) })
-}
-
 func nonBlank(lines []string) []string {
 	var kept []string
 	for _, l := range lines {

@@ -38,6 +38,9 @@ type Subject struct {
 	MoreCommits int       `json:"more_commits,omitempty"` // older ones, whose messages are not among them
 }
 
+// OfCommits reports whether the change is one of commits: then Tree is that of Commit.
+func (s Subject) OfCommits() bool { return s.Kind == Commit || s.Kind == Range }
+
 // maxTitle is how much of a title is kept, in bytes: every list of reviews and runs holds them.
 const maxTitle = 1 << 10
 

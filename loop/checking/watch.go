@@ -89,7 +89,7 @@ func (w Watch) keepOld(ctx context.Context, a *gitstore.Alteration) (own []strin
 		}
 		err = errors.Join(err, ownErr, w.keep(ctx, c.Old))
 		switch {
-		case done && strings.HasPrefix(c.Ref, "refs/runr-local/"):
+		case done && strings.HasPrefix(c.Ref, "refs/runr-local/") && !strings.HasPrefix(c.Ref, "refs/runr-local/private/"):
 			local++
 		case done:
 			own = append(own, movedText(c)+", and is put back")

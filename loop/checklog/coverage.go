@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/git-runr/git-runr/loop/prose"
 )
 
 // percent is a coverage figure in hundredths of a per cent. It is never rounded up: 79.99 is not 80.
@@ -75,7 +77,7 @@ func shortfallIn(line string) []percent {
 		found = percents(1, m[1:]...)
 	} else if m := failUnderPattern().FindStringSubmatch(line); m != nil {
 		found = percents(100, m[1:]...)
-	} else if !containsAny(line, shortWords) {
+	} else if !prose.ContainsAny(line, shortWords) {
 		return nil
 	}
 	if len(found) != 2 || found[0] == found[1] {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"iter"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -96,8 +95,4 @@ func joinSaid(a, b string) string {
 		return both
 	}
 	return a
-}
-
-func containsAny(s string, words []string) bool {
-	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(s, word) })
 }

@@ -214,7 +214,7 @@ var brokenBuildWords = []string{"BUILD FAILED", "BUILD FAILURE", "Failed to comp
 	"error: could not compile", "Compilation failed"}
 
 func brokenBuild(lines []string) string {
-	if slices.ContainsFunc(lines, func(line string) bool { return containsAny(line, brokenBuildWords) }) {
+	if slices.ContainsFunc(lines, func(line string) bool { return prose.ContainsAny(line, brokenBuildWords) }) {
 		return "build failed"
 	}
 	return ""

@@ -108,6 +108,9 @@ func whyDone(review record.Review) string {
 	case review.Looked() == record.LookedRules:
 		return record.FoundNothingNote + without
 	}
+	if review.Summary().ByAuthor() {
+		without = ", by its author alone" + without
+	}
 	return record.PassedNote + without
 }
 

@@ -108,9 +108,9 @@ func InsteadOfUndo(ctx context.Context, s *store.Store, op gitstore.Recorded, ru
 	switch {
 	case op.Branch == "" && here != branch:
 		return "git switch " + switchTo(branch, after.Head) + "   then undo it there", nil
-	case op.Back && here == branch:
+	case op.Undoes && here == branch:
 		return "git runr land " + op.Run + "   lands it on what is there now", nil
-	case op.Back:
+	case op.Undoes:
 		return "git runr land " + op.Run + " --onto " + switchTo(branch, "") + "   lands it on what is there now", nil
 	}
 	at, err := s.Repo.Ref(ctx, cmp.Or(after.HeadRef, "HEAD"))

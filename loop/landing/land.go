@@ -237,7 +237,7 @@ func sayUnlanded(ctx context.Context, s *store.Store, run record.Run) (record.Ru
 		return run, nil
 	}
 	last, err := newest(ctx, s.Repo, run.ID)
-	if err != nil || last == nil || !last.Back {
+	if err != nil || last == nil || !last.Undoes {
 		return run, err
 	}
 	if err := recordLanding(ctx, s, *last); err != nil {
@@ -280,7 +280,7 @@ func recordLanding(ctx context.Context, s *store.Store, op gitstore.Recorded) er
 		return err
 	}
 	kind := record.EventRunUnlanded
-	if !op.Back {
+	if !op.Undoes {
 		kind, landed = record.EventRunLanded, carry(ctx, s, run, landed)
 	}
 	if run.Allow(kind.Name) != nil {
@@ -289,7 +289,7 @@ func recordLanding(ctx context.Context, s *store.Store, op gitstore.Recorded) er
 	if run, err = s.RunEvent(ctx, run, kind.New("cli", landed.TitleOf(), landed)); err != nil {
 		return err
 	}
-	if op.Back {
+	if op.Undoes {
 		err = closing.ReopenFixed(ctx, s, run, landed.Commit)
 		back := s.Repo.SwapRef(ctx, run.Plan.BranchRef(), run.Commit, "")
 		if errors.Is(back, gitstore.ErrLostRace) { // another branch has this name
@@ -306,7 +306,7 @@ func landedBy(ctx context.Context, s *store.Store, op gitstore.Recorded) (record
 	if err != nil {
 		return record.Landed{}, err
 	}
-	if op.Back {
+	if op.Undoes {
 		onto, at = at, onto
 	}
 	landed := record.Landed{Commit: at.Head, Onto: onto.Head, Branch: strings.TrimPrefix(at.HeadRef, "refs/heads/")}

@@ -116,8 +116,8 @@ func TestUnlandedWithoutLanding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	op := gitstore.Recorded{Operation: gitstore.Operation{Kind: gitstore.OpLand, Run: run.ID, Back: true}, Before: snap.ID,
-		After: snap.ID}
+	op := gitstore.Recorded{Operation: gitstore.Operation{Kind: gitstore.OpLand, Run: run.ID, Undoes: true},
+		Before: snap.ID, After: snap.ID}
 	if err := recordLanding(ctx, s, op); err != nil {
 		t.Fatal(err)
 	}

@@ -112,7 +112,7 @@ func undoNewest(ctx context.Context, s *store.Store, tree *gitstore.Worktree, ru
 	if op == nil {
 		return Undone{}, nothingToUndo(ctx, s, run)
 	}
-	if op.Back && op.Run != "" { // it would land again
+	if op.Undoes && op.Run != "" { // it would land again
 		run, err := s.Run(ctx, op.Run)
 		if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
 			return Undone{}, err
@@ -225,8 +225,8 @@ func FinishedText(done gitstore.Reverted) string {
 	case op.Name != "":
 		return fmt.Sprintf("%s was interrupted, and is finished now (to undo it: %s)%s", op,
 			strings.TrimSpace("git runr undo "+op.Run), left)
-	case op.Kind == gitstore.OpLand && op.Back:
-		op.Back = false
+	case op.Kind == gitstore.OpLand && op.Undoes:
+		op.Undoes = false
 		return fmt.Sprintf("%s was interrupted, and is undone now%s", op, left)
 	}
 	return fmt.Sprintf("%s was interrupted; nothing was left to do%s", op, left)

@@ -20,7 +20,7 @@ import (
 type Bar struct {
 	Level     Level
 	Approvals int         // by distinct people, for LevelApproved; 0 is 1
-	Base      gitstore.ID // whose .mailmap, CODEOWNERS and signers count; "": the parent of the oldest commit
+	Base      gitstore.ID // whose .mailmap, CODEOWNERS and signers count; "": see BaseOf
 	Owners    bool        // the owners of the changed paths have to approve
 	Verify    Verify
 	Signers   string              // the path of the file of allowed signers in Base; "": gpg.ssh.allowedSignersFile
@@ -38,6 +38,8 @@ const (
 
 // Verifies are all values, each stricter than the one before it.
 var Verifies = []Verify{VerifyOff, VerifyWarn, VerifyRequire}
+
+func (b Bar) verifies() bool { return cmp.Or(b.Verify, VerifyOff) != VerifyOff }
 
 // String returns the level as users type it: approved=2.
 func (b Bar) String() string {
@@ -214,6 +216,9 @@ func readApprovals(ctx context.Context, s *store.Store, commits []gitstore.Logge
 	if err != nil {
 		return a, err
 	}
+	if base == "" && (bar.Owners || bar.verifies() && bar.Signers != "") {
+		return a, noBase(s)
+	}
 	if err := a.readMailmap(ctx, s, base, texts); err != nil {
 		return a, err
 	}
@@ -250,12 +255,19 @@ func squashed(ctx context.Context, s *store.Store, c cover, left map[gitstore.Sp
 	return append(all, c.author)
 }
 
-// BaseOf returns the commit whose files define people and owners: base, else the parent of the oldest of commits. It
-// returns "" if this clone does not have that commit.
+// BaseOf returns the commit whose files define people and owners: base, else the parent of the oldest of commits, else
+// that commit itself, if it is their only root commit. It returns "" if this clone does not have that commit.
 func BaseOf(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
 	base gitstore.ID) (gitstore.ID, error) {
-	if base == "" && len(commits) > 0 && len(commits[len(commits)-1].Parents) > 0 {
-		base = commits[len(commits)-1].Parents[0]
+	if base == "" && len(commits) > 0 {
+		oldest := commits[len(commits)-1]
+		roots := each.Where(commits, func(c gitstore.LoggedCommit) bool { return len(c.Parents) == 0 })
+		switch {
+		case len(oldest.Parents) > 0:
+			base = oldest.Parents[0]
+		case len(roots) == 1 && !slices.Contains(s.Repo.CutOff(), oldest.ID):
+			base = oldest.ID
+		}
 	}
 	if base == "" {
 		return "", nil
@@ -265,6 +277,28 @@ func BaseOf(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit
 		return "", nil
 	}
 	return base, err
+}
+
+// BaseOfSubject is BaseOf for the subject of a review, which has the empty tree as the base of a root commit.
+func BaseOfSubject(ctx context.Context, repo *gitstore.Repo, subject record.Subject) (gitstore.ID, error) {
+	if subject.Kind != record.SubjectCommit {
+		return subject.Base, nil
+	}
+	empty, err := repo.EmptyTree(ctx)
+	if err == nil && subject.Base == empty {
+		return subject.Commit, nil
+	}
+	return subject.Base, err
+}
+
+// noBase returns the error for commits whose base has to say which approvals count. Status prints it as one line.
+func noBase(s *store.Store) error {
+	where := "; to name it: git runr audit BASE..HEAD"
+	if len(s.Repo.CutOff()) > 0 {
+		where = ", which is shallow: git fetch --unshallow"
+	}
+	return fmt.Errorf("the base of these commits, whose CODEOWNERS and signers count, is %w in this clone%s",
+		gitstore.ErrNotFound, where)
 }
 
 func (a *approvals) readMailmap(ctx context.Context, s *store.Store, base gitstore.ID, texts []string) error {
@@ -289,7 +323,7 @@ func (a *approvals) readMailmap(ctx context.Context, s *store.Store, base gitsto
 // readSignatures verifies the events of approvals. If the base lacks the file of signers, no signature is good.
 func (a *approvals) readSignatures(ctx context.Context, s *store.Store, base gitstore.ID,
 	events []gitstore.ID) (err error) {
-	if cmp.Or(a.bar.Verify, VerifyOff) == VerifyOff {
+	if !a.bar.verifies() {
 		return nil
 	}
 	var signers []byte
@@ -316,19 +350,16 @@ func (a *approvals) readOwners(ctx context.Context, s *store.Store, base gitstor
 	if !a.bar.Owners {
 		return nil
 	}
-	if base == "" {
-		return fmt.Errorf("review.owners: the base, whose CODEOWNERS counts, is not in this clone")
-	}
 	rules, err := OwnersAt(ctx, s.Repo, base)
 	if err != nil || rules == nil {
 		return err
 	}
 	for _, c := range commits {
-		paths, err := changedPaths(ctx, s, c)
+		changes, err := changesIn(ctx, s, c)
 		if err != nil {
 			return err
 		}
-		a.groups[c.ID] = rules.OfAll(paths)
+		a.groups[c.ID] = rules.OfAll(each.Of(changes, func(change gitstore.Change) string { return change.Path }))
 	}
 	return nil
 }
@@ -349,15 +380,13 @@ func OwnersAt(ctx context.Context, repo *gitstore.Repo, at gitstore.ID) (*owners
 	return nil, nil
 }
 
-// changedPaths returns the paths that a commit changes.
-func changedPaths(ctx context.Context, s *store.Store, c gitstore.LoggedCommit) ([]string, error) {
+// changesIn returns the changes of files that a commit makes.
+func changesIn(ctx context.Context, s *store.Store, c gitstore.LoggedCommit) ([]gitstore.Change, error) {
 	from, err := parentOf(ctx, s, c)
 	if err != nil {
 		return nil, err
 	}
-	changes, err := s.Repo.Changed(ctx, from, c.ID)
-	paths := each.Of(changes, func(change gitstore.Change) string { return change.Path })
-	return paths, err
+	return s.Repo.Changed(ctx, from, c.ID)
 }
 
 // parentOf returns what a commit is compared with: its parent, the empty tree, or for a merge git's own merge of its
@@ -463,7 +492,7 @@ func (a approvals) weigh(at record.Speaker, commit gitstore.LoggedCommit) Approv
 // signature returns the state of an event's signature; good means signed by who. It is "" if signatures are not
 // verified.
 func (a approvals) signature(event gitstore.ID, who people.Person) gitstore.SignatureState {
-	if cmp.Or(a.bar.Verify, VerifyOff) == VerifyOff {
+	if !a.bar.verifies() {
 		return ""
 	}
 	signature := a.signed[event]
@@ -473,10 +502,43 @@ func (a approvals) signature(event gitstore.ID, who people.Person) gitstore.Sign
 	return cmp.Or(signature.State, gitstore.SignatureMissing)
 }
 
+// Vouched returns s for reading reviews in which only signed events take back what was signed. bar has the base, whose
+// signers count.
+func Vouched(s *store.Store, bar Bar) *store.Store {
+	return s.Vouched(func(ctx context.Context, events []record.Event) error {
+		if bar.Base == "" && bar.Signers != "" && slices.ContainsFunc(events, isVerdict) {
+			return noBase(s)
+		}
+		a := approvals{bar: bar, mapped: map[string]people.Person{}}
+		texts := each.Of(events, func(e record.Event) string { return e.Actor })
+		if err := a.readMailmap(ctx, s, bar.Base, texts); err != nil {
+			return err
+		}
+		ids := each.Of(events, func(e record.Event) gitstore.ID { return e.ID })
+		if err := a.readSignatures(ctx, s, bar.Base, ids); err != nil {
+			return err
+		}
+		for i, e := range events {
+			state := a.signature(e.ID, a.person(e.Actor))
+			events[i].Unproven, events[i].Unsigned = state != gitstore.SignatureGood, state == gitstore.SignatureMissing
+		}
+		return nil
+	})
+}
+
+// isVerdict reports whether a person gave a verdict by e.
+func isVerdict(e record.Event) bool {
+	if e.Type != record.EventReviewSubmitted.Name {
+		return false
+	}
+	sub, err := record.EventReviewSubmitted.Payload(e)
+	return err == nil && sub.Decision != ""
+}
+
 // Unsigned returns the events by which people answered a review that have no good signature of their address. It
 // returns none if bar does not verify signatures.
 func Unsigned(ctx context.Context, s *store.Store, review record.Review, bar Bar) ([]gitstore.ID, error) {
-	if cmp.Or(bar.Verify, VerifyOff) == VerifyOff {
+	if !bar.verifies() {
 		return nil, nil
 	}
 	a := approvals{bar: bar, mapped: map[string]people.Person{}}

@@ -68,18 +68,22 @@ type Covered struct {
 	RedOnBase   []string `json:"red_on_base,omitempty"`     // checks that also fail without the change
 	RefusedIn   string   `json:"refused_code_in,omitempty"` // a file with the refused code without what settled it
 	InItself    string   `json:"in_itself,omitempty"`       // a secret in the commit's own message or header
-	// NotShownBy is the review or run that passed a range and showed no line of the commit: a later one takes back what it
-	// adds, or it has no lines.
-	NotShownBy string `json:"not_shown_by,omitempty"`
-	// PartOf is a review that people passed of a range that goes on after the commit. It does not count for the commit.
-	PartOf string `json:"part_of,omitempty"`
+	Beside      *Beside  `json:"beside,omitempty"`
 	// ByAuthor says that only authors or co-authors approved the commit, which makes it reviewed and not approved.
 	ByAuthor  bool       `json:"approved_by_author_only,omitempty"`
 	authorIn  string     // the review with the approval of ByAuthor
 	Approvals *Approvals `json:"approvals,omitempty"` // the approvals that count; nil if there are none
-	reviewer  string
-	Passed    bool   `json:"passed"` // no finding is in the way
-	asked     *cover // the newest request of it that waits for a person, or nil
+	// NotCompared says that the review was carried from commits that this clone does not have.
+	NotCompared bool `json:"not_compared,omitempty"`
+	reviewer    string
+	Passed      bool   `json:"passed"` // no finding is in the way
+	asked       *cover // the newest request of it that waits for a person, or nil
+}
+
+// Beside is a review or run that passed something else than the commit, and does not count for it.
+type Beside struct {
+	Of  string `json:"of"`  // its id
+	Why string `json:"why"` // goes on from the id: "was limited to paths"
 }
 
 // Seen reports whether rules or somebody looked at the commit's change, or there is no change to look at.
@@ -87,6 +91,11 @@ func (c Covered) Seen() bool { return c.Level != "" || c.State == CoverNothing }
 
 // RulesLooked reports whether rules or somebody looked at the commit's change, or there is nothing in it to show them.
 func (c Covered) RulesLooked() bool { return c.Seen() || c.State == CoverUnshown }
+
+// ByAgent reports whether the verdict is an agent's.
+func (c Covered) ByAgent() bool {
+	return !slices.Contains([]string{"", record.Human, record.Builtin}, c.reviewer)
+}
 
 // Meets reports whether the commit has at least level, and nothing refuses it.
 func (c Covered) Meets(level Level) bool {
@@ -190,13 +199,18 @@ type cover struct {
 	span      gitstore.Span    // as recorded
 	origin    gitstore.Span    // the change that was reviewed, which may have moved to span
 	ranged    bool             // it covers each commit of the range too, except those in unseen
+	row       []gitstore.ID    // the commits of the range, newest first; filled in by byCommit
 	unseen    []gitstore.ID    // commits of the range that the reviewer did not see
 	cut       bool             // it refuses a range whose newest commit is not among those asked about
+	copied    bool             // of a commit whose edits this one makes: it may refuse this one, and passes nothing of it
 	part      bool             // it covers only a part of the change, so its pass does not make the change reviewed
+	files     bool             // it passed and was limited to paths: it is only named
 	kind      string           // the kind of fault looked for; "" for all
 	waits     bool             // for a person
 	branch    string           // on which it was requested; "" if HEAD was detached
 	change    string           // named by gitstore.ChangeIDs; "" if unknown
+	saw       gitstore.ID      // the commit in which its reviewer saw change
+	moves     []record.Move    // where the change went
 	follows   string           // the earlier round, whose open threads count in this one
 	approvers []record.Speaker // as in ReviewSummary
 	author    string           // of the reviewed commit, for a range of its newest one
@@ -218,16 +232,23 @@ func Coverage(ctx context.Context, s *store.Store, commits []gitstore.LoggedComm
 // CoverageBy is Coverage with bar as the condition for approval.
 func CoverageBy(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, bar Bar) ([]Covered, error) {
 	ids := each.SetOf(commits, func(c gitstore.LoggedCommit) string { return string(c.ID) })
+	var err error
+	if bar.Verify == VerifyRequire {
+		if bar.Base, err = BaseOf(ctx, s, commits, bar.Base); err != nil {
+			return nil, err
+		}
+		s = Vouched(s, bar)
+	}
 	covers, err := coversOf(ctx, s, ids)
 	if err != nil {
 		return nil, err
 	}
-	by, passed, err := byCommit(ctx, s, commits, covers)
+	by, beside, err := byCommit(ctx, s, commits, covers)
 	if err != nil {
 		return nil, err
 	}
 	for _, step := range []func(context.Context, *store.Store, []gitstore.LoggedCommit, map[gitstore.ID][]cover) error{
-		addCheckedHere, addSameChanges, addRefusedPatches, refuseUnsettled,
+		staleOtherChanges, addCheckedHere, addSameChanges, addRefusedPatches, refuseUnsettled,
 	} {
 		if err := step(ctx, s, commits, by); err != nil {
 			return nil, err
@@ -241,7 +262,7 @@ func CoverageBy(ctx context.Context, s *store.Store, commits []gitstore.LoggedCo
 	for i, c := range commits {
 		covered[i] = standing(by[c.ID], c, approvals)
 		covered[i].Commit, covered[i].Title = c.ID, c.Subject
-		covered[i].NotShownBy, covered[i].PartOf = passed.notShown[c.ID], passed.partOf[c.ID]
+		covered[i].Beside = beside[c.ID]
 		for at, said := range by[c.ID] {
 			if said.waits {
 				covered[i].asked = by[c.ID][at].newer(covered[i].asked)
@@ -325,17 +346,20 @@ func BranchCommits(ctx context.Context, s *store.Store) (commits []gitstore.Logg
 	return commits, against, err
 }
 
-// coversOf returns the covers of the reviews and runs that name one of ids. Of reviews that say the same about the same
-// change it reads only the newest, since standing needs no other.
+// coversOf returns the covers of the reviews and runs that name one of ids, and of reviews whose request is not here
+// those that refuse. Of reviews that say the same about the same change it reads only the newest, since standing needs
+// no other.
 func coversOf(ctx context.Context, s *store.Store, ids map[string]bool) ([]cover, error) {
 	counts := func(status string) bool { return status != string(record.ReviewCancelled) }
-	reviews, _, err := s.Reviews(ctx, store.Filter{Mention: ids, Status: counts, Newest: true, Carried: true})
+	reviews, _, err := s.Reviews(ctx, store.Filter{Mention: ids, Status: counts, Newest: true, Carried: true,
+		Unasked: true})
 	if err != nil {
 		return nil, err
 	}
 	var covers []cover
 	for _, r := range reviews {
-		covers = append(covers, reviewCovers(r)...)
+		counts := func(c cover) bool { return c.Refused || !r.Unasked() }
+		covers = append(covers, each.Where(reviewCovers(r), counts)...)
 	}
 	runs, _, err := s.Runs(ctx, store.Filter{Mention: ids})
 	for _, r := range runs {
@@ -358,7 +382,7 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		approvers: r.Approvers, refusers: r.Refusers, unseen: r.Unseen, author: r.Author,
 		within: r.Within,
 		part:   r.Part(), kind: r.ReviewKind,
-		change: r.Change, follows: r.Follows, branch: r.Branch,
+		change: r.Change, saw: r.Saw, moves: r.Moves, follows: r.Follows, branch: r.Branch,
 		waits: r.Status == record.ReviewOpen && r.Reviewer == record.Human,
 		at:    cmp.Or(r.VerdictAt, r.SubmittedAt, r.CreatedAt),
 	}
@@ -380,6 +404,8 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		return nil
 	case r.Outcome == record.OutcomeCommented && !r.RulesLooked:
 		c.State, c.Level = CoverPending, "" // a remark is no verdict
+	case r.Outcome == record.OutcomePartial && !r.RulesLooked: // nobody looked at the rest
+		c.Level = ""
 	case r.Outcome == record.OutcomeNothing:
 		c.State, c.Passed = CoverNothing, true
 		if r.Unshown {
@@ -387,8 +413,12 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		}
 	}
 	// a review of a part counts only if it refuses, or passes for its kind
-	if c.part && (c.State != CoverReviewed || c.Passed && r.Paths) {
+	c.files = c.Passed && r.Paths
+	switch {
+	case c.part && c.State != CoverReviewed:
 		return nil
+	case c.files:
+		return []cover{c}
 	}
 	c.Refused = c.Refused || r.Outcome == record.OutcomeFailed && !c.Passed
 	if r.Critical > 0 && (c.Passed || r.Outcome == record.OutcomeCommented) { // a remark that is critical
@@ -438,8 +468,9 @@ func runCovers(r record.RunSummary) []cover {
 		c.Outcome = record.OutcomePassed
 	}
 	c.Level = levelOf(r.Looked, c.Outcome)
-	// A person who accepted the run answered what is less than CRITICAL; its workflow answers nothing.
+	// A person who accepted the run answered what is less than CRITICAL; its configuration answers nothing.
 	byPolicy := r.Accepted != nil && r.Accepted.Policy
+	byPolicy = byPolicy || r.Result == record.ResultBelow
 	c.Refused = !c.Passed && (stopped || byPolicy || c.Verdict == reply.CriticalFail)
 	covers := []cover{c}
 	if l := r.LandedAs; l != nil && l.Commit != "" && l.Commit != r.Commit {
@@ -452,21 +483,20 @@ func runCovers(r record.RunSummary) []cover {
 	return covers
 }
 
-// passedRanges are the reviews and runs that passed a range of commits and do not count for a commit of it, by that
-// commit.
-type passedRanges struct {
-	notShown map[gitstore.ID]string // no line of the commit was shown
-	partOf   map[gitstore.ID]string // the range goes on, and its newest commit is not among those asked about
-}
-
-// byCommit groups covers by the commits of commits that they cover. A range passes only with its newest commit; a
-// person's refusal of it holds also without that commit.
+// byCommit groups covers by the commits of commits that they cover, and returns what passed beside them. A range passes
+// only with its newest commit; a person's refusal of it holds also without that commit.
 func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
-	covers []cover) (by map[gitstore.ID][]cover, passed passedRanges, err error) {
+	covers []cover) (by map[gitstore.ID][]cover, beside map[gitstore.ID]*Beside, err error) {
 	inView := each.SetOf(commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
-	by, passed = map[gitstore.ID][]cover{}, passedRanges{map[gitstore.ID]string{}, map[gitstore.ID]string{}}
+	by, beside = map[gitstore.ID][]cover{}, map[gitstore.ID]*Beside{}
 	for _, c := range covers {
 		whole := inView[c.span.To]
+		if c.part && c.Passed && c.State == CoverReviewed {
+			beside[c.span.To] = &Beside{c.Review, "was limited to " + cmp.Or(c.kind, "paths")}
+		}
+		if c.files {
+			continue
+		}
 		if !c.ranged {
 			if whole {
 				by[c.span.To] = append(by[c.span.To], c)
@@ -477,86 +507,109 @@ func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedComm
 		if !whole && !c.cut && (!c.Passed || len(c.approvers) == 0) {
 			continue
 		}
-		between, err := s.Repo.Between(ctx, c.span.From, c.span.To, maxCovered)
-		if err != nil {
-			return nil, passed, err
+		if c.row, err = s.Repo.Between(ctx, c.span.From, c.span.To, maxCovered); err != nil {
+			return nil, nil, err
 		}
-		for _, id := range between {
+		for _, id := range c.row {
 			switch unseen := slices.Contains(c.unseen, id); {
 			case !inView[id]:
 			case !whole && !c.cut:
-				passed.partOf[id] = c.Review
+				beside[id] = &Beside{c.Review, "passed a range that goes on after it"}
 			case !unseen || id == c.span.To && !c.Passed:
 				by[id] = append(by[id], c)
 			case c.Passed:
-				passed.notShown[id] = cmp.Or(c.Review, c.Run)
+				beside[id] = &Beside{cmp.Or(c.Review, c.Run), "passed a range that does not show all of it"}
 			}
 		}
 	}
-	return by, passed, nil
+	return by, beside, nil
 }
 
 // maxCovered is how many commits of a range are looked at.
 const maxCovered = 10_000
 
 // addSameChanges adds to by the covers of the same change in other commits: all of them for commits without a review of
-// their own, and for others what people refuse.
+// their own, and for others what people refuse and who wrote it.
 func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
 	by map[gitstore.ID][]cover) error {
-	var open []gitstore.LoggedCommit
-	changeOf := map[gitstore.ID]string{}
+	changeOf, own := map[gitstore.ID]string{}, map[gitstore.ID]cover{}
+	var unnamed []gitstore.LoggedCommit
 	for _, c := range commits {
-		own, reviewed := each.First(by[c.ID], func(c cover) bool {
+		said, reviewed := each.First(by[c.ID], func(c cover) bool {
 			return !c.part && (c.State == CoverReviewed || c.State == CoverCarried)
 		})
-		if !reviewed {
-			open = append(open, c)
-		} else if !own.ranged {
-			changeOf[c.ID] = own.change
+		if reviewed {
+			own[c.ID] = said
+		}
+		switch {
+		case reviewed && !said.ranged:
+			changeOf[c.ID] = said.change
+		case !reviewed || len(said.approvers) > 0: // who wrote a commit of a range may have approved the range
+			unnamed = append(unnamed, c)
 		}
 	}
-	changes, err := changesOf(ctx, s, open)
+	changes, err := changesOf(ctx, s, unnamed)
 	if err != nil {
 		return err
 	}
-	for i, c := range open {
+	for i, c := range unnamed {
 		changeOf[c.ID] = changes[i]
 	}
+	known, err := coversOfChanges(ctx, s, changeOf)
+	if err != nil {
+		return err
+	}
+	left := map[gitstore.Span]int{}
+	for id, change := range changeOf {
+		said, reviewed := own[id]
+		if change == gitstore.NoChange && !reviewed {
+			by[id] = append(by[id], cover{Covered: Covered{State: CoverNothing, Passed: true}})
+		}
+		had := by[id]
+		for _, same := range known[change] {
+			if same.State == CoverReviewed {
+				same.From, same.State = same.span.To, CoverCarried
+			}
+			if reviewed {
+				wroteToo(had, append(squashed(ctx, s, same, left), same.wrote...))
+			}
+			there := slices.ContainsFunc(had, func(c cover) bool { return c.Review == same.Review })
+			if !reviewed || !said.ranged && len(same.refusers) > 0 && !there {
+				by[id] = append(by[id], same)
+			}
+		}
+	}
+	return nil
+}
+
+// coversOfChanges returns the covers of reviews of whole changes that have a verdict, by the change.
+func coversOfChanges(ctx context.Context, s *store.Store,
+	changeOf map[gitstore.ID]string) (map[string][]cover, error) {
 	ids, known := map[string]bool{}, map[string][]cover{}
 	for _, change := range changeOf {
 		if change != "" && change != gitstore.NoChange {
 			ids[change] = true
 		}
 	}
-	if len(ids) > 0 {
-		covers, err := coversOf(ctx, s, ids)
-		if err != nil {
-			return err
-		}
-		for _, c := range covers {
-			if c.change != "" && c.State != CoverPending && !c.part {
-				known[c.change] = append(known[c.change], c)
-			}
+	if len(ids) == 0 {
+		return known, nil
+	}
+	covers, err := coversOf(ctx, s, ids)
+	for _, c := range covers {
+		if c.change != "" && c.State != CoverPending && !c.part {
+			known[c.change] = append(known[c.change], c)
 		}
 	}
-	without := each.SetOf(open, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
-	for id, change := range changeOf {
-		if change == gitstore.NoChange && without[id] {
-			by[id] = append(by[id], cover{Covered: Covered{State: CoverNothing, Passed: true}})
-		}
-		had := by[id]
-		for _, same := range known[change] {
-			if !without[id] && (len(same.refusers) == 0 ||
-				slices.ContainsFunc(had, func(c cover) bool { return c.Review == same.Review })) {
-				continue
-			}
-			if same.State == CoverReviewed {
-				same.From, same.State = same.span.To, CoverCarried
-			}
-			by[id] = append(by[id], same)
+	return known, err
+}
+
+// wroteToo adds who wrote the same change elsewhere to the covers that people approved.
+func wroteToo(covers []cover, who []string) {
+	for i, c := range covers {
+		if len(c.approvers) > 0 {
+			covers[i].wrote = append(slices.Clip(c.wrote), who...)
 		}
 	}
-	return nil
 }
 
 // changesOf names the change of each commit, as gitstore.ChangeIDs does. For a merge that is what it changes beyond the
@@ -595,7 +648,8 @@ func levelOf(looked record.Looked, outcome record.Outcome) Level {
 	switch {
 	case looked == "":
 		return ""
-	case looked == record.LookedRules || outcome != record.OutcomePassed && outcome != record.OutcomeFailed:
+	case looked == record.LookedRules || looked == record.LookedNames ||
+		outcome != record.OutcomePassed && outcome != record.OutcomeFailed:
 		return LevelChecked
 	}
 	return LevelReviewed
@@ -725,10 +779,9 @@ func (c *cover) word() word {
 // hears reports whether each person, or agent, who refused earlier has given a verdict in c's review.
 func (c *cover) hears(earlier cover) bool {
 	return !slices.ContainsFunc(earlier.refusers, func(refused record.Speaker) bool {
-		approves := func(by record.Speaker) bool { return by.TakesBack(refused) }
-		refuses := func(by record.Speaker) bool { return record.SameActor(by.By, refused.By) }
-		return c.reviewer != refused.By && !slices.ContainsFunc(c.approvers, approves) &&
-			!slices.ContainsFunc(c.refusers, refuses)
+		takesBack := func(by record.Speaker) bool { return by.TakesBack(refused) }
+		return c.reviewer != refused.By && !slices.ContainsFunc(c.approvers, takesBack) &&
+			!slices.ContainsFunc(c.refusers, takesBack)
 	})
 }
 

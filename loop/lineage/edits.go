@@ -3,6 +3,7 @@ package lineage
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -90,23 +91,34 @@ type reader struct {
 	store   *store.Store
 	edits   map[gitstore.Span][]edit
 	paths   map[gitstore.ID][]string
+	files   map[gitstore.ID]map[string]gitstore.ID
 	lines   map[gitstore.ID]lineSet             // of files as they are in a commit
 	renames map[gitstore.Span]map[string]string // new paths by old ones
 }
 
 func newReader(ctx context.Context, s *store.Store) *reader {
 	return &reader{ctx: ctx, store: s, edits: map[gitstore.Span][]edit{}, paths: map[gitstore.ID][]string{},
-		lines: map[gitstore.ID]lineSet{}, renames: map[gitstore.Span]map[string]string{}}
+		files: map[gitstore.ID]map[string]gitstore.ID{}, lines: map[gitstore.ID]lineSet{},
+		renames: map[gitstore.Span]map[string]string{}}
 }
 
 // pathsOf returns the paths that a commit changes, sorted: none for a merge.
 func (r *reader) pathsOf(c gitstore.LoggedCommit) []string {
-	if _, known := r.paths[c.ID]; !known && len(c.Parents) < 2 {
-		paths, _ := changedPaths(r.ctx, r.store, c) // none if they cannot be read
-		slices.Sort(paths)
-		r.paths[c.ID] = paths
-	}
+	r.filesOf(c)
 	return r.paths[c.ID]
+}
+
+// filesOf returns the files of pathsOf as the commit has them; the id of a deleted file is "".
+func (r *reader) filesOf(c gitstore.LoggedCommit) map[string]gitstore.ID {
+	if _, known := r.files[c.ID]; !known && len(c.Parents) < 2 {
+		changes, _ := changesIn(r.ctx, r.store, c) // none if they cannot be read
+		files := make(map[string]gitstore.ID, len(changes))
+		for _, change := range changes {
+			files[change.Path] = change.NewID
+		}
+		r.files[c.ID], r.paths[c.ID] = files, slices.Sorted(maps.Keys(files))
+	}
+	return r.files[c.ID]
 }
 
 // commit returns a commit with its parents; without them if it cannot be read here.
@@ -162,14 +174,20 @@ func (r *reader) at(commit gitstore.ID, path string, since gitstore.ID) (version
 	if err != nil {
 		return version{}, r.unlessAbsent(err)
 	}
-	if _, known := r.lines[file.ID]; !known {
-		text, err := r.text(file.ID)
+	lines, err := r.linesOf(file.ID)
+	return version{path, file.ID, lines}, err
+}
+
+// linesOf returns the lines of a file.
+func (r *reader) linesOf(file gitstore.ID) (lineSet, error) {
+	if _, known := r.lines[file]; !known {
+		text, err := r.text(file)
 		if err != nil {
-			return version{}, err
+			return nil, err
 		}
-		r.lines[file.ID] = linesOf(strings.Split(text, "\n"))
+		r.lines[file] = linesOf(strings.Split(text, "\n"))
 	}
-	return version{path, file.ID, r.lines[file.ID]}, nil
+	return r.lines[file], nil
 }
 
 // text returns the text of a file: "" if it cannot be read here, as of a submodule, or is not there.

@@ -12,12 +12,12 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// Continued returns the newest review that waits for somebody and whose change subject goes on from: by a rewrite that
-// was followed, or by more commits on the same base; ok is false without one. It asked one of the same reviewers, and
-// waits for no other. Again, more commits on its branch will do, and it asked anybody but the built-in reviewer alone.
-// same reports whether an unanswered request of the commit itself waits.
+// Continued returns the newest waiting review whose change the request's subject continues, by a rewrite or by more
+// commits on the same base; ok is false without one. The review asked one of the same reviewers, and waits for no
+// other. With again, more commits on its branch suffice, and the review asked somebody besides the built-in reviewer.
+// unanswered reports whether a request of the very commit is still open.
 func Continued(ctx context.Context, s *store.Store, request record.ReviewRequest,
-	again bool) (found record.ReviewSummary, ok, same bool, err error) {
+	again bool) (found record.ReviewSummary, ok, unanswered bool, err error) {
 	subject := request.Subject
 	other := func(name string) bool { return !slices.Contains(request.Reviewers(), name) }
 	asks := func(r record.ReviewSummary) bool {
@@ -42,16 +42,24 @@ func Continued(ctx context.Context, s *store.Store, request record.ReviewRequest
 		before, err := s.Repo.IsAncestor(ctx, r.At(), subject.Commit)
 		return err == nil && before
 	}
-	lines, _, err := s.Reviews(ctx, store.Filter{Status: record.WaitingStatus, Review: func(r record.ReviewSummary) bool {
-		same = same || r.Status == record.ReviewOpen && r.At() == subject.Commit
+	about := map[string]bool{string(subject.Commit): true}
+	switch {
+	case again: // any review of the branch
+		about = nil
+	case subject.Kind == record.SubjectRange && subject.Base != "":
+		about[string(subject.Base)] = true
+	}
+	continued := func(r record.ReviewSummary) bool {
+		unanswered = unanswered || r.Status == record.ReviewOpen && r.At() == subject.Commit
 		return r.Run == "" && !r.Part() && r.Commit != "" && asks(r) && (replaced(r) || grown(r))
-	}})
+	}
+	lines, _, err := s.Reviews(ctx, store.Filter{Status: record.WaitingStatus, Mention: about, Review: continued})
 	for _, r := range lines {
 		if !ok || r.Clock > found.Clock {
 			found, ok = r, true
 		}
 	}
-	return found, ok, same, err
+	return found, ok, unanswered, err
 }
 
 // onlyAskedByItself reports whether a review of one commit was requested automatically, is no later round and is
@@ -60,7 +68,7 @@ func onlyAskedByItself(r record.ReviewSummary) bool {
 	return asksByItself(r.Source) && r.Follows == "" && r.Kind == record.SubjectCommit && r.Outcome == ""
 }
 
-// AskedAgain reports whether a review was asked for without a person, and nobody has begun with it.
+// AskedAgain reports whether Follow requested the review, without a person, and nobody has begun with it.
 func AskedAgain(r record.Review) bool {
 	return r.Source == "follow" && r.Status == record.ReviewOpen && r.Claim == nil && len(r.Submissions) == 0
 }

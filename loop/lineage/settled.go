@@ -28,6 +28,7 @@ func refuseUnsettled(ctx context.Context, s *store.Store, commits []gitstore.Log
 				return err
 			}
 		}
+		by[c.ID] = slices.DeleteFunc(by[c.ID], func(said cover) bool { return said.copied && !said.Refused })
 	}
 	return nil
 }
@@ -222,9 +223,9 @@ func coversPaths(paths, some []string) bool {
 const maxDecided = 100
 
 // addRefusedPatches adds to by what people refuse, for commits that make all edits of a refused commit: copies by
-// cherry-pick, squash or am, also between other lines and beside other edits. What these people passed later, of
-// exactly the same edits, takes that back. It does not compare what is older than the refused commit in commits, which
-// are newest first.
+// cherry-pick, squash or am, also between other lines and beside other edits, and the last of several commits into
+// which it was cut. What these people passed later, of exactly the same edits, takes that back. It does not compare
+// what is older than the refused commit in commits, which are newest first.
 func addRefusedPatches(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
 	by map[gitstore.ID][]cover) error {
 	p := patches{reader: newReader(ctx, s), commits: commits}
@@ -249,7 +250,7 @@ func addRefusedPatches(ctx context.Context, s *store.Store, commits []gitstore.L
 			had := func(own cover) bool { return own.Review == c.Review || own.Refused && len(own.refusers) > 0 }
 			replaced := func(later cover) bool { return later.replaces(c) }
 			if !slices.ContainsFunc(by[id], had) && !slices.ContainsFunc(passed, replaced) {
-				c.State = CoverCarried
+				c.State, c.copied = CoverCarried, true
 				by[id] = append(by[id], c)
 			}
 		}
@@ -283,7 +284,7 @@ func (p *patches) decided(decision record.Decision) (map[gitstore.ID]*verdict, e
 	of := map[gitstore.ID]*verdict{}
 	for _, r := range reviews {
 		covers := reviewCovers(r)
-		if len(covers) == 0 || decision == record.RequestChanges && !covers[0].refusesCopies() {
+		if len(covers) == 0 || covers[0].files || decision == record.RequestChanges && !covers[0].refusesCopies() {
 			continue
 		}
 		for id := range each.Set(append(slices.Clone(r.Within), r.Commit)) {
@@ -305,39 +306,114 @@ func (p *patches) decided(decision record.Decision) (map[gitstore.ID]*verdict, e
 	return of, nil
 }
 
-// copies returns, by commit, what people refuse of commits with the same edits that are not newer.
+// copies returns, by commit, what people refuse of commits whose edits it makes, or completes, and that are not newer.
 func (p *patches) copies(refused map[gitstore.ID]*verdict) (map[gitstore.ID][]cover, error) {
 	inView := each.SetOf(p.commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
-	older, found := map[string][]*verdict{}, map[gitstore.ID][]cover{} // older by their first path
-	add := func(v *verdict) {
-		if paths := p.pathsOf(v.commit); len(paths) > 0 {
-			older[paths[0]] = append(older[paths[0]], v)
-		}
-	}
+	found := map[gitstore.ID][]cover{}
+	var older verdicts
 	for id, v := range refused {
 		if !inView[id] {
-			add(v)
+			older.add(v, p.pathsOf(v.commit))
 		}
 	}
 	for i, c := range slices.Backward(p.commits) {
-		if len(older) > 0 {
-			for _, path := range p.pathsOf(c) {
-				for _, v := range older[path] {
-					is, err := p.makes(c, v.commit)
-					if err != nil {
-						return nil, err
-					}
-					if is {
-						found[c.ID] = append(found[c.ID], v.said...)
-					}
-				}
+		for _, v := range older.near(c, p.pathsOf(c)) {
+			is, err := p.makes(c, v.commit)
+			if err == nil && !is {
+				is, err = p.completes(c, v.commit)
+			}
+			if err != nil {
+				return nil, err
+			}
+			if is {
+				found[c.ID] = append(found[c.ID], v.said...)
 			}
 		}
 		if v := refused[c.ID]; v != nil && i > 0 {
-			add(v)
+			older.add(v, p.pathsOf(c))
 		}
 	}
 	return found, nil
+}
+
+// verdicts are verdicts by the paths that their commits change.
+type verdicts struct {
+	all []*verdict
+	of  map[string][]*verdict
+}
+
+func (vs *verdicts) add(v *verdict, paths []string) {
+	if vs.of == nil {
+		vs.of = map[string][]*verdict{}
+	}
+	for _, path := range paths {
+		vs.of[path] = append(vs.of[path], v)
+	}
+	if len(paths) > 0 {
+		vs.all = append(vs.all, v)
+	}
+}
+
+// near returns the verdicts on commits that change one of the paths that c changes. A merge may join the parts of any.
+func (vs *verdicts) near(c gitstore.LoggedCommit, paths []string) (near []*verdict) {
+	if len(c.Parents) > 1 {
+		return vs.all
+	}
+	for _, path := range paths {
+		for _, v := range vs.of[path] {
+			near = each.Once(near, v)
+		}
+	}
+	return near
+}
+
+// completes reports whether a commit has all that another changed, and none of its parents does: that one was cut in
+// several, and this is the last of them.
+func (p *patches) completes(commit, other gitstore.LoggedCommit) (bool, error) {
+	edits, err := p.ofCommit(other)
+	if err != nil || len(edits) == 0 {
+		return false, err
+	}
+	files := p.filesOf(commit)
+	for _, e := range edits { // most differ here, and no tree has to be read
+		if id, edited := files[e.path]; edited {
+			if made, err := p.made(id, e); err != nil || !made {
+				return false, err
+			}
+		}
+	}
+	if all, err := p.allMade(commit.ID, edits); err != nil || !all {
+		return false, err
+	}
+	for _, parent := range commit.Parents {
+		if all, err := p.allMade(parent, edits); err != nil || all {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// allMade reports whether a commit has what edits make.
+func (p *patches) allMade(commit gitstore.ID, edits []edit) (bool, error) {
+	for _, e := range edits {
+		file, err := p.store.Repo.File(p.ctx, commit, e.path)
+		if err = p.unlessAbsent(err); err != nil {
+			return false, err
+		}
+		if made, err := p.made(file.ID, e); err != nil || !made {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// made reports whether a file has what e makes: the same contents, or all lines that it adds and none that it removes.
+func (p *patches) made(file gitstore.ID, e edit) (bool, error) {
+	if file == e.new || len(e.added)+len(e.removed) == 0 {
+		return file == e.new, nil
+	}
+	lines, err := p.linesOf(file)
+	return err == nil && lines.has(e.added) && lines.count(e.removed) == 0, err
 }
 
 // makes reports whether commit makes all edits of another.

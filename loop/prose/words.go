@@ -1,6 +1,7 @@
 package prose
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -96,4 +97,9 @@ func Spans(text, marks string) []Span {
 			spans = append(spans, Span{From: open, To: at, Mark: 1})
 		}
 	}
+}
+
+// ContainsAny reports whether s contains one of the words, as a part of a word or more.
+func ContainsAny(s string, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(s, word) })
 }

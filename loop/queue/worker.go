@@ -49,7 +49,7 @@ type Worker struct {
 	Heard       func(ctx context.Context, review record.Review) // if not nil, called for every answered review
 	Generated   bool                                            // review generated and vendored files as well
 	Instructed  bool                                            // pass on instructions: see reviewing.Inquiry
-	KeepChecked bool                                            // see record.KeepChecked
+	KeepChecked bool                                            // see store.Store.KeepChecked
 	// Ask requests a review of a commit that no hook saw; nil means that none is requested.
 	Ask   func(ctx context.Context, commit gitstore.ID) error
 	Terms reviewing.Terms

@@ -82,6 +82,7 @@ type ActorPayload struct {
 	Shared bool              `json:"shared,omitempty"`  // for a claim: the remote has granted it
 	writer string            // the clone in which the event was written
 	tree   gitstore.ID       // for an agent's submission: the tree that the agent saw
+	fails  bool              // for an agent's submission: it asks for changes
 	Quiet  bool              `json:"-"` // write no note
 }
 
@@ -102,11 +103,13 @@ type Voice struct {
 	// LogOf is the identity that was the first to speak about the review in that log, if that is not Recorder or the
 	// actor.
 	LogOf string `json:"log_of,omitempty"`
+
+	Unproven, Unsigned bool `json:"-"` // as in Event
 }
 
 // voice returns how an event of the review speaks in actor's name.
 func (r Review) voice(e Event, actor string) Voice {
-	v := Voice{Writer: e.Writer}
+	v := Voice{Writer: e.Writer, Unproven: e.Unproven, Unsigned: e.Unsigned}
 	if ByAnother(actor, e.Actor) {
 		v.Recorder = e.Actor
 	}
@@ -126,9 +129,10 @@ func (v Voice) byAnother(actor string) bool { return v.Recorder != "" && ByAnoth
 
 // takesBack reports whether v may withdraw or confirm what was said earlier in the same actor's name. Nobody else does
 // that for a person who spoke in person, and nobody does it in the log of somebody else, unless the earlier event is
-// in that log too: people and agents may share a clone.
+// in that log too: people and agents may share a clone. Where signatures count, only a good one takes back what was
+// signed, also by a key that does not count any more.
 func (v Voice) takesBack(earlier Voice, actor string) bool {
-	return (!v.byAnother(actor) || earlier.byAnother(actor)) &&
+	return (!v.Unproven || earlier.Unsigned) && (!v.byAnother(actor) || earlier.byAnother(actor)) &&
 		(v.LogOf == "" || earlier.Writer == "" || v.Writer == earlier.Writer)
 }
 
@@ -141,6 +145,14 @@ func (v Voice) inOtherLog(earlier Voice) string {
 // Of returns actor, a person without the session, and what is known of who recorded it:
 // "Bob <bob@x> (writer 7692df5)". Only the last part in parentheses comes from the log.
 func (v Voice) Of(actor string) string { return known(actor, v.Beside(actor)) }
+
+// named returns actor as typed and, if somebody else recorded it in that name, by whom and in which log.
+func (v Voice) named(actor string) string {
+	if !v.byAnother(actor) && (actor != Itself || v.Writer == "") {
+		return actor
+	}
+	return v.Of(actor)
+}
 
 // known returns actor without the session, and in parentheses what is known beside the name.
 func known(actor, beside string) string {
@@ -181,6 +193,7 @@ type Looked string
 
 const (
 	LookedRules  Looked = "rules"
+	LookedNames  Looked = "names"  // an agent that was shown no file, but names and sizes of files
 	LookedAuthor Looked = "author" // a person who wrote the change
 	LookedAgent  Looked = "agent"
 	LookedPerson Looked = "person"
@@ -189,13 +202,16 @@ const (
 // Builtin names the reviewer that matches rules.
 const Builtin = "builtin"
 
-// lookedBy tells the kind of reviewer from its name and the format of its report.
-func lookedBy(reviewer, format string) Looked {
+// lookedBy tells the kind of reviewer from its name, the format of its report and what it was shown. An agent that was
+// shown no file read nothing: it judged names, modes and sizes, as rules do.
+func lookedBy(reviewer string, report reply.Report, shown Census) Looked {
 	switch {
-	case format == reply.FormatHuman:
+	case report.Format == reply.FormatHuman:
 		return LookedPerson
 	case reviewer == Builtin:
 		return LookedRules
+	case shown.Files > 0 && shown.SentFiles+shown.SentLines == 0:
+		return LookedNames
 	}
 	return LookedAgent
 }
@@ -210,13 +226,13 @@ func (l Looked) Of(v reply.Verdict) reply.Verdict {
 
 // farther returns the one of l and than that says more.
 func (l Looked) farther(than Looked) Looked {
-	ranks := []Looked{"", LookedRules, LookedAuthor, LookedAgent, LookedPerson}
+	ranks := []Looked{"", LookedRules, LookedNames, LookedAuthor, LookedAgent, LookedPerson}
 	return ranks[max(0, slices.Index(ranks, l), slices.Index(ranks, than))]
 }
 
 // read sets l from a recorded report and adjusts the report's verdicts to it.
-func (l *Looked) read(reviewer string, r *reply.Report) {
-	*l = lookedBy(reviewer, r.Format)
+func (l *Looked) read(reviewer string, r *reply.Report, shown Census) {
+	*l = lookedBy(reviewer, *r, shown)
 	r.Verdict, r.Effective = l.Of(r.Verdict), l.Of(r.Effective)
 	r.Approved = r.Approved && *l != LookedRules
 }

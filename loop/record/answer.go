@@ -18,9 +18,12 @@ const (
 	AnswerDeferred AnswerKind = "deferred" // postponed
 	AnswerGone     AnswerKind = "gone"     // a commit removed the code that the finding is about
 	AnswerOpen     AnswerKind = "open"     // a verification found it still there after a claimed fix
-	// AnswerWithdrawn is filled in by the fold: who asked for the change as a whole has approved it since.
+	// AnswerWithdrawn is made by the fold alone: who asked for the change as a whole has approved it since.
 	AnswerWithdrawn AnswerKind = "withdrawn"
 )
+
+// answerKinds are the kinds that somebody may give.
+var answerKinds = []AnswerKind{AnswerFixed, AnswerRefuted, AnswerDeferred, AnswerGone, AnswerOpen}
 
 // Answer is what somebody who addresses a review says about one finding or comment.
 type Answer struct {
@@ -67,7 +70,7 @@ func (a Answer) What() string {
 // Check returns an *InputError for an answer that lacks its commit, reason or actor, or has an unknown kind.
 func (a Answer) Check() error {
 	switch {
-	case !slices.Contains([]AnswerKind{AnswerFixed, AnswerRefuted, AnswerDeferred, AnswerGone, AnswerOpen}, a.Kind):
+	case !slices.Contains(answerKinds, a.Kind):
 		return &InputError{fmt.Sprintf("unknown answer %q: use fixed, refuted, deferred, gone, open or confirmed", a.Kind)}
 	case (a.Kind == AnswerFixed || a.Kind == AnswerGone) && a.Commit == "":
 		return &InputError{fmt.Sprintf("an answer of %s needs the commit", a.Kind)}

@@ -149,6 +149,15 @@ func (a *Attempt) Claim(report reply.ExecutorReport) {
 	})
 }
 
+// Label names the attempt, its mode and its agent. No agent made finished work that was handed over.
+func (a Attempt) Label() string {
+	label := fmt.Sprintf("attempt %d (%s)", a.Number, a.Mode)
+	if a.Mode != ModeGiven {
+		label += " by " + a.By(a.Agent)
+	}
+	return label
+}
+
 func (a Attempt) took(Event) (string, spend.Spent) { return a.Agent, a.Spent }
 
 // Failure says why an agent or a reviewer gave no answer: a stop reason and its detail.

@@ -14,7 +14,7 @@ import (
 )
 
 // CheckResult is the evidence that one run of a check left behind. The fields from NotRun on are
-// judgements about it: see loop.Checker.
+// judgements about it: see checking.Checker.
 type CheckResult struct {
 	Name     string `json:"name"`
 	Command  string `json:"command"`
@@ -255,8 +255,8 @@ func (c Census) NotText() []string {
 	return append(each.Of(left, func(l LeftOut) string { return l.Path }), c.Binary...)
 }
 
-// LeftText names, going on from how much was shown, what was left out and what is not text.
-func (c Census) LeftText() (text string) {
+// Omissions names, going on from how much was shown, what was left out and what is not text.
+func (c Census) Omissions() (text string) {
 	if len(c.LeftOut) > 0 {
 		text = fmt.Sprintf(", %d left out: %s", len(c.LeftOut), c.Left())
 	}

@@ -70,6 +70,9 @@ type Event struct {
 	Plain bool        `json:"-"` // the JSON was decoded and all its keys are plain: see strictjson.ScanKeys
 	// if Clock is beyond LateClock: its time in ms, and more than Late of the previous event in its log; else 0
 	Late int64 `json:"-"`
+	// Unproven says that Actor did not sign the event with a key that counts, and Unsigned that nobody signed it. They are
+	// set only where signatures count: see Voice.takesBack.
+	Unproven, Unsigned bool `json:"-"`
 }
 
 // Compare orders events the same way in every clone: by clock, then writer, then commit. Beyond LateClock, where
@@ -245,6 +248,9 @@ func (d NewEvent) Attach(path, text string) NewEvent {
 	return d
 }
 
+// Headline returns the title, which the writer of the log chose, behind the type, which says what happened.
+func (e Event) Headline() string { return e.Type + ": " + strings.TrimPrefix(e.Title, e.Type+": ") }
+
 // retitle changes "pass" to "checked" in a title that an older program wrote for the built-in reviewer.
 func (e *Event) retitle() {
 	if e.Source != Builtin {
@@ -318,12 +324,12 @@ func SubmissionTitle(sub Submission) string {
 	if sub.Decision != "" {
 		return fmt.Sprintf("%s by %s, %s", sub.Decision, sub.Reviewer, prose.Count(len(sub.Comments), "comment"))
 	}
-	sub.Report.Effective = lookedBy(sub.Reviewer, sub.Report.Format).Of(sub.Report.Effective)
+	sub.Report.Effective = lookedBy(sub.Reviewer, sub.Report, sub.Census).Of(sub.Report.Effective)
 	return fmt.Sprintf("%s by %s, %s", sub.Report.Says(), sub.By(sub.Reviewer), sub.Report.Gist())
 }
 
 // SaysPass reports whether e completes a run and its title calls the result a pass. Older programs wrote that even if
-// only rules had looked, which the event itself does not show.
+// only rules had looked, or if the reviewer had asked for changes, which the event itself does not show.
 func (e Event) SaysPass() bool {
 	return e.Type == EventRunCompleted.Name && strings.HasSuffix(e.Title, ": "+ResultPass)
 }

@@ -72,13 +72,36 @@ func reviewStep(t *testing.T, clock int, word string) Event {
 	return Event{}
 }
 
+// foldReview returns FoldReview of events. A fold that is kept and restored after each event has the same result.
 func foldReview(t *testing.T, events []Event) Review {
 	t.Helper()
 	review, bad := FoldReview(events)
 	if len(bad) > 0 {
 		t.Fatalf("unreadable: %v", bad)
 	}
-	return review
+	want, err := review.Keep()
+	if err != nil {
+		t.Fatal(err)
+	}
+	restored, kept := Review{}, []byte(nil)
+	for _, e := range events {
+		if err := restored.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+		if restored.ID == "" {
+			continue // which the store does not keep either
+		}
+		if kept, err = restored.Keep(); err != nil {
+			t.Fatal(err)
+		}
+		if restored, err = RestoreReview(kept); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(events) > 0 && string(kept) != string(want) {
+		t.Errorf("restored after each event:\n%s\nwant\n%s", kept, want)
+	}
+	return restored
 }
 
 // reviewPaths maps each status to words that lead to it.
@@ -203,12 +226,18 @@ func TestPassOfAnotherClone(t *testing.T) {
 		"refuse rex, answered, submit sue":                   ReviewResolved,
 		"refuse rex, resolve ann, refuse sue":                ReviewResolved,
 		"refuse rex, answered, refuse sue, resolve ann":      ReviewResolved,
+		"cancel ann, refuse sue":                             ReviewSubmitted,
+		"cancel ann, refuse sue, cancel ann":                 ReviewSubmitted,
 	} {
 		review := foldReview(t, reviewEvents(t, strings.Split(words, ", ")...))
 		if review.Status != want || review.ClosedAt.IsZero() != (want != ReviewResolved) {
 			t.Errorf("%s: %s, closed %v, want %s", words, review.Status, review.ClosedAt, want)
 		}
-		if told := want != ReviewResolved && len(review.Lost) > 0; told {
+		if refuses := strings.Contains(words, "refuse sue"); refuses && !strings.Contains(words, "submit sue") &&
+			review.Outcome() != OutcomeFailed {
+			t.Errorf("%s: what sue refused is %q", words, review.Outcome())
+		}
+		if told := want != ReviewResolved && len(review.Lost) > 0; told && !strings.HasSuffix(words, "cancel ann") {
 			t.Errorf("%s: lost %v", words, review.Lost)
 		}
 	}
@@ -430,8 +459,9 @@ func TestReviewKeepsTheFailureOfEachClone(t *testing.T) {
 	}
 }
 
-// If two clones submit an answer of the same agent on the same tree, the first counts and the second is listed as
-// lost. An agent's answer on another tree is a new answer, and people may change their minds.
+// If two clones submit an answer of the same agent on the same tree, the one that asks for changes counts, else the
+// first; what does not count is listed as lost. An agent's answer on another tree is a new answer, and people may
+// change their minds.
 func TestReviewCountsTheAnswerOfAnAgentOnce(t *testing.T) {
 	events := reviewEvents(t)
 	submit := func(clock int, writer string, sub Submission) {
@@ -441,15 +471,19 @@ func TestReviewCountsTheAnswerOfAnAgentOnce(t *testing.T) {
 	}
 	submit(2, oneWriter, Submission{Reviewer: "rex", Tree: "t1", Outcome: OutcomePassed})
 	submit(3, twoWriter, Submission{Reviewer: "rex", Tree: "t1", Outcome: OutcomeFailed})
+	if review := foldReview(t, events); review.Outcome() != OutcomeFailed {
+		t.Errorf("passed in one clone, refused in the other: %s", review.Outcome())
+	}
+	submit(4, oneWriter, Submission{Reviewer: "rex", Tree: "t1", Outcome: OutcomePassed})
 	submit(4, twoWriter, Submission{Reviewer: "sue", Tree: "t1", Outcome: OutcomePassed})
 	submit(5, oneWriter, Submission{Reviewer: "rex", Tree: "t2", Outcome: OutcomePassed})
 	submit(6, oneWriter, Submission{Reviewer: "ann", Tree: "t1", Decision: RequestChanges, Outcome: OutcomeFailed})
 	submit(7, oneWriter, Submission{Reviewer: "ann", Tree: "t1", Decision: Approve, Outcome: OutcomePassed})
 	review := foldReview(t, events)
-	if len(review.Submissions) != 5 || review.Outcome() != OutcomePassed {
+	if len(review.Submissions) != 6 || review.Outcome() != OutcomePassed {
 		t.Errorf("%d submissions, %s", len(review.Submissions), review.Outcome())
 	}
-	if len(review.Lost) != 1 || review.Lost[0].Event != events[2].ID ||
+	if len(review.Lost) != 1 || review.Lost[0].Event != events[3].ID ||
 		!strings.Contains(review.Lost[0].Why, "answered by rex twice") {
 		t.Errorf("%+v", review.Lost)
 	}
@@ -506,13 +540,43 @@ func TestReviewSkipsWhatItDoesNotKnow(t *testing.T) {
 	started := reviewEventAt(3, EventRunStarted.Name, runplan.Plan{})
 	started.Run = testRun
 	for name, with := range map[string][]Event{
-		"unknown type":       {events[0], unknown, events[1]},
-		"event of a run":     {events[0], events[1], started},
-		"before the request": {reviewStep(t, 0, "submit early"), reviewStep(t, 0, "claim early"), events[0], events[1]},
+		"unknown type":   {events[0], unknown, events[1]},
+		"event of a run": {events[0], events[1], started},
 	} {
 		if got := foldReview(t, with); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
+	}
+}
+
+// TestReviewRequestSortsLast: whoever asks chooses where the request sorts, and what was said counts all the same.
+func TestReviewRequestSortsLast(t *testing.T) {
+	events := reviewEvents(t, "submit rex", "claim ann")
+	want := foldReview(t, events)
+	if got := foldReview(t, []Event{events[1], events[2], events[0]}); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	without, bad := FoldReview(events[1:])
+	if len(bad) > 0 || without.ID != "" || without.WithoutRequest().ID != "" {
+		t.Errorf("without its request: %+v, %v", without, bad)
+	}
+	refusal := reviewEventAt(2, EventReviewSubmitted.Name, Submission{Reviewer: "Bob <bob@x>", Decision: RequestChanges,
+		Outcome: OutcomeFailed, Commit: "c"})
+	other := reviewEventAt(2, EventReviewSubmitted.Name, Submission{Reviewer: "Eve <eve@x>", Decision: RequestChanges,
+		Outcome: OutcomeFailed, Commit: "e"})
+	unread := reviewEventAt(3, EventReviewSubmitted.Name, `{"reviewer":1}`)
+	without, _ = FoldReview([]Event{events[1], other, refusal, unread})
+	known := without.WithoutRequest().Summary()
+	if len(known.Refusers) != 2 || !slices.Equal(known.Places(), []gitstore.ID{"e", "c"}) || !known.Unasked() {
+		t.Errorf("known of it: %+v", known)
+	}
+}
+
+// TestReviewFollowsItself: a review is no round after itself, which would settle what refuses it.
+func TestReviewFollowsItself(t *testing.T) {
+	request := reviewEventAt(1, EventReviewRequested.Name, ReviewRequest{Reviewer: Human, Follows: testReview})
+	if got := foldReview(t, []Event{request}).Request.Follows; got != "" {
+		t.Errorf("follows %s", got)
 	}
 }
 
@@ -686,5 +750,30 @@ func TestAnswersOfAnotherClone(t *testing.T) {
 	}
 	if review := foldReview(t, events); review.Status != ReviewResolved {
 		t.Errorf("closed when it is answered: %s", review.Status)
+	}
+}
+
+// TestVerifiedByAnAuthor: an agent confirms to a person that a finding is fixed, unless an author of the change ran it.
+func TestVerifiedByAnAuthor(t *testing.T) {
+	for by, settled := range map[string]bool{"Ada <ada@example.com>": false, "Bob <bob@example.com>": true} {
+		request := ReviewRequest{Reviewer: Human, Subject: Subject{Author: "Ada <ada@example.com>", Tree: "t1"}}
+		events := []Event{
+			reviewEventAt(1, EventReviewRequested.Name, request),
+			reviewEventAt(2, EventReviewSubmitted.Name, Submission{Reviewer: "Cy <cy@example.com>", Tree: "t1",
+				Decision: RequestChanges, Outcome: OutcomeFailed, Comments: []Comment{{ID: "c-0123456789", File: "f",
+					Comment: "bad"}}}),
+			reviewEventAt(3, EventReviewVerified.Name, Verification{By: "rev", Commit: "c2",
+				Rulings: []Ruling{{Finding: "c-0123456789", Kind: Fixed}}}),
+			reviewEventAt(4, EventReviewAnswered.Name, FindingAnswer{Answer: Answer{Finding: "c-0123456789", Kind: AnswerFixed,
+				Commit: "c2", Actor: "rev"}}),
+		}
+		for i := range events {
+			events[i].Actor = by
+		}
+		events[1].Actor = "Cy <cy@example.com>"
+		review := foldReview(t, events)
+		if claimed := len(review.Claimed()); claimed > 0 == settled {
+			t.Errorf("%s: %d claimed, answers %+v, lost %v", by, claimed, review.Answers, review.Lost)
+		}
 	}
 }

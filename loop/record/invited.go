@@ -41,16 +41,16 @@ func (s ReviewSummary) WaitsFor() []string {
 // approving returns the people whose approval counts, without duplicates and without the author and co-authors of the
 // change.
 func (r Review) approving() (all []string) {
-	for _, a := range r.Approvers() {
-		if !r.Wrote(a.By) && !r.Wrote(a.Recorder) && !hasPerson(all, a.By) {
-			all = append(all, a.By)
+	for _, s := range r.Standing() {
+		if s.Decision == Approve && s.Looked != LookedAuthor && !hasPerson(all, s.Reviewer) {
+			all = append(all, s.Reviewer)
 		}
 	}
 	return all
 }
 
-// authors returns the author and the co-authors of the change and, if a run asks about its work, who had it written.
-func (r Review) authors() []string {
+// Authors returns the author and the co-authors of the change and, if a run asks about its work, who had it written.
+func (r Review) Authors() []string {
 	wrote := []string{r.Request.Subject.Author}
 	if r.Request.Run != "" {
 		wrote = append(wrote, r.RequestedBy)
@@ -65,7 +65,7 @@ func (r Review) authors() []string {
 
 // Wrote reports whether an actor is an author or co-author of the change, or may be one by the full name.
 func (r Review) Wrote(actor string) bool {
-	return slices.ContainsFunc(r.authors(), func(author string) bool {
+	return slices.ContainsFunc(r.Authors(), func(author string) bool {
 		return SameActor(author, actor) ||
 			people.MayBeOne(gitstore.ParseIdentity(author), gitstore.ParseIdentity(actor))
 	})
@@ -81,7 +81,7 @@ func (r Review) Uncounted(sub Submission) string {
 	switch {
 	case sub.Decision != Approve || r.Approves(sub.Reviewer):
 		return ""
-	case sub.authorRecorded:
+	case sub.AuthorRecorded:
 		why = fmt.Sprintf("%s, who wrote the change, recorded it in the name of %s", sub.Recorder, Plain(sub.Reviewer))
 	}
 	return "It does not count as approved: " + why + "."

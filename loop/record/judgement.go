@@ -94,6 +94,9 @@ type Verification struct {
 	At time.Time `json:"at,omitzero"` // filled in by the fold
 	// the event that records it and keeps the agent's words; filled in by the fold
 	Event gitstore.ID `json:"event,omitempty"`
+	// an author of the change recorded it; filled in by the fold
+	AuthorRan bool `json:"author_ran,omitempty"`
+	Unproven  bool `json:"-"` // as in Event
 }
 
 func (v Verification) by() (who ActorPayload, held bool) { return ActorPayload{Actor: v.By}, false }

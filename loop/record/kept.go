@@ -3,6 +3,8 @@ package record
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/git-runr/git-runr/gitstore"
 )
 
 // keptRun is a run with the fields that its JSON omits and the fold needs to continue.
@@ -36,17 +38,21 @@ func RestoreRun(data []byte) (Run, error) {
 type keptReview struct {
 	Review
 	withheld
+	RequestEvent gitstore.ID     `json:"request_event"`
+	SameID       []sameIDRequest `json:"same_id_requests,omitempty"`
 }
 
 // Keep encodes the review in the form that RestoreReview reads.
-func (r Review) Keep() ([]byte, error) { return json.Marshal(keptReview{r, r.withheld}) }
+func (r Review) Keep() ([]byte, error) {
+	return json.Marshal(keptReview{r, r.withheld, r.requestEvent, r.others})
+}
 
 // RestoreReview decodes what Review.Keep wrote.
 func RestoreReview(data []byte) (Review, error) {
 	var kept keptReview
 	err := json.Unmarshal(data, &kept)
 	r := kept.Review
-	r.withheld = kept.withheld
+	r.withheld, r.requestEvent, r.others = kept.withheld, kept.RequestEvent, kept.SameID
 	r.join()
 	return r, err
 }

@@ -131,11 +131,10 @@ func stopNote(e Event, p StopPayload) (gitstore.ID, string) {
 }
 
 func completedNote(e Event, p CompletedPayload) (gitstore.ID, string) {
-	text := fmt.Sprintf("run %s completed: %s", e.Run, p.Result)
-	if p.By == "" && len(p.Open) == 0 {
-		return p.Commit, text
+	text := fmt.Sprintf("run %s completed: %s", e.Run, ResultWords(p.Result))
+	if p.Result == ResultWithIssues && p.By+unmetNote(p.Open, nil) != "" {
+		text += ", accepted"
 	}
-	text += ", accepted"
 	if p.By != "" {
 		text += " by " + prose.OneLine(p.By)
 	}
@@ -233,6 +232,9 @@ func sayingsOf(e Event) []Saying {
 	return each.Of(NotesOf(e), func(line notes.Line) Saying { return Saying{line.At, line.Text} })
 }
 
+// carriedHere ends a line that was said of another commit, according to whoever recorded that the code moved.
+const carriedHere = " (of another commit, carried here)"
+
 // movedNotes returns the lines that a move adds to notes. Their time comes from the code, so that clones that notice
 // the same move write the same line.
 func movedNotes(e Event, m Move) []notes.Line {
@@ -241,9 +243,10 @@ func movedNotes(e Event, m Move) []notes.Line {
 	}
 	switch m.State {
 	case MoveCarried:
-		lines := line(m.To, " carried from %s: the same change", m.From.Short())
+		lines := line(m.To, " carried from %s, recorded as the same change", m.From.Short())
 		for _, said := range m.Said[:min(len(m.Said), MaxSayings)] {
-			lines = append(lines, notes.Line{Commit: m.To, At: said.At, Text: said.Text})
+			text := strings.TrimSuffix(said.Text, carriedHere)
+			lines = append(lines, notes.Line{Commit: m.To, At: said.At, Text: text + carriedHere})
 		}
 		return lines
 	case MoveStale:
@@ -251,7 +254,7 @@ func movedNotes(e Event, m Move) []notes.Line {
 		if m.Again != "" {
 			again = ", asked again as " + m.Again
 		}
-		return line(m.To, " of %s is stale: this is another change%s", m.From.Short(), again)
+		return line(m.To, " of %s is stale, recorded as another change%s", m.From.Short(), again)
 	case MoveGone:
 		return line(m.From, ": the code is gone, "+NoBranch+" has it")
 	}

@@ -269,6 +269,8 @@ type Stop struct {
 	Said   string    `json:"said,omitempty"`
 	SaidBy string    `json:"said_by,omitempty"`
 	At     time.Time `json:"at,omitzero"`
+	// ForGood says that the run was imported without an implementer, so that nothing can resume it.
+	ForGood bool `json:"for_good,omitempty"`
 	// Tree is the content of the run's own working tree at the stop, or "" if it has none. Later differences are a
 	// person's work.
 	Tree gitstore.ID `json:"tree,omitempty"`
@@ -321,6 +323,10 @@ var personSteps = []NextStep{
 // Explained returns the registry's entry for the stop, with next steps that fit this stop.
 func (s Stop) Explained() Reason {
 	reason := ReasonOf(s.Reason)
+	if s.ForGood {
+		reason.Resumable, reason.Intervene, reason.Next = false, "", []NextStep{stepLog, stepAbort}
+		return reason
+	}
 	if s.NotAsIs {
 		reason.Next = each.Where(reason.Next, func(step NextStep) bool { return step != StepAccept })
 	}

@@ -81,7 +81,14 @@ type Claim struct {
 	At     time.Time   `json:"at"`
 	Until  time.Time   `json:"until,omitzero"`   // zero: until released
 	Shared bool        `json:"shared,omitempty"` // granted by the remote
+	// Recorder is the identity that git gave the claim, if it is in another person's name.
+	Recorder string `json:"recorded_by,omitempty"`
+	// ToReview says that nobody had answered yet, so that the holder's answer ends the claim.
+	ToReview bool `json:"to_review,omitempty"`
 }
+
+// Name returns the holder as typed and, if somebody else recorded the claim in that name, by whom and in which log.
+func (c Claim) Name() string { return Voice{Recorder: c.Recorder, Writer: c.Writer}.named(c.By) }
 
 // EndedClaim is a claim that was released or lost to somebody else.
 type EndedClaim struct {
@@ -125,11 +132,12 @@ type Review struct {
 	SubmittedAt time.Time         `json:"submitted_at,omitzero"`
 	ResolvedAt  time.Time         `json:"resolved_at,omitzero"`
 	ResolvedBy  string            `json:"resolved_by,omitempty"`
-	ClosedAt    time.Time         `json:"closed_at,omitzero"` // when it was resolved or cancelled
+	ClosedBy    string            `json:"closed_by,omitempty"` // who resolved or cancelled it, with whoever recorded that
+	ClosedAt    time.Time         `json:"closed_at,omitzero"`  // when it was resolved or cancelled
 	Submissions []Submission      `json:"submissions"`
 	Claim       *Claim            `json:"claim,omitempty"`
 	Ended       []EndedClaim      `json:"ended_claims,omitempty"` // oldest first
-	Handovers   []Handover        `json:"given,omitempty"`        // to whom it was given instead of those asked, oldest first
+	Handovers   []Handover        `json:"given,omitempty"`        // to whom it was given instead, oldest first
 	Judgements  []Judgement       `json:"judgements,omitempty"`
 	// who can see it: "private", a remote's name, "" for all; filled in by the store
 	Audience      string         `json:"audience,omitempty"`
@@ -148,9 +156,12 @@ type Review struct {
 	Usage         spend.Usage    `json:"usage,omitzero"` // of all calls, including those without an answer
 	Spending      spend.Spending `json:"usage_by_agent,omitempty"`
 
-	withheld withheld                // see Redaction
-	refusing []Thread                // threads of earlier rounds that refuse: see Carrying
-	alike    map[track.At][]track.At // the first finding of a group → findings of others that may be the same
+	early        []Event                 // of a review whose request is not here yet: see Apply
+	requestEvent gitstore.ID             // the event with Request
+	others       []sameIDRequest         // requests of something else with the same id
+	withheld     withheld                // see Redaction
+	refusing     []Thread                // threads of earlier rounds that refuse: see Carrying
+	alike        map[track.At][]track.At // the first finding of a group → findings of others that may be the same
 }
 
 // minClaimID is the minimum number of digits that identify a claim.
@@ -225,7 +236,10 @@ func (m Move) Title() string {
 }
 
 // moved records where the code went, once.
-func (r *Review) moved(_ Event, m Move) {
+func (r *Review) moved(e Event, m Move) {
+	if m.State == MoveGone && e.Writer != r.Writer { // only the clone that requested the review looks for its code
+		return
+	}
 	if !r.hasMoved(m) {
 		r.Moves = append(slices.Clip(r.Moves), m)
 	}
@@ -263,11 +277,11 @@ func (r Review) Whereabouts() []string {
 		case m.To == m.From:
 			lines = append(lines, m.To.Short()+" is on a branch again")
 		case m.State == MoveCarried:
-			lines = append(lines, fmt.Sprintf("carried to %s, which makes the same change", m.To.Short()))
+			lines = append(lines, fmt.Sprintf("carried to %s, recorded as the same change", m.To.Short()))
 		case m.Again != "":
-			lines = append(lines, fmt.Sprintf("stale: %s makes another change, asked again as %s", m.To.Short(), m.Again))
+			lines = append(lines, fmt.Sprintf("stale: %s, recorded as another change, asked again as %s", m.To.Short(), m.Again))
 		default:
-			lines = append(lines, fmt.Sprintf("stale: %s makes another change", m.To.Short()))
+			lines = append(lines, fmt.Sprintf("stale: %s, recorded as another change", m.To.Short()))
 		}
 	}
 	return lines

@@ -2,6 +2,7 @@ package record
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -119,7 +120,7 @@ func (r Review) allow(eventType string, by ActorPayload, now time.Time) error {
 		open && eventType == EventReviewClaimed.Name && !r.mayTake(by.Actor) {
 		return refused
 	}
-	if by.tree != "" && r.answered(by.Actor, by.tree) { // two clones answered without knowing of each other
+	if by.tree != "" && r.answered(by.Actor, by.tree, by.fails) { // two clones answered without knowing of each other
 		refused.Cannot = "answered by " + by.Actor + " twice"
 		return refused
 	}
@@ -156,16 +157,27 @@ func (r Review) ClosedTooEarly() bool { return r.closedAsPassed() && r.Outcome()
 
 func (r Review) closing() ActorPayload { return ActorPayload{Actor: r.ResolvedBy, Note: r.Note} }
 
-// reopensFor reports whether the verdict of another reviewer contradicts why git-runr closed the review: it passed, and
-// fails now, or every finding was answered, and sub asks for changes.
+// reopensFor reports whether a verdict reopens the review. Nobody gives one on a review that is known to be closed, so
+// this closing did not know of it, or was dated before it. A person's verdict, and any that asks for changes, reopens a
+// cancelled review; one that asks for changes reopens a review that git-runr closed because every finding was answered,
+// and any verdict one that git-runr closed as passed and that fails now.
 func (r Review) reopensFor(sub Submission) bool {
-	asks := r.Status == ReviewResolved && r.closing().settlesAnswers() && sub.Outcome == OutcomeFailed
-	return (asks || r.closedAsPassed()) && r.failsWith(sub)
+	if r.Status == ReviewCancelled {
+		return sub.Decision == Approve || sub.Outcome == OutcomeFailed
+	}
+	answered := r.Status == ReviewResolved && r.closing().settlesAnswers() && sub.Outcome == OutcomeFailed
+	return (answered || r.closedAsPassed()) && r.failsWith(sub)
+}
+
+// stands reports whether a verdict counts although a person had closed the review: it asks for changes. The review
+// stays closed.
+func (r Review) stands(sub Submission) bool {
+	return r.Status == ReviewResolved && sub.Outcome == OutcomeFailed && r.failsWith(sub)
 }
 
 // failsWith reports whether the review fails once another reviewer's sub is counted too.
 func (r Review) failsWith(sub Submission) bool {
-	if sub.Tree != "" && r.answered(sub.Reviewer, sub.Tree) {
+	if by, _ := sub.by(); by.tree != "" && r.answered(by.Actor, by.tree, by.fails) {
 		return false
 	}
 	r.Submissions = append(slices.Clip(r.Submissions), sub)
@@ -237,34 +249,39 @@ func (r *Review) dropClaim(e Event, actor string) {
 	}
 }
 
-// Apply folds e into the review. An event that is not allowed goes to Lost.
+// Apply folds e into the review. An event that is not allowed goes to Lost. Events that sort before the request, whose
+// writer chose its place, are folded after it.
 func (r *Review) Apply(e Event) error {
+	early := r.early
 	switch e.Type {
 	case EventReviewRequested.Name:
-		return r.open(e)
+		return errors.Join(r.open(e), r.catchUp(early))
 	case EventReviewChecked.Name:
-		return r.checked(e)
+		return errors.Join(r.checked(e), r.catchUp(early))
 	}
 	move, known := reviewMoves[e.Type]
-	if !known || r.ID == "" {
-		return nil // from a newer program, of a run, or without its request
+	if !known {
+		return nil // from a newer program, or of a run
+	}
+	if r.ID == "" {
+		r.early = append(early, e)
+		return nil
 	}
 	payload, by, err := move.read(e)
 	if err != nil && move.held {
 		return err
 	}
-	if r.Logs[e.Writer] == "" {
-		logs := map[string]string{e.Writer: e.Actor} // a copy of the review keeps its own
-		maps.Copy(logs, r.Logs)
-		r.Logs = logs
-	}
+	r.hears(e)
 	if spent, ok := payload.(spender); ok { // whether the event counts or not
 		r.took(spent.took(e))
 	}
-	if sub, ok := payload.(Submission); ok && r.reopensFor(sub) {
-		r.reopen(e, by) // the clone that closed it did not know of this verdict
+	if sub, verdict := payload.(Submission); verdict {
+		r.answersOther(sub)
+		if r.reopensFor(sub) {
+			r.reopen(e, by)
+		}
 	}
-	if refused := r.allow(e.Type, by, e.Timestamp); refused != nil {
+	if refused := r.refusal(e, by, payload); refused != nil {
 		if by.settlesPass() || by.settlesAnswers() {
 			return nil // nobody typed it
 		}
@@ -283,6 +300,57 @@ func (r *Review) Apply(e Event) error {
 	return err
 }
 
+// catchUp folds the events that came before the request, if that is here now.
+func (r *Review) catchUp(early []Event) (err error) {
+	for _, e := range early {
+		if r.ID != "" {
+			err = errors.Join(err, r.Apply(e))
+		}
+	}
+	return err
+}
+
+// WithoutRequest returns what is known of a review whose request is not here, which only its requester's log has: who
+// asked for changes, of which commits, and what was said since. It returns the zero Review if nobody did.
+func (r Review) WithoutRequest() Review {
+	var known Review
+	for _, e := range r.early {
+		sub, err := EventReviewSubmitted.Payload(e)
+		refuses := e.Type == EventReviewSubmitted.Name && err == nil && sub.Decision == RequestChanges
+		switch {
+		case refuses && known.ID == "":
+			known.begin(e, ReviewRequest{Reviewer: Human, Subject: Subject{Kind: SubjectCommit, Commit: sub.Commit,
+				Tree: sub.Tree, Title: "(the request of this review is not here)"}})
+			known.RequestedBy, known.Writer = "", ""
+		case refuses && sub.Commit != known.Request.Subject.Commit: // nobody knows which of them was asked about
+			known.Moves = append(known.Moves, Move{State: MoveCarried, From: known.Request.Subject.Commit, To: sub.Commit})
+		}
+		_ = known.Apply(e) // what cannot be read is skipped, as in every fold
+	}
+	return known
+}
+
+// hears stores who was the first to speak about the review in the log of an event.
+func (r *Review) hears(e Event) {
+	if r.Logs[e.Writer] == "" {
+		logs := map[string]string{e.Writer: e.Actor} // a copy of the review keeps its own
+		maps.Copy(logs, r.Logs)
+		r.Logs = logs
+	}
+}
+
+// refusal returns why an event does not count, or nil.
+func (r Review) refusal(e Event, by ActorPayload, payload any) error {
+	sub, verdict := payload.(Submission)
+	switch {
+	case verdict && len(r.others) > 0 && sub.Outcome == OutcomePassed && sub.Tree != r.Request.Subject.Tree:
+		return &StateError{What: "review " + r.ID, Status: "of another tree than this answer saw", Cannot: "passed by it"}
+	case verdict && r.stands(sub):
+		return nil
+	}
+	return r.allow(e.Type, by, e.Timestamp)
+}
+
 // took adds usage, as Run.took does.
 func (r *Review) took(agent string, spent spend.Spent) {
 	r.Usage = r.Usage.Add(r.Spending.Add(agent, spent))
@@ -290,27 +358,93 @@ func (r *Review) took(agent string, spent spend.Spent) {
 
 func (r *Review) open(e Event) error {
 	request, err := EventReviewRequested.Payload(e)
-	if err != nil || r.ID != "" {
+	if err != nil {
 		return err
 	}
-	request.Subject.Title, request.Subject.Author = change.CutTitle(request.Subject.Title),
-		change.CutTitle(request.Subject.Author)
-	request.Message = prose.CutMiddle(request.Message, MaxMessage)
-	r.begin(e, request)
+	if r.ID != "" {
+		r.requestedAgain(e, request)
+		return nil
+	}
+	r.begin(e, request.cut())
 	return nil
 }
 
+// cut returns the request with its free texts cut to what is kept of them.
+func (r ReviewRequest) cut() ReviewRequest {
+	r.Subject.Title, r.Subject.Author = change.CutTitle(r.Subject.Title), change.CutTitle(r.Subject.Author)
+	r.Message = prose.CutMiddle(r.Message, MaxMessage)
+	return r
+}
+
+// sameIDRequest is a request of something else with the id of a review.
+type sameIDRequest struct {
+	Event   gitstore.ID   `json:"event"`
+	By      string        `json:"by"`
+	Source  string        `json:"source"`
+	Writer  string        `json:"writer"`
+	Clock   uint64        `json:"clock"`
+	At      time.Time     `json:"at"`
+	Request ReviewRequest `json:"request"`
+}
+
+// requestedAgain keeps a request of something else with the id of this review, which its own clone never makes. Which
+// of them is the review's shows in what its first answer saw: see answersOther.
+func (r *Review) requestedAgain(e Event, request ReviewRequest) {
+	asked, other := r.Request.Subject, request.Subject
+	if asked.Base == other.Base && asked.Tree == other.Tree && slices.Equal(asked.Paths, other.Paths) {
+		return
+	}
+	r.hears(e)
+	r.others = append(r.others, sameIDRequest{e.ID, e.Actor, e.Source, e.Writer, e.Clock, e.Timestamp, request.cut()})
+	r.loseRequest(r.others[len(r.others)-1], r.RequestedBy, r.Writer)
+}
+
+// loseRequest lists a request that does not count beside that of somebody else.
+func (r *Review) loseRequest(lost sameIDRequest, by, writer string) {
+	why := fmt.Sprintf("review %s is that of %s (writer %.7s), who asked about something else", r.ID, Plain(by), writer)
+	r.Lost = append(r.Lost, Lost{Event: lost.Event, Type: EventReviewRequested.Name, By: lost.By, Actor: lost.By,
+		Writer: lost.Writer, At: lost.At, Why: why})
+}
+
+// answersOther makes another request with the same id the review's, if the first answer is to that one: a reviewer
+// records the tree that it saw.
+func (r *Review) answersOther(sub Submission) {
+	i := slices.IndexFunc(r.others, func(o sameIDRequest) bool { return o.Request.Subject.Tree == sub.Tree })
+	if i < 0 || sub.Tree == "" || len(r.Submissions) > 0 || r.Request.Subject.Tree == sub.Tree {
+		return
+	}
+	asked := r.others[i]
+	first := sameIDRequest{r.requestEvent, r.RequestedBy, r.Source, r.Writer, r.Clock, r.CreatedAt, r.Request}
+	r.requestEvent, r.RequestedBy, r.Source, r.Writer, r.Clock, r.CreatedAt, r.Request = asked.Event, asked.By,
+		asked.Source, asked.Writer, asked.Clock, asked.At, asked.Request
+	r.Lost = slices.DeleteFunc(slices.Clone(r.Lost), func(l Lost) bool { return l.Event == asked.Event })
+	r.loseRequest(first, r.RequestedBy, r.Writer)
+}
+
 func (r *Review) begin(e Event, request ReviewRequest) {
+	if request.Follows == e.Review { // forged: as the round after itself it would settle what refuses it
+		request.Follows = ""
+	}
 	*r = Review{
 		ID: e.Review, Status: ReviewOpen, Request: request, RequestedBy: e.Actor, Source: e.Source,
 		Writer: e.Writer, Clock: e.Clock, CreatedAt: e.Timestamp, UpdatedAt: e.Timestamp, Submissions: []Submission{},
-		Logs: map[string]string{e.Writer: e.Actor},
+		Logs: map[string]string{e.Writer: e.Actor}, requestEvent: e.ID,
 	}
+}
+
+// closer returns who closes the review by an event, with whoever recorded that: for git-runr, the log if it is not that
+// of the request.
+func (r Review) closer(e Event, actor string) string {
+	v := r.voice(e, actor)
+	if actor == Itself && e.Writer == r.Writer {
+		v.Writer = ""
+	}
+	return v.named(actor)
 }
 
 func (r *Review) cancel(e Event, by ActorPayload) {
 	if r.Status != ReviewCancelled { // the first cancellation counts
-		r.Status, r.Note, r.ClosedAt = ReviewCancelled, by.Note, e.Timestamp
+		r.Status, r.Note, r.ClosedAt, r.ClosedBy = ReviewCancelled, by.Note, e.Timestamp, r.closer(e, by.Actor)
 		r.dropClaim(e, by.Actor)
 	}
 }
@@ -325,11 +459,14 @@ func (r *Review) resolve(e Event, by ActorPayload) {
 	// the first resolution counts, but a person's more than one because of a pass
 	if r.Status != ReviewResolved || r.closedAsPassed() && !by.settlesPass() {
 		r.Status, r.ResolvedAt, r.ResolvedBy, r.Note = ReviewResolved, e.Timestamp, by.Actor, by.Note
-		r.ClosedAt = e.Timestamp
+		r.ClosedAt, r.ClosedBy = e.Timestamp, r.closer(e, by.Actor)
 	}
 }
 
 func (r *Review) answer(e Event, p FindingAnswer) {
+	if !slices.Contains(answerKinds, p.Kind) {
+		return // of a newer program, or of nobody's: it settles nothing
+	}
 	p.At, p.Voice = e.Timestamp, r.voice(e, p.Actor)
 	p.Answer = r.AsItCounts(p.Answer)
 	ids := r.sameIDs(p.Finding)
@@ -379,11 +516,12 @@ func (r *Review) keepFailures(failures []Failure) {
 }
 
 // claim claims the review, or renews the holder's claim. A review that nobody has answered stays open: its claimant is
-// going to review it, and the claim ends with the answer.
+// going to review it, and the claim ends with the claimant's answer.
 func (r *Review) claim(e Event, by ActorPayload) {
-	claim := Claim{ID: e.ID, By: by.Actor, Writer: e.Writer, At: e.Timestamp, Shared: by.Shared}
+	claim := Claim{ID: e.ID, By: by.Actor, Writer: e.Writer, At: e.Timestamp, Shared: by.Shared,
+		Recorder: r.voice(e, by.Actor).Recorder, ToReview: r.Status == ReviewOpen}
 	if old := r.Claim; old != nil && SameActor(old.By, by.Actor) && old.Writer == e.Writer {
-		claim.ID, claim.At, claim.Shared = old.ID, old.At, old.Shared || by.Shared
+		claim.ID, claim.At, claim.Shared, claim.ToReview = old.ID, old.At, old.Shared || by.Shared, old.ToReview
 	} else if old != nil {
 		r.takeOver(*old, e, by)
 	}
@@ -412,20 +550,24 @@ func (r *Review) takeOver(old Claim, e Event, by ActorPayload) {
 }
 
 func (r *Review) reopen(Event, ActorPayload) {
-	r.Status, r.Claim, r.ResolvedAt, r.ResolvedBy, r.ClosedAt, r.Note, r.Reopened = ReviewOpen, nil, time.Time{}, "",
-		time.Time{}, "", true
+	r.Status, r.Claim, r.ResolvedAt, r.ResolvedBy, r.ClosedAt, r.ClosedBy, r.Note, r.Reopened = ReviewOpen, nil,
+		time.Time{}, "", time.Time{}, "", "", true
 	if len(r.Submissions) > 0 {
 		r.Status = ReviewSubmitted
 	}
 }
 
 func (r *Review) submit(e Event, submission Submission) {
-	submission.At, submission.Event = e.Timestamp, e.ID
+	submission.At, submission.Event, submission.OtherLog, submission.AuthorRecorded = e.Timestamp, e.ID, "", false
+	if submission.Decision == "" && e.Writer != r.Writer {
+		submission.OtherLog = e.Writer
+	}
 	if submission.Voice = (Voice{}); submission.Decision != "" {
 		submission.Voice = r.voice(e, submission.Reviewer)
-		wrote := r.Wrote(submission.Reviewer)
-		submission.authorRecorded = submission.Decision == Approve && !wrote && r.Wrote(e.Actor)
-		if submission.Looked == LookedPerson && (wrote || submission.authorRecorded) {
+		author := func(actor string) bool { return r.Wrote(actor) || hasPerson(submission.Mapped, actor) }
+		wrote := author(submission.Reviewer)
+		submission.AuthorRecorded = submission.Decision == Approve && !wrote && author(e.Actor)
+		if submission.Looked == LookedPerson && (wrote || submission.AuthorRecorded) {
 			submission.Looked = LookedAuthor
 		}
 	}
@@ -433,8 +575,8 @@ func (r *Review) submit(e Event, submission Submission) {
 		submission.Recorder = e.Actor
 	}
 	submission.asComment()
-	reviews := r.Status == ReviewOpen || r.Claim != nil && hasPerson(r.StillAsked(), r.Claim.By) &&
-		SameActor(r.Claim.By, submission.Reviewer)
+	answers := r.Claim != nil && SameActor(r.Claim.By, submission.Reviewer) &&
+		(r.Claim.ToReview || hasPerson(r.StillAsked(), r.Claim.By))
 	taken := comment.IDs(r.Comments())
 	for i := range submission.Comments {
 		submission.Comments[i].FillIn(submission.Reviewer, taken)
@@ -451,12 +593,15 @@ func (r *Review) submit(e Event, submission Submission) {
 	if r.Status == ReviewOpen {
 		r.SubmittedAt = e.Timestamp
 	}
-	if reviews { // a claim to review ends with the answer
+	if answers { // a claim to review ends with the holder's answer, whatever others say
+		r.dropClaim(e, r.Claim.By)
+	}
+	switch {
+	case r.Status == ReviewResolved: // see stands
+	case r.Claim != nil:
+		r.Status = ReviewClaimed
+	default:
 		r.Status = ReviewSubmitted
-		if r.Claim != nil {
-			r.end(r.Claim.By, r.Claim.Writer, e.Timestamp, false)
-			r.Claim = nil
-		}
 	}
 	r.keepFailures(slices.Clone(r.Failures))
 }
@@ -487,8 +632,13 @@ func (r Review) StatusAfter(e Event) string {
 }
 
 func (r *Review) verified(e Event, v Verification) {
-	v.At, v.Event = e.Timestamp, e.ID
+	v.At, v.Event, v.AuthorRan, v.Unproven = e.Timestamp, e.ID, r.Wrote(e.Actor), e.Unproven
 	r.Verifications = append(r.Verifications, v)
+}
+
+// Answerable returns a *StateError if nobody can answer findings of the review as it is now.
+func (r Review) Answerable() error {
+	return r.allow(EventReviewAnswered.Name, ActorPayload{Force: true}, time.Time{})
 }
 
 // Claimable returns a *StateError if by may not claim the review in the clone of writer.

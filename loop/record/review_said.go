@@ -149,10 +149,11 @@ func (r Review) Comments() []Comment {
 	return slices.Concat(each.Of(r.Submissions, func(s Submission) []Comment { return s.Comments })...)
 }
 
-// answered reports whether an agent has answered on tree. People may answer again.
-func (r Review) answered(agent string, tree gitstore.ID) bool {
+// answered reports whether an agent has answered on tree, so that its next answer does not count. Of two answers the
+// one that asks for changes counts: fails says that the next one does. People may answer again.
+func (r Review) answered(agent string, tree gitstore.ID, fails bool) bool {
 	return slices.ContainsFunc(r.Submissions, func(s Submission) bool {
-		return s.Decision == "" && s.Reviewer == agent && s.Tree == tree
+		return s.Decision == "" && s.Reviewer == agent && s.Tree == tree && (s.Outcome == OutcomeFailed || !fails)
 	})
 }
 
@@ -173,19 +174,25 @@ func (r Review) Verdicts() []Submission {
 }
 
 // confirms reports whether the answer's actor can confirm that the finding is fixed or gone: an objector, a verifier,
-// or this program, but not to a person who asked for changes. See Voice.takesBack for who may speak as the objector.
+// or this program, but not to a person who asked for changes. Nor does a verifier confirm to a person that an author of
+// the change ran, or whose result has no good signature where these count. See Voice.takesBack for who may speak as the
+// objector.
 func (r Review) confirms(a Answer) bool {
 	ids := r.sameIDs(a.Finding)
 	said := func(s Submission) bool {
 		return SameActor(s.Reviewer, a.Actor) && a.takesBack(s.Voice, s.Reviewer) &&
 			slices.ContainsFunc(s.Findings(), func(f reply.Finding) bool { return slices.Contains(ids, f.ID) })
 	}
+	asked := r.personAsked(ids)
 	verified := func(v Verification) bool {
-		return v.Spent.By(v.By) == a.Actor && v.Commit == a.Commit && slices.ContainsFunc(v.Rulings, func(ruled Ruling) bool {
+		if asked && (v.AuthorRan || v.Unproven) || v.Spent.By(v.By) != a.Actor || v.Commit != a.Commit {
+			return false
+		}
+		return slices.ContainsFunc(v.Rulings, func(ruled Ruling) bool {
 			return ruled.Kind == Fixed && slices.Contains(ids, ruled.Finding)
 		})
 	}
-	itself := a.Actor == Itself && !r.personAsked(ids)
+	itself := a.Actor == Itself && !asked
 	return itself || slices.ContainsFunc(r.Submissions, said) || slices.ContainsFunc(r.Verifications, verified)
 }
 

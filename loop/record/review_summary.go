@@ -83,6 +83,7 @@ type ReviewSummary struct {
 	Paths bool        `json:"only_paths,omitempty"` // it looked only at some paths
 	// the change seen, named by gitstore.ChangeIDs; "" if nothing was seen, or if the review is about a message
 	Change  string        `json:"change,omitempty"`
+	Saw     gitstore.ID   `json:"saw_commit,omitempty"`     // the commit of the submission that names Change
 	Unseen  []gitstore.ID `json:"unseen_commits,omitempty"` // as in Submission
 	Unshown bool          `json:"unshown,omitempty"`        // there is a change, but nothing of it was shown
 	LeftOut int           `json:"left_out,omitempty"`       // files left out
@@ -108,6 +109,9 @@ type ReviewSummary struct {
 func (s ReviewSummary) Refuses() bool {
 	return (s.Outcome == OutcomeFailed || s.Critical > 0) && s.Open+s.Unconfirmed > 0
 }
+
+// Unasked reports whether the request of the review is not here: see Review.WithoutRequest.
+func (s ReviewSummary) Unasked() bool { return s.Writer == "" }
 
 // ClosedOver reports whether somebody resolved the review by hand although people refuse the change.
 func (s ReviewSummary) ClosedOver() bool {
@@ -151,6 +155,7 @@ func (r Review) Summary() ReviewSummary {
 	s.Open = each.Count(r.Findings(), unsettled) + len(r.refusing)
 	s.count(each.Of(r.refusing, func(t Thread) reply.Finding { return t.Finding.Finding }))
 	s.submissions(r.Submissions)
+	s.Change, s.Saw = r.change()
 	if r.AccusesMessage() {
 		s.Change = ""
 	}
@@ -181,6 +186,29 @@ func (s *ReviewSummary) commits(r Review) {
 	}
 }
 
+// severalChanges names no change: the reviewers who passed the review did not see the same one, because somebody else
+// requested another review with its id.
+const severalChanges = "several"
+
+// change names the change that the reviewers saw, "" if that is unknown, and the commit in which they saw it. A refusal
+// says which change it refuses.
+func (r Review) change() (name string, saw gitstore.ID) {
+	for _, sub := range r.Submissions {
+		if sub.Change != "" {
+			name, saw = sub.Change, sub.Commit
+		}
+	}
+	standing := r.Standing()
+	refused := slices.IndexFunc(standing, func(s Submission) bool { return s.Outcome == OutcomeFailed && s.Change != "" })
+	switch other := func(s Submission) bool { return s.Change != "" && s.Change != name }; {
+	case !slices.ContainsFunc(standing, other):
+		return name, saw
+	case refused >= 0:
+		return standing[refused].Change, standing[refused].Commit
+	}
+	return severalChanges, ""
+}
+
 // submissions fills in what the submissions say of the change, of what was not shown and of checks.
 func (s *ReviewSummary) submissions(all []Submission) {
 	for i, sub := range all {
@@ -188,7 +216,6 @@ func (s *ReviewSummary) submissions(all []Submission) {
 			s.NotText = sub.Census.NotText()
 		}
 		s.NotText = each.Where(s.NotText, func(path string) bool { return slices.Contains(sub.Census.NotText(), path) })
-		s.Change = cmp.Or(sub.Change, s.Change)
 		s.RulesLooked = s.RulesLooked || sub.Looked == LookedRules
 		s.Unshown = s.Unshown || sub.Outcome == OutcomeNothing && sub.Census.Files > 0
 		s.LeftOut = max(s.LeftOut, len(sub.Census.LeftOut))
@@ -281,7 +308,7 @@ func (s ReviewSummary) Topic() uint64 {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %t %q %q", s.Reviewer, s.Outcome, s.Unshown, s.Kind, s.ReviewKind)
 	fmt.Fprintf(h, " %q %q %q %q %t", s.Base, s.Commit, s.Change, s.Unseen, s.Paths)
-	fmt.Fprintf(h, " %q %q %q %d %t %t %t %t", s.Looked, s.Approvers, s.Refusers, s.Claimed,
+	fmt.Fprintf(h, " %q %v %v %d %t %t %t %t", s.Looked, s.Approvers, s.Refusers, s.Claimed,
 		s.Open == 0, s.Unconfirmed == 0, s.Asked == "", s.CommentCount > 0)
 	for _, m := range s.Moves {
 		fmt.Fprintf(h, " %q %q %q %q %q", m.From, m.To, m.Base, m.State, m.Unseen)

@@ -16,7 +16,7 @@ import (
 )
 
 // afterRead completes a decoded round.
-func (r *RoundPayload) afterRead(Event) { r.Looked.read(r.Reviewer, &r.Report) }
+func (r *RoundPayload) afterRead(Event) { r.Looked.read(r.Reviewer, &r.Report, r.Census) }
 
 // CheckRun is one turn of a check step: the results of its checks.
 type CheckRun struct {
@@ -79,11 +79,13 @@ func (r Round) ChecksFailed() bool { return CheckRun{Results: r.Checks}.Failed()
 
 // Said returns the reviewer's result, followed by the checks that keep the change from passing:
 // "PASS; check test failed".
-func (r Round) Said() string { return saidBeside(r.Reviewer, r.Report, r.Checks) }
+func (r Round) Said() string {
+	return saidBeside(lookedBy(r.Reviewer, r.Report, r.Census), r.Report, r.Checks)
+}
 
-// saidBeside returns the result of reviewer's report, followed by the failing checks.
-func saidBeside(reviewer string, report reply.Report, checks []CheckResult) string {
-	failing, looked := CheckRun{Results: checks}.Failing(), lookedBy(reviewer, report.Format)
+// saidBeside returns the result of a report, followed by the failing checks.
+func saidBeside(looked Looked, report reply.Report, checks []CheckResult) string {
+	failing := CheckRun{Results: checks}.Failing()
 	if failing != "" && report.Effective == reply.NeedsFix {
 		report.Effective = reply.EffectiveVerdict(report.Verdict, report.Findings, false)
 	}

@@ -45,7 +45,7 @@ func (r Run) Looked() Looked {
 type Run struct {
 	ID       string       `json:"run_id"`
 	Status   RunStatus    `json:"status"`
-	Result   string       `json:"result,omitempty"` // pass, checked, pass_with_issues, skipped, abort or unreviewed
+	Result   string       `json:"result,omitempty"` // one of the constants below, skipped or abort
 	Plan     runplan.Plan `json:"plan"`
 	Position int          `json:"position"` // index of the next step of the workflow
 	Attempts []Attempt    `json:"attempts"`
@@ -76,6 +76,9 @@ type Run struct {
 	Began     time.Time `json:"-"` // when the run was started or last resumed
 	sameStops stopCount
 }
+
+// Starter returns who started the run, and in whose log that is.
+func (r Run) Starter() string { return Voice{Writer: r.Writer}.Of(r.StartedBy) }
 
 // LastActivity returns when something last happened: when the agent that failed last wrote something, if known, else
 // the time of the newest event.
@@ -118,6 +121,9 @@ func last[T any](list []T) *T {
 
 // HasWork reports whether an attempt or an intervention left a commit that can be accepted.
 func (r Run) HasWork() bool { return r.Head() != r.Plan.Base }
+
+// WorkAway reports whether the run was imported and none of its work is in this repository.
+func (r Run) WorkAway() bool { return r.Plan.Imported != "" && !r.HasWork() }
 
 // Uncommitted returns the newest attempt if what it changed is in no commit and was not reverted, else nil.
 func (r Run) Uncommitted() *Attempt {
@@ -206,7 +212,9 @@ func (r Run) Outcome() string {
 	switch round := r.lastSaid(); {
 	case round == nil || round.Commit != r.Head():
 		return ResultUnreviewed
-	case r.Looked() == LookedRules:
+	case r.Plan.Policy.Threshold == runplan.ThresholdCritical && !round.Report.Effective.Passed():
+		return ResultBelow
+	case r.Looked() == LookedRules || r.Looked() == LookedNames:
 		return ResultChecked
 	}
 	return ResultPass
@@ -220,8 +228,17 @@ const (
 	ResultPass       = "pass"             // an agent or a person passed it
 	ResultChecked    = "checked"          // the built-in reviewer found nothing, and nobody else looked
 	ResultWithIssues = "pass_with_issues" // a person accepted it
+	ResultBelow      = "below_threshold"  // its reviewer asked for changes that its configuration does not wait for
 	ResultUnreviewed = "unreviewed"       // its workflow has no review, or none after the last change
 )
+
+// ResultWords returns a result for people.
+func ResultWords(result string) string {
+	if result == ResultBelow {
+		return "below the threshold of the configuration"
+	}
+	return result
+}
 
 // AnswerPayload is a person's decision on a run that gave up.
 type AnswerPayload struct {
@@ -236,7 +253,7 @@ type ResumedPayload struct {
 
 // CompletedPayload ends a run successfully.
 type CompletedPayload struct {
-	Result   string          `json:"status"` // pass, checked, pass_with_issues or unreviewed
+	Result   string          `json:"status"` // one of the constants above
 	Commit   gitstore.ID     `json:"commit"`
 	Open     []reply.Finding `json:"accepted_findings,omitempty"`
 	Requests []string        `json:"accepted_requests,omitempty"` // if there are no findings
@@ -349,9 +366,20 @@ func (r Run) Tracked(rounds []Round) []track.Round {
 	return tracked
 }
 
-// lastSaid returns the newest round with a usable answer, or nil.
+// lastSaid returns the newest round with a usable answer, or nil. Where warnings do not block, another reviewer's
+// refusal of the same commit comes before a pass.
 func (r *Run) lastSaid() *Round {
-	return last(each.Where(r.Rounds, Round.said))
+	said := each.Where(r.Rounds, Round.said)
+	if r.Plan.Policy.Threshold != runplan.ThresholdCritical {
+		return last(said)
+	}
+	for i, round := range slices.Backward(said) {
+		again := func(later Round) bool { return later.Reviewer == round.Reviewer }
+		if round.Commit == last(said).Commit && !round.Report.Effective.Passed() && !slices.ContainsFunc(said[i+1:], again) {
+			return &round
+		}
+	}
+	return last(said)
 }
 
 // Open returns the findings and requests of the newest usable review, or else those of the plan.
@@ -434,12 +462,17 @@ type Accepted struct {
 	Open   int    `json:"findings_open"`
 	Asked  int    `json:"requests_open,omitempty"`     // requests that are not findings
 	Unread bool   `json:"review_unreadable,omitempty"` // the newest review could not be read, and no finding is open
+	// NoVerdict says that no reviewer answered, and that nothing was open before.
+	NoVerdict bool `json:"no_verdict,omitempty"`
 }
 
 // String goes on from "accepted": "by Ann, with 1 open finding".
 func (a Accepted) String() string {
-	if a.Unread {
+	switch {
+	case a.Unread:
 		return "by " + a.By + ", although its review could not be read"
+	case a.NoVerdict:
+		return "by " + a.By + ", without a verdict"
 	}
 	open := prose.Count(a.Open, "open finding")
 	if asked := prose.Count(a.Asked, "open request"); a.Asked > 0 && a.Open == 0 {
@@ -462,8 +495,10 @@ func (r Run) Summary() RunSummary {
 		findings, requests := r.Open()
 		last := r.LastRound()
 		unread := last != nil && last.Failure == nil && last.Report.Unreadable() && len(findings) == 0
+		failed := each.Count(r.Rounds, func(round Round) bool { return round.Failure != nil })
 		s.Accepted = &Accepted{cmp.Or(r.AnsweredBy, "a person"), r.ByPolicy, len(findings),
-			len(reply.RequestsBeside(requests, findings)), unread}
+			len(reply.RequestsBeside(requests, findings)), unread,
+			len(findings)+len(requests) == 0 && failed > 0 && failed == len(r.Rounds)}
 	}
 	if r.Landed != nil {
 		landed := *r.Landed
@@ -473,7 +508,11 @@ func (r Run) Summary() RunSummary {
 	if r.Stop != nil {
 		s.Reason = r.Stop.Reason
 	}
-	if round := r.LastRound(); round != nil {
+	round := r.LastRound()
+	if r.Result == ResultBelow {
+		round = r.lastSaid()
+	}
+	if round != nil {
 		s.Verdict, s.Reviewer, s.Unread = round.Report.Effective, round.Reviewer, round.Report.Unreadable()
 		s.Unseen, s.NotText = r.unseenAfter(*round), round.Census.NotText()
 	}

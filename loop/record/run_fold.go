@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -97,6 +98,19 @@ func (r Run) Allow(eventType string) error {
 	return nil
 }
 
+// contradicts returns a *StateError if e completes the run as passed, and neither its last review nor a person said so.
+// The clone that runs it records no such event, so another one did.
+func (r Run) contradicts(e Event) error {
+	if e.Type != EventRunCompleted.Name || r.Answer != "" || r.Outcome() != ResultPass {
+		return nil
+	}
+	done, err := EventRunCompleted.Payload(e)
+	if err == nil && done.Result == ResultPass && !r.lastSaid().Report.Effective.Passed() {
+		return &StateError{What: "run " + r.ID, Status: "refused by its last review", Cannot: "passed"}
+	}
+	return nil
+}
+
 // Apply folds e into the run. An event that the state does not allow goes to Lost. One that cannot be decoded is an
 // error and changes nothing.
 func (r *Run) Apply(e Event) error {
@@ -107,7 +121,7 @@ func (r *Run) Apply(e Event) error {
 	if !known || r.ID == "" {
 		return nil // from a newer program, of a review, or without its start
 	}
-	if refused := r.Allow(e.Type); refused != nil {
+	if refused := cmp.Or(r.Allow(e.Type), r.contradicts(e)); refused != nil {
 		r.Lost = append(r.Lost, Lost{Event: e.ID, Type: e.Type, By: e.Actor, Why: refused.Error()})
 		r.took(SpentOn(e))
 		return nil
@@ -203,7 +217,8 @@ func (r *Run) stopped(_ Event, read StopPayload) {
 func (r *Run) answered(e Event, answer AnswerPayload) {
 	r.Answer, r.AnsweredBy = answer.Choice, PersonName(e.Actor)
 	if answer.By == "policy" {
-		r.AnsweredBy, r.ByPolicy = "the policy of "+r.AnsweredBy, true
+		policy := r.Plan.Setting(runplan.SettingExhausted, "")
+		r.AnsweredBy, r.ByPolicy = policy.Source()+", run by "+r.AnsweredBy, true
 	}
 	if answer.Choice == runplan.ChoiceSkip {
 		r.Status, r.Result = RunSkipped, "skipped"
@@ -218,8 +233,8 @@ func PersonName(actor string) string {
 
 func (r *Run) completed(_ Event, done CompletedPayload) {
 	r.Status, r.Result, r.Stop = RunCompleted, done.Result, nil
-	if r.Result == ResultPass && r.Looked() == LookedRules {
-		r.Result = ResultChecked // recorded before results of rules were distinguished from reviews
+	if outcome := r.Outcome(); r.Result == ResultPass && (outcome == ResultChecked || outcome == ResultBelow) {
+		r.Result = outcome // recorded before these results were distinguished from a reviewer's pass
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 )
 
 // afterRead completes a decoded submission.
-func (s *Submission) afterRead(Event) { s.Looked.read(s.Reviewer, &s.Report) }
+func (s *Submission) afterRead(Event) { s.Looked.read(s.Reviewer, &s.Report, s.Census) }
 
 // Submission is one reviewer's answer to a request.
 type Submission struct {
@@ -45,8 +45,12 @@ type Submission struct {
 	spend.Spent
 	// the event that records it and keeps its attachments; filled in by the fold
 	Event gitstore.ID `json:"event,omitempty"`
+	// for an agent: the writer of the log that has the event, if another log has the request; filled in by the fold
+	OtherLog string `json:"other_log,omitempty"`
+	// who of the reviewer and the recorder is an author of the change by .mailmap of its base; for an approval
+	Mapped []string `json:"authors_by_mailmap,omitempty"`
 	// an author of the change recorded the approval of somebody who is none; filled in by the fold
-	authorRecorded bool
+	AuthorRecorded bool `json:"author_recorded,omitempty"`
 }
 
 // Said returns the reviewer's result, followed by the checks that keep the change from passing. Rules consider
@@ -55,7 +59,7 @@ func (s Submission) Said() string {
 	if s.Reviewer == Builtin {
 		return s.Report.Says()
 	}
-	return saidBeside(s.Reviewer, s.Report, s.Checks)
+	return saidBeside(lookedBy(s.Reviewer, s.Report, s.Census), s.Report, s.Checks)
 }
 
 // takesBack reports whether s may withdraw an earlier submission of the same reviewer.
@@ -71,12 +75,15 @@ func (s Submission) sawWhole() bool {
 // Of is Voice.Of, which also says who of those it names wrote the change.
 func (s Submission) Of(actor string) string { return known(actor, s.Beside(actor)) }
 
-// Beside is Voice.Beside, which also says who of those it names wrote the change.
+// Beside is Voice.Beside, which also says who of those it names wrote the change, and for an agent which other log has
+// its answer.
 func (s Submission) Beside(actor string) string {
 	const author = "who wrote the change"
 	switch said := s.Voice.Beside(actor); {
-	case s.authorRecorded:
+	case s.AuthorRecorded:
 		return strings.Replace(said, s.Recorder, s.Recorder+", "+author, 1)
+	case s.OtherLog != "":
+		return fmt.Sprintf("writer %.7s", s.OtherLog)
 	case s.Looked == LookedAuthor:
 		return strings.TrimSuffix(author+", "+said, ", ")
 	default:
@@ -177,7 +184,7 @@ func (s Submission) Requests() []string {
 func (s Submission) by() (who ActorPayload, held bool) {
 	who = ActorPayload{Actor: s.Reviewer}
 	if s.Decision == "" {
-		who.tree = s.Tree
+		who.tree, who.fails = s.Tree, s.Outcome == OutcomeFailed
 	}
 	return who, false
 }
@@ -191,7 +198,8 @@ type Person struct {
 	Decision Decision
 	Message  string
 	Comments []Comment
-	Key      string // identifies the submission if it is sent again; "": it is sent once
+	Key      string   // identifies the submission if it is sent again; "": it is sent once
+	Mapped   []string // see Submission
 }
 
 // Empty reports whether there is no verdict, no comment and no message.
@@ -227,7 +235,7 @@ func isCritical(c Comment) bool { return c.Severity == reply.Critical }
 // Submission converts p to the form that submissions of all reviewers have.
 func (p Person) Submission(review Review) Submission {
 	sub := Submission{
-		Reviewer: p.Actor, Decision: p.Decision, Key: p.Key, Comments: slices.Clone(p.Comments),
+		Reviewer: p.Actor, Decision: p.Decision, Key: p.Key, Comments: slices.Clone(p.Comments), Mapped: p.Mapped,
 		Commit: review.At(), Tree: review.Request.Subject.Tree, Report: EmptyReport(),
 	}
 	taken := comment.IDs(review.Comments())

@@ -24,6 +24,7 @@ func TestVoice(t *testing.T) {
 func TestTakesBack(t *testing.T) {
 	own, shared := Voice{Writer: "b"}, Voice{Writer: "a", LogOf: "Ann <ann@x>"}
 	inName := Voice{Writer: "a", Recorder: "Ann <ann@x>"}
+	unsigned, otherKey := Voice{Writer: "b", Unproven: true, Unsigned: true}, Voice{Writer: "b", Unproven: true}
 	for _, test := range []struct {
 		name         string
 		now, earlier Voice
@@ -36,6 +37,13 @@ func TestTakesBack(t *testing.T) {
 		{"in one's name", inName, own, false},
 		{"in one's name, what was said in it", inName, inName, true},
 		{"in person, what was said in one's name", own, inName, true},
+		{"signed, what was signed", own, own, true},
+		{"signed, what was signed with a key that does not count any more", own, otherKey, true},
+		{"signed, what was not", own, unsigned, true},
+		{"unsigned, what was not signed", unsigned, unsigned, true},
+		{"unsigned, what was signed", unsigned, own, false},
+		{"unsigned, what was signed with a key that does not count any more", unsigned, otherKey, false},
+		{"signed with a key that does not count, what was signed", otherKey, own, false},
 	} {
 		if got := test.now.takesBack(test.earlier, "Bob <bob@x>"); got != test.want {
 			t.Errorf("%s: %t", test.name, got)

@@ -83,7 +83,7 @@ func readBlockLine(l markdown.Line) block {
 	switch {
 	case strings.HasPrefix(item, ">"):
 		return block{}
-	case listed, sign != noMark, isPlaced(text):
+	case listed, sign != noTick, isPlaced(text):
 		return block{kind: blockItem, text: item}
 	}
 	return block{text: text}

@@ -188,7 +188,7 @@ func cutNumber(item string) (rest string, ok bool) {
 // at its end.
 func cutMark(item string) (m severityMark, rest string, ok bool) {
 	box, s := cutBox(withoutPictures(item))
-	if box == doneMark {
+	if box == doneTick {
 		return severityMark{}, "", false
 	}
 	s, numbered := cutNumber(s)
@@ -213,7 +213,7 @@ func cutSign(item string) (m severityMark, rest string, ok bool) {
 	s = strings.TrimLeftFunc(s, func(r rune) bool { return isLoose(r) || strings.ContainsRune("*_", r) })
 	sign, n := utf8.DecodeRuneInString(s)
 	severity, known := severitySigns[sign]
-	if !known || box == doneMark || severity == Note {
+	if !known || box == doneTick || severity == Note {
 		return severityMark{}, "", false
 	}
 	rest = strings.TrimLeftFunc(s[n:], isLoose)

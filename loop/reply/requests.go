@@ -103,7 +103,7 @@ type requestReader struct {
 	past    bool   // that heading is about the past: a refusal below it does not apply
 	asking  bool   // the heading above announces requests: every item below it is one
 	wishes  []wish // in the order in which they stand
-	lead    mark   // of the list below: open if the line above requests its items, done if it is about the past
+	lead    tick   // of the list below: open if the line above requests its items, done if it is about the past
 }
 
 // readRequests finds the requests in md and whether it refuses.
@@ -112,7 +112,7 @@ func readRequests(md markdown.Text, how reading) *requestReader {
 	blocks := readBlocks(md)
 	for i, b := range blocks {
 		if b.kind != blockItem {
-			r.lead = noMark
+			r.lead = noTick
 		}
 		switch b.kind {
 		case blockHeading:
@@ -180,14 +180,14 @@ func (r *requestReader) item(b block) {
 	if !r.refusing || r.beside {
 		floor = weightObliged
 	}
-	if r.muted > 0 || r.lead == doneMark {
+	if r.muted > 0 || r.lead == doneTick {
 		floor = weightOpen
 	}
 	r.hear(b.text)
 	if isTitle := w < weightObliged && endsInColon(b.text); isTitle || w == weightNothing {
 		return
 	}
-	if r.lead == openMark || r.asking {
+	if r.lead == openTick || r.asking {
 		w = max(w, weightObliged)
 	}
 	r.take(b.text, w, floor)
@@ -228,13 +228,13 @@ func (r *requestReader) paragraph(sentences []string, listed bool) {
 // introduce reads a sentence above a list.
 func (r *requestReader) introduce(text string, w weight) {
 	if asksNothing(text) {
-		r.lead = doneMark
+		r.lead = doneTick
 		return
 	}
 	r.hear(text)
 	if words := wordsOf(text); w >= weightObliged || saysRefused(words) ||
 		r.refusing && !r.beside && hasWord(words, askingWords) {
-		r.lead = openMark
+		r.lead = openTick
 	}
 }
 

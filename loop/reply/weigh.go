@@ -25,7 +25,7 @@ const (
 // weigh returns the weight of an item or a sentence.
 func weigh(item string) weight {
 	text := strings.TrimSpace(withoutStruck(item))
-	if box, rest := cutBox(text); box != noMark {
+	if box, rest := cutBox(text); box != noTick {
 		if saysNothing(rest) {
 			return weightNothing
 		}
@@ -34,7 +34,7 @@ func weigh(item string) weight {
 	if saysNothing(text) {
 		return weightNothing
 	}
-	if m := statusOf(text); m != noMark {
+	if m := statusOf(text); m != noTick {
 		return weightOf(m)
 	}
 	words := wordsOf(text)
@@ -57,8 +57,8 @@ func weigh(item string) weight {
 }
 
 // weightOf returns the weight of a checkbox or a status mark.
-func weightOf(m mark) weight {
-	if m == openMark {
+func weightOf(m tick) weight {
+	if m == openTick {
 		return weightOpen
 	}
 	return weightNothing
@@ -89,23 +89,23 @@ func saysMet(words []string) bool {
 
 // statusOf returns the status of an item by its mark or by the words of its first or last clause: "❌ tests",
 // "lint — done", "Resolved: the docs", "the race (fixed in b.go)", "coverage: not run".
-func statusOf(text string) mark {
-	if _, m := cutStatusMark(text); m != noMark {
+func statusOf(text string) tick {
+	if _, m := cutStatusMark(text); m != noTick {
 		return m
 	}
 	clauses := clausesOf(text)
 	if len(clauses) < 2 {
-		return noMark
+		return noTick
 	}
 	first, last := wordsOf(clauses[0]), wordsOf(clauses[len(clauses)-1])
 	switch {
 	case len(last) == 0:
 	case len(last) < 4 && undoneWords.Has(last[0]), len(last) == 2 && last[0] == "not" && isDone(last[1]):
-		return openMark
+		return openTick
 	case (isDone(last[0]) || len(first) == 1 && isDone(first[0])) && !hasWord(last, adversatives):
-		return doneMark
+		return doneTick
 	}
-	return noMark
+	return noTick
 }
 
 func isDone(word string) bool { return participles.Has(word) || doneWords.Has(word) }
@@ -228,13 +228,13 @@ func weighRow(cells []string) (text string, w weight) {
 	done := false
 	for _, cell := range cells {
 		name, m := cutStatusMark(cell)
-		if status := statusOf("x: " + cell); m == noMark && len(said) > 0 {
+		if status := statusOf("x: " + cell); m == noTick && len(said) > 0 {
 			m = status
 		}
 		switch {
-		case m == doneMark:
+		case m == doneTick:
 			done = true
-		case m == openMark:
+		case m == openTick:
 			w = weightOpen
 		default:
 			w = max(w, weigh(cell))

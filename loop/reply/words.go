@@ -2,8 +2,8 @@ package reply
 
 import "github.com/git-runr/git-runr/loop/prose"
 
-// Words is a text as somebody wrote it. What is parsed from it decides what is counted and
-// shown; whoever has to act on it receives the words themselves.
+// Words is a text as somebody wrote it. What git-runr parses from the text decides what it counts and shows; whoever
+// acts on the text receives the words themselves.
 type Words struct {
 	By   string `json:"by"`
 	Text string `json:"text"`

@@ -35,7 +35,7 @@ func (t *execution) attempt(step Step) error {
 			a.Tampered += "; put back or accepted since"
 		}
 	} else {
-		t.Progress.Step(step.Work.Name, fmt.Sprintf("attempt %d (%s) by %s", a.Number, a.Mode, name))
+		t.Progress.Step(step.Work.Name, a.Label())
 	}
 	if step.Redo && !step.Kept {
 		if err := t.takeUp(); err != nil {
@@ -520,7 +520,7 @@ func (t *execution) changedOnDisk(from, to gitstore.ID) ([]string, error) {
 }
 
 func (t *execution) message(a record.Attempt) string {
-	return fmt.Sprintf("%s\n\nAttempt %d (%s) by %s.\n\nRunr-Run: %s\nRunr-Attempt: %d\n",
-		prose.OneLine(t.run.Name()), a.Number, a.Mode, prose.OneLine(a.By(a.Agent)),
-		t.run.ID, a.Number)
+	label := "A" + a.Label()[1:] // it begins a sentence
+	return fmt.Sprintf("%s\n\n%s.\n\nRunr-Run: %s\nRunr-Attempt: %d\n", prose.OneLine(t.run.Name()),
+		prose.OneLine(label), t.run.ID, a.Number)
 }

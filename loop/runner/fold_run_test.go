@@ -165,7 +165,8 @@ func (s *story) reviewed(verdict reply.Verdict, flags []string, values map[strin
 	s.rounds++
 	report := reply.Report{Verdict: verdict, Findings: []reply.Finding{}}
 	round := record.RoundPayload{Step: cmp.Or(values["step"], "review"),
-		Round: record.Round{Number: s.rounds, Attempt: s.attempt, Reviewer: "rev", Tree: s.tree}}
+		Round: record.Round{Number: s.rounds, Attempt: s.attempt, Reviewer: cmp.Or(values["by"], "rev"), Tree: s.tree,
+			Commit: gitstore.ID(values["on"])}}
 	for id, severity := range values {
 		if strings.HasPrefix(id, "f-") {
 			report.Findings = append(report.Findings, reply.Finding{ID: id, Severity: reply.Severity(severity), File: "f.go",
@@ -275,6 +276,43 @@ func TestRunEnds(t *testing.T) {
 		}
 		if run.Done() != (test.status != record.RunRunning) {
 			t.Errorf("%s: done is %v", test.lines, run.Done())
+		}
+	}
+}
+
+// TestRunBelowThreshold: where warnings do not block, a run over a reviewer's refusal is no pass, whatever another
+// reviewer or an older program says.
+func TestRunBelowThreshold(t *testing.T) {
+	for _, test := range []struct{ lines, result, verdict string }{
+		{"implement; review NEEDS_FIX on=commit-1 f-1=warning; complete pass", record.ResultBelow, "NEEDS_FIX"},
+		{"implement; review NEEDS_FIX on=commit-1 f-1=warning; review PASS on=commit-1 by=other; complete pass",
+			record.ResultBelow, "NEEDS_FIX"},
+		{"implement; review NEEDS_FIX on=commit-1 f-1=warning; review PASS on=commit-1; complete pass", record.ResultPass,
+			"PASS"},
+		{"implement; review PASS on=commit-1 f-1=warning; complete pass", record.ResultPass, "PASS_WITH_NOTES"},
+	} {
+		plan := runtest.Plan()
+		plan.Policy.Workflow, plan.Policy.Threshold = workflow("implement review"), runplan.ThresholdCritical
+		run := foldRun(t, tell(t, plan, strings.Split(test.lines, "; ")...))
+		if run.Result != test.result || string(run.Summary().Verdict) != test.verdict {
+			t.Errorf("%s: %q with verdict %q, want %q, %q", test.lines, run.Result, run.Summary().Verdict, test.result,
+				test.verdict)
+		}
+	}
+}
+
+// TestPassThatNoReviewSaid: a run that another clone calls passed over its last review is not.
+func TestPassThatNoReviewSaid(t *testing.T) {
+	plan := runtest.Plan()
+	plan.Policy.Workflow = workflow("implement review")
+	for lines, status := range map[string]record.RunStatus{
+		"implement; review NEEDS_FIX on=commit-1 f-1=warning; loop; complete pass":                record.RunReviewing,
+		"implement; review NEEDS_FIX on=commit-1 f-1=warning; loop; answer commit; complete pass": record.RunCompleted,
+		"implement; review PASS on=commit-1; complete pass":                                       record.RunCompleted,
+	} {
+		run := foldRun(t, tell(t, plan, strings.Split(lines, "; ")...))
+		if run.Status != status || len(run.Lost) > 0 == (status == record.RunCompleted) {
+			t.Errorf("%s: %s, lost %v, want %s", lines, run.Status, run.Lost, status)
 		}
 	}
 }

@@ -76,6 +76,7 @@ type Plan struct {
 	Said         []reply.Words   `json:"said,omitempty"`          // its reviewers' own words
 	FailedChecks []string        `json:"failed_checks,omitempty"` // checks that failed in that review and must pass
 	Imported     string          `json:"imported_from,omitempty"` // id of the run in another system's timeline
+	ImportedBase gitstore.ID     `json:"imported_base,omitempty"` // as that timeline names it; need not be here
 }
 
 // Context is finished work with which a run starts, at its review.

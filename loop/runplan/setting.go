@@ -23,13 +23,14 @@ const SettingDefault = "default"
 
 // Names of settings that can end a run.
 const (
-	SettingRetries = "loop.max_retries"
-	SettingBudget  = "loop.time_budget"
-	SettingCost    = "loop.max_cost"
-	SettingTokens  = "loop.max_tokens"
-	SettingQuota   = "loop.wait_for_quota"
-	SettingAllow   = "scope.allow"
-	SettingDeny    = "scope.deny"
+	SettingRetries   = "loop.max_retries"
+	SettingExhausted = "loop.on_exhausted"
+	SettingBudget    = "loop.time_budget"
+	SettingCost      = "loop.max_cost"
+	SettingTokens    = "loop.max_tokens"
+	SettingQuota     = "loop.wait_for_quota"
+	SettingAllow     = "scope.allow"
+	SettingDeny      = "scope.deny"
 )
 
 // Names of settings that limit what is spent in a day.
@@ -68,4 +69,12 @@ func (s Setting) String() string {
 		text += " (" + prose.OneLine(s.From) + ")"
 	}
 	return text
+}
+
+// Source names the setting and its origin without its value: "loop.on_exhausted of .runr.toml".
+func (s Setting) Source() string {
+	if s.From == "" {
+		return s.Name
+	}
+	return s.Name + " of " + prose.OneLine(s.From)
 }

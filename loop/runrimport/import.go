@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runner"
@@ -111,6 +112,9 @@ func (t Timeline) describe(plan *runplan.Plan) {
 	for _, e := range t.events {
 		if e.Type == "run_started" && name == "" {
 			name = strings.TrimSpace(prose.Cut(e.Task, maxText))
+		}
+		if base := prose.Cut(e.Base, 64); e.Type == "worktree_created" && strings.Trim(base, "0123456789abcdef") == "" {
+			plan.ImportedBase = gitstore.ID(base)
 		}
 		if n := e.maxRounds(); e.Type == record.EventReviewLoopDetected.Name && n > 0 && n <= 100 {
 			plan.Policy.MaxRetries = n

@@ -326,7 +326,8 @@ func (im *importer) beginNext() {
 
 // stop records h with its diagnosis, as the runner records its stops.
 func (im *importer) stop(h *record.Stop) {
-	stop := record.Stop{Reason: nativeReason(h.Reason), At: im.at, LastActivity: im.activity, Detail: h.Detail}
+	stop := record.Stop{Reason: nativeReason(h.Reason), At: im.at, LastActivity: im.activity, Detail: h.Detail,
+		ForGood: im.run.Plan.Implementer == ""}
 	if stop.Reason != h.Reason && h.Reason != "" {
 		stop.Detail = strings.TrimSuffix(prose.OneLine(h.Reason)+": "+h.Detail, ": ")
 	}

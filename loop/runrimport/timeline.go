@@ -56,6 +56,7 @@ type fields struct {
 	RunID string `json:"run_id"`
 	Phase string `json:"phase"`
 	Task  string `json:"task"`
+	Base  string `json:"base_sha"`
 
 	// The agent's answer.
 	Worker   string          `json:"worker"`

@@ -31,6 +31,7 @@ type Synced struct {
 	Taken   int      `json:"taken"`   // events of others, new here
 	Writers []string `json:"writers"` // the writers of these events
 	Pushed  int      `json:"pushed"`  // own events that the remote did not have
+	Others  int      `json:"pushed_logs_of_others,omitempty"`
 	// writers whose log was replaced by one without redacted texts
 	Replaced []string             `json:"replaced,omitempty"`
 	Rejected []gitstore.Rejection `json:"rejected"`
@@ -74,6 +75,7 @@ func Sync(ctx context.Context, s *store.Store, remote string, notes bool) (Synce
 		return x.done, err
 	}
 	defer unlock()
+	s.Repo.PutBackLogs(ctx)
 	err = x.run(ctx)
 	if met := noteMet(s, remote, err, x.done.Refused); err != nil || met != nil {
 		return x.done, errors.Join(err, met)
@@ -246,7 +248,7 @@ func (x *exchange) renewDamaged(ctx context.Context) (renewed bool, err error) {
 
 // answered records the remote's answer to a push.
 func (x *exchange) answered(own int, pushed gitstore.Pushed) {
-	x.done.Refused = nil
+	x.done.Refused, x.done.Others = nil, x.done.Others+pushed.Others
 	if pushed.Log == nil {
 		x.done.Pushed += own
 	} else {

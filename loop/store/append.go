@@ -313,6 +313,7 @@ func (v *View) state(of entity) (st state, err error) {
 		}
 		return v.store.told(idx, func() (err error) {
 			st, err = v.store.stateOf(v.ctx, idx, r)
+			v.store.complete(v.ctx, &st)
 			return err
 		})
 	})

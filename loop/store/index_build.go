@@ -139,7 +139,7 @@ func newRow(of entity, was row, st state, events []record.Event) (folded, error)
 	}
 	out := folded{row: &r, branch: st.review.Request.Subject.Branch,
 		Row: segment.Row{Parts: [segment.Parts][]byte{partSummary: summary, partRefs: encodeRefs(events)}}}
-	if was.keepsState(r.events) {
+	if r.begun() && was.keepsState(r.events) {
 		kept, err := st.encode()
 		if err != nil {
 			return out, err
@@ -167,8 +167,8 @@ func marksOf(r *row, summary []byte, events []record.Event, st *state) []uint64 
 	}
 	if len(st.review.Refusers()) > 0 {
 		marks = append(marks, markOfDecision(record.RequestChanges))
-		if st.review.Summary().ClosedOver() {
-			marks = append(marks, closedOverMark())
+		if summary := st.review.Summary(); summary.ClosedOver() {
+			marks = append(marks, closedOverMark(weekOf(summary.ClosedAt)))
 		}
 	}
 	if len(st.review.Approvers()) > 0 {

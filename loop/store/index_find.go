@@ -112,7 +112,7 @@ func (kind entityKind) mark(mark uint64) uint64 {
 // returns a *NotFoundError if none or several match.
 func (idx *index) resolve(kind entityKind, typed string, now time.Time) (string, error) {
 	exact, err := idx.find(entity{kind, typed})
-	if err != nil || exact != nil && exact.begun() {
+	if err != nil || exact != nil && exact.here() {
 		return typed, err
 	}
 	if typed == record.Latest {
@@ -164,7 +164,7 @@ func (idx *index) fitting(kind entityKind, typed string) ([]row, error) {
 	marks := each.SetOf(marksOfLetters(typed), func(mark uint64) uint64 { return kind.mark(mark) })
 	entries, err := idx.stack.Newest(marks, keys...)
 	return slices.DeleteFunc(rowsOf(entries), func(r row) bool {
-		return !r.begun() || !strings.HasPrefix(r.id, typed) && !fitsLetters(r.id, typed)
+		return !r.here() || !strings.HasPrefix(r.id, typed) && !fitsLetters(r.id, typed)
 	}), err
 }
 

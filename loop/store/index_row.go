@@ -68,6 +68,7 @@ type row struct {
 	critical int         // open critical findings of a review
 	waits    bool        // an agent was asked and has not answered
 	spent    bool        // agents' calls reported usage
+	unasked  bool        // people refuse in a review whose request is not here: see record.Review.WithoutRequest
 	events   int         // the number of its events
 	covered  int         // how many of its first events are in the newest kept state
 	kept     int         // size of that state in bytes
@@ -80,6 +81,9 @@ type row struct {
 
 // begun reports whether the event that begins r is here. Events in another log that name a run may arrive before it.
 func (r *row) begun() bool { return r.status != "" }
+
+// here reports whether something is known of the run or review: it has begun, or people refuse in it.
+func (r *row) here() bool { return r.begun() || r.unasked }
 
 // Shelves group the rows of a segment, so that a list reads only those that it may show.
 const (
@@ -107,10 +111,12 @@ const (
 	flagOlder
 	flagWhole
 	flagSpent
+	flagUnasked
 )
 
 func (r *row) flags() (flags byte) {
-	for flag, set := range map[byte]bool{flagWaits: r.waits, flagOlder: r.older, flagWhole: r.whole, flagSpent: r.spent} {
+	for flag, set := range map[byte]bool{flagWaits: r.waits, flagOlder: r.older, flagWhole: r.whole, flagSpent: r.spent,
+		flagUnasked: r.unasked} {
 		if set {
 			flags |= flag
 		}
@@ -158,7 +164,7 @@ func rowOf(entry segment.Entry) row {
 		entity: entity{entityKind(entry.Kind()), string(key[1:])}, status: string(status),
 		sort: int64(binary.BigEndian.Uint64(h[1:]) ^ 1<<63), seq: binary.BigEndian.Uint64(h[9:]), closed: time(30),
 		created: time(54), updated: time(62), spent: flag(flagSpent), need: record.Need(h[38]), waits: flag(flagWaits),
-		older: flag(flagOlder), whole: flag(flagWhole),
+		older: flag(flagOlder), whole: flag(flagWhole), unasked: flag(flagUnasked),
 		critical: int(binary.BigEndian.Uint16(h[40:])), events: number(42), covered: number(coveredAt), kept: number(50),
 		topic: binary.BigEndian.Uint64(h[70:]), entry: entry,
 	}
@@ -233,7 +239,8 @@ func decodeState(kind entityKind, data []byte) (state, error) {
 	return st, nil
 }
 
-// describe fills in the row's fields that follow from the state, and returns the encoded summary.
+// describe fills in the row's fields that follow from the state, and returns the encoded summary: of a review whose
+// request is not here, what record.Review.WithoutRequest returns.
 func (st *state) describe(r *row) ([]byte, error) {
 	if st.kind == kindRun {
 		s := st.run.Summary()
@@ -242,6 +249,10 @@ func (st *state) describe(r *row) ([]byte, error) {
 		return json.Marshal(s)
 	}
 	s := st.review.Summary()
+	if s.ID == "" {
+		s = st.review.WithoutRequest().Summary()
+		r.unasked = s.ID != ""
+	}
 	r.status, r.sort, r.closed = string(st.review.Status), s.SortKey().UnixMilli(), max(0, s.ClosedAt.UnixMilli())
 	r.need, r.critical, r.waits, r.topic = s.Need(), s.Critical, slices.ContainsFunc(s.Waiting, record.IsAgent), s.Topic()
 	r.created, r.updated, r.spent = s.CreatedAt.UnixMilli(), s.UpdatedAt.UnixMilli(), s.Usage != spend.Usage{}

@@ -571,6 +571,9 @@ func TestIndexIsOpenedOnce(t *testing.T) {
 	store.Reads = &Reads{}
 	listed(t, store)
 	before := store.Reads.Bytes.Load()
+	if before == 0 {
+		t.Error("nothing is counted")
+	}
 	listed(t, store)
 	if n := store.Reads.Bytes.Load() - before; n != 0 {
 		t.Errorf("%d bytes are read again", n)

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/each"
+	"github.com/git-runr/git-runr/loop/internal/segment"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/spend"
 )
@@ -23,6 +25,8 @@ type Filter struct {
 	Run    func(record.RunSummary) bool    // likewise for runs
 	// Mention selects what has or names one of these ids of commits, changes, runs and reviews; nil: any.
 	Mention map[string]bool
+	// Unasked adds, to what Mention selects, the reviews whose request is not here: see record.ReviewSummary.Unasked.
+	Unasked bool
 	Waiting bool // selects reviews for which an agent who was asked has not answered
 	// Newest omits a review if a newer one that matches says the same about the same change: see ReviewSummary.Topic.
 	Newest bool
@@ -64,6 +68,9 @@ func (s *Store) Reviews(ctx context.Context, f Filter) ([]record.ReviewSummary, 
 		f.Review = func(line record.ReviewSummary) bool { return fits(carry(line)) }
 	}
 	found, total, err := list(ctx, s, kindReview, f, f.Review)
+	if err == nil {
+		found, err = s.vouched(ctx, found)
+	}
 	for i := range found {
 		found[i] = carry(found[i])
 		found[i].Audience = s.audienceName(found[i].Writer)
@@ -87,15 +94,15 @@ func (s *Store) Runs(ctx context.Context, f Filter) ([]record.RunSummary, int, e
 	return list(ctx, s, kindRun, f, f.Run)
 }
 
-// Titled returns an event with a corrected title: a run is called a pass only if an agent or a person looked. If the
-// event's run is not in the index, the event is unchanged.
+// Titled returns an event with a corrected title, which begins with its type: a run is called a pass only if an agent
+// or a person passed it, and if it is in the index.
 func (s *Store) Titled(ctx context.Context, e record.Event) record.Event {
-	if !e.SaysPass() {
+	if e.Title = e.Headline(); !e.SaysPass() {
 		return e
 	}
 	_ = s.ofTyped(ctx, kindRun, e.Run, func(_ *index, r *row) error {
 		line, err := loadLine[record.RunSummary](r)
-		if err != nil || line.Result != record.ResultChecked {
+		if err != nil || line.Result != record.ResultChecked && line.Result != record.ResultBelow {
 			return err
 		}
 		e = e.WithResult(line.Result)
@@ -176,7 +183,7 @@ func (f Filter) inOrder(idx *index, kind entityKind, visit func(*row) error) err
 		if err != nil {
 			return err
 		}
-		if !r.begun() || !fits(&r) {
+		if !r.begun() && !(f.Unasked && r.unasked) || !fits(&r) {
 			continue
 		}
 		var named bool
@@ -312,19 +319,42 @@ func (s *Store) Critical(branch string) []record.ReviewSummary {
 // markOfDecision returns the mark of the reviews in which the verdict of a person is decision.
 func markOfDecision(decision record.Decision) uint64 { return markOfText("decision", string(decision)) }
 
-// closedOverMark returns the mark of the reviews that somebody resolved by hand although people refuse the change.
-func closedOverMark() uint64 { return markOfText("closed", "over") }
+// closedOverMark returns the mark of the reviews that somebody resolved by hand in a week although people refuse the
+// change.
+func closedOverMark(week int64) uint64 { return markOfText("closed over", strconv.FormatInt(week, 10)) }
+
+// weekOf returns the number of a week since 1970.
+func weekOf(t time.Time) int64 { return t.Unix() / int64(7*24*time.Hour/time.Second) }
 
 // Decided lists the reviews in which people refuse (record.RequestChanges) or approve (record.Approve), newest first,
 // at most most. It leaves out withdrawn requests.
 func (s *Store) Decided(ctx context.Context, decision record.Decision, most int) ([]record.ReviewSummary, error) {
-	return s.linesMarked(ctx, markOfDecision(decision), most, func(line record.ReviewSummary) bool {
+	decided := func(line record.ReviewSummary) bool {
 		by := line.Refusers
 		if decision == record.Approve {
 			by = line.Approvers
 		}
 		return len(by) > 0 && line.Status != record.ReviewCancelled
-	})
+	}
+	if s.Vouch == nil {
+		return s.linesMarked(ctx, markOfDecision(decision), most, decided)
+	}
+	all := func(record.ReviewSummary) bool { return true }
+	found, err := s.linesMarked(ctx, markOfDecision(record.RequestChanges), most, all)
+	if err != nil {
+		return nil, err
+	}
+	approved, err := s.linesMarked(ctx, markOfDecision(record.Approve), most, all) // which may take nothing back
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range approved {
+		if !slices.ContainsFunc(found, func(had record.ReviewSummary) bool { return had.ID == line.ID }) {
+			found = append(found, line)
+		}
+	}
+	found, err = s.vouched(ctx, found)
+	return each.Where(found, decided), err
 }
 
 // closedOverShown is the maximum number of reviews that ClosedOver names.
@@ -336,7 +366,11 @@ func (s *Store) ClosedOver(me string) []string {
 	idx := s.lastRead()
 	defer idx.close()
 	mine := func(by record.Speaker) bool { return record.SameActor(by.By, me) }
-	found, err := idx.linesMarked(closedOverMark(), closedOverShown, func(line record.ReviewSummary) bool {
+	var marks []uint64
+	for week := weekOf(s.Now().Add(-closedRemembered)); week <= weekOf(s.Now())+1; week++ { // a clock may be ahead
+		marks = append(marks, closedOverMark(week))
+	}
+	found, err := idx.linesMarked(marks, closedOverShown, func(line record.ReviewSummary) bool {
 		return line.ClosedOver() && !record.SameActor(line.ResolvedBy, me) && slices.ContainsFunc(line.Refusers, mine) &&
 			s.Now().Sub(line.ClosedAt) < closedRemembered
 	})
@@ -349,31 +383,36 @@ func (s *Store) ClosedOver(me string) []string {
 	})
 }
 
-// linesMarked lists the reviews with a mark that are wanted, newest first, at most most; 0 means all.
+// maxMarked is how many of the newest reviews with a mark are looked at for those that are wanted.
+const maxMarked = 100
+
+// linesMarked lists the reviews with a mark that are wanted, newest first: at most most of the newest maxMarked, or all
+// if most is 0.
 func (s *Store) linesMarked(ctx context.Context, mark uint64, most int,
 	wanted func(record.ReviewSummary) bool) (found []record.ReviewSummary, err error) {
 	err = s.withIndex(ctx, func(idx *index) (err error) {
-		found, err = idx.linesMarked(mark, most, wanted)
+		found, err = idx.linesMarked([]uint64{mark}, most, wanted)
 		return err
 	})
 	return found, err
 }
 
-func (idx *index) linesMarked(mark uint64, most int,
+func (idx *index) linesMarked(marks []uint64, most int,
 	wanted func(record.ReviewSummary) bool) (found []record.ReviewSummary, err error) {
-	entries, err := idx.stack.Newest(map[uint64]bool{kindReview.mark(mark): true})
-	for _, r := range rowsOf(entries) {
-		if err != nil || most > 0 && len(found) == most {
-			return found, err
+	ofReviews, looked := each.SetOf(marks, kindReview.mark), 0
+	err = idx.stack.VisitMarked(ofReviews, func(entry segment.Entry) (more bool, err error) {
+		looked++
+		if r := rowOf(entry); r.begun() {
+			line, err := loadLine[record.ReviewSummary](&r)
+			if err != nil {
+				return false, err
+			}
+			if wanted(line) { // marks may collide
+				found = append(found, line)
+			}
 		}
-		if !r.begun() {
-			continue
-		}
-		var line record.ReviewSummary
-		if line, err = loadLine[record.ReviewSummary](&r); wanted(line) { // marks may collide
-			found = append(found, line)
-		}
-	}
+		return most == 0 || len(found) < most && looked < maxMarked, nil
+	})
 	return found, err
 }
 

@@ -146,9 +146,25 @@ func (s *Store) SubmitPerson(ctx context.Context, id string, p record.Person) (r
 	return review, s.dropDraft(review, p.Actor)
 }
 
-// Here returns a *gitstore.MissingError if what is under review is not in this clone.
+// Here returns a *gitstore.MissingError if what is under review is not in this clone, and a *record.InputError if it is
+// not what the commit has that the request names: only a forged request shows one thing and names another. Nobody can
+// fetch what was never committed.
 func (s *Store) Here(ctx context.Context, review record.Review) error {
-	_, err := s.Repo.TreeOf(ctx, review.Request.Subject.Tree)
+	subject := review.Request.Subject
+	err := s.Repo.Named(subject.Tree)
+	if err == nil {
+		var tree, named gitstore.ID
+		if tree, err = s.Repo.TreeOf(ctx, subject.Tree); err == nil && subject.OfCommits() && subject.Tree != subject.Commit {
+			if named, err = s.Repo.TreeOf(ctx, subject.Commit); err == nil && named != tree {
+				return &record.InputError{Why: fmt.Sprintf("the request names commit %s and shows other contents than that "+
+					"commit has: it is forged or damaged", subject.Commit.Short())}
+			}
+		}
+	}
+	missing, kind := new(gitstore.MissingError), review.Request.Subject.Kind
+	if (kind == record.SubjectWorktree || kind == record.SubjectStaged) && errors.As(err, &missing) {
+		missing.What, missing.Try = "its changes were never committed, and are only in the clone of "+review.RequestedBy, ""
+	}
 	return err
 }
 

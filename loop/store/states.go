@@ -12,10 +12,10 @@ import (
 	"github.com/git-runr/git-runr/loop/record"
 )
 
-// begun returns the row of a run or review, or a *NotFoundError if its beginning is not here.
+// begun returns the row of a run or review, or a *NotFoundError if its beginning is not here and nobody refuses there.
 func (idx *index) begun(of entity) (*row, error) {
 	r, err := idx.find(of)
-	if err != nil || r != nil && r.begun() {
+	if err != nil || r != nil && r.here() {
 		return r, err
 	}
 	return r, notFound(of.kind, of.id)
@@ -94,10 +94,70 @@ func (s *Store) ofTyped(ctx context.Context, kind entityKind, typed string, read
 
 func (s *Store) entityState(ctx context.Context, kind entityKind, typed string) (st state, err error) {
 	err = s.ofTyped(ctx, kind, typed, func(idx *index, r *row) (err error) {
+		if s.Vouch != nil && kind == kindReview {
+			st, err = s.vouchedState(ctx, idx, r)
+			return err
+		}
 		st, err = s.stateOf(ctx, idx, r)
+		s.complete(ctx, &st)
 		return err
 	})
 	return st, err
+}
+
+// vouchedState folds a review from events of which Vouch knows who signed them.
+func (s *Store) vouchedState(ctx context.Context, idx *index, r *row) (state, error) {
+	st := state{kind: r.kind}
+	events, err := s.readRow(ctx, idx, r.entity)
+	if err != nil {
+		return st, err
+	}
+	if err := s.Vouch(ctx, events); err != nil {
+		return st, err
+	}
+	st.apply(events)
+	s.complete(ctx, &st)
+	return st, nil
+}
+
+// complete replaces a review whose request is not here by what is known of it, compared with the parent of its commit.
+func (s *Store) complete(ctx context.Context, st *state) {
+	if st.kind != kindReview || st.review.ID != "" {
+		return
+	}
+	st.review = st.review.WithoutRequest()
+	subject := &st.review.Request.Subject
+	if commit, err := s.Repo.ReadCommit(ctx, subject.Commit); err == nil && len(commit.Parents) > 0 {
+		subject.Base = commit.Parents[0]
+	}
+}
+
+// vouched returns the lines as they are if only signed events take back what was signed: see Vouch.
+func (s *Store) vouched(ctx context.Context, lines []record.ReviewSummary) ([]record.ReviewSummary, error) {
+	if s.Vouch == nil {
+		return lines, nil
+	}
+	var all []record.Event // verified together, which is quicker
+	ends := make([]int, len(lines))
+	for i, line := range lines {
+		events, err := s.entityEvents(ctx, kindReview, line.ID)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, events...)
+		ends[i] = len(all)
+	}
+	if err := s.Vouch(ctx, all); err != nil {
+		return nil, err
+	}
+	begin := 0
+	for i, end := range ends {
+		st := state{kind: kindReview}
+		st.apply(all[begin:end])
+		s.complete(ctx, &st)
+		lines[i], begin = st.review.Summary(), end
+	}
+	return lines, nil
 }
 
 func (s *Store) entityEvents(ctx context.Context, kind entityKind, typed string) (events []record.Event, err error) {
@@ -281,9 +341,16 @@ func (idx *index) short(ids []string) (map[string]string, error) {
 	return short, nil
 }
 
-// RunOrReview returns the run or the review that typed names; the other is nil. "latest" names a run if there is any.
+// RunOrReview returns the run or the review that typed names; the other is nil. "latest" names what was begun last; the
+// review that a run asked for is part of the run.
 func (s *Store) RunOrReview(ctx context.Context, typed string) (*record.Run, *record.Review, error) {
 	run, err := s.RunByID(ctx, typed)
+	if err == nil && typed == record.Latest {
+		review, err := s.ReviewByID(ctx, typed)
+		if err == nil && review.Request.Run == "" && review.CreatedAt.After(run.CreatedAt) {
+			return nil, &review, nil
+		}
+	}
 	if err == nil {
 		return &run, nil, nil
 	}

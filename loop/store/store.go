@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -9,6 +10,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/change"
 	"github.com/git-runr/git-runr/loop/internal/segment"
+	"github.com/git-runr/git-runr/loop/record"
 )
 
 // Reads counts what a Store reads. A test checks that it does not grow with the size of the repository.
@@ -27,6 +29,8 @@ type Store struct {
 	Tell  func(line string)
 	Reads *Reads             // counts reads; nil: nothing is counted
 	Asks  *gitstore.Audience // audience of new requests and runs; nil: see AudienceOf
+	// sets Unproven and Unsigned of events before reviews are folded; nil: signatures do not matter
+	Vouch func(context.Context, []record.Event) error
 	// writers whose log another one may replace without a signature: see share.Replaces
 	Trusted []string
 	// returns the patterns of the branches that are private to this clone; nil: none are
@@ -41,6 +45,12 @@ type Store struct {
 // NewStore returns the store of a repository.
 func NewStore(repo *gitstore.Repo, now func() time.Time) *Store {
 	return &Store{Source: change.Source{Repo: repo, Now: now}}
+}
+
+// Vouched returns a store for reading in which reviews are folded from events that vouch has seen.
+func (s *Store) Vouched(vouch func(context.Context, []record.Event) error) *Store {
+	return &Store{Source: s.Source, Redact: s.Redact, Warn: s.Warn, Tell: s.Tell, Reads: s.Reads, Asks: s.Asks,
+		Trusted: s.Trusted, Private: s.Private, Vouch: vouch}
 }
 
 // EventTime returns the present time as in events: UTC, in whole milliseconds.

@@ -88,7 +88,7 @@ func (b *bench) reading(h history, of measured, dir string) {
 	ask("log --limit 5", 15, newest...)
 	ask("log HEAD", 15, head...)
 	ask("diagnose", 15, diagnose...)
-	ask("status", 0, b.bin, "status")
+	b.add("status", of, b.flat("status"), gitVersion, command{dir: dir, argv: []string{b.bin, "status"}})
 	ask("prompt", 0, b.bin, "prompt")
 }
 

@@ -1,6 +1,7 @@
 // Command lines counts the lines of Go of the program, without tests, by what a user gets for them.
 // It writes a table into .github/ARCHITECTURE.md when "go run ./testdata/lines" is typed at the top of the repository.
-// A file that belongs to no capability is an error, so that whoever adds a package says what it is for.
+// A file that belongs to no capability is an error, and so is a prefix that counts no file. loop/, gitstore/ and
+// cmd/git-runr/ take the files of these directories that no longer prefix names, also those of a new package.
 package main
 
 import (
@@ -29,7 +30,7 @@ var capabilities = []capability{
 	{"Reviews: ask, comment, answer, resolve, apply what a reviewer suggests", `
 		cmd/git-runr/internal/app/review cmd/git-runr/internal/app/inbox
 		cmd/git-runr/internal/editdiff cmd/git-runr/internal/steps loop/change loop/comment loop/closing loop/suggest
-		loop/runner/person loop/runner/answer loop/internal/place loop/anchor loop/owners loop/people loop/unidiff`},
+		loop/runner/person loop/internal/place loop/anchor loop/owners loop/people loop/unidiff`},
 	{"A review follows the code through rebases and edits", `
 		cmd/git-runr/internal/app/audit loop/lineage loop/locate gitstore/change_ids gitstore/amended
 		gitstore/audit_log gitstore/remerge gitstore/renames`},
@@ -53,7 +54,7 @@ var capabilities = []capability{
 		cmd/git-runr/internal/app/sync loop/share gitstore/entrylog/sync gitstore/entrylog/archive gitstore/entrylog/refetch
 		gitstore/entrylog/remoteref gitstore/entrylog/transport gitstore/push`},
 	{"Nothing is lost: snapshots, revert, landing, undo, guard", `
-		cmd/git-runr/internal/app/undo cmd/git-runr/internal/app/land cmd/git-runr/internal/app/guard loop/landing
+		cmd/git-runr/internal/app/undo cmd/git-runr/internal/app/guard loop/landing
 		loop/checking/checkout loop/checking/watch loop/runner/plan_checkout loop/runner/revert loop/runner/worktree
 		gitstore/guard gitstore/land
 		gitstore/revert gitstore/restore gitstore/snapshot gitstore/undo gitstore/worktree gitstore/operation
@@ -66,13 +67,14 @@ var capabilities = []capability{
 		cmd/git-runr/internal/mcp cmd/git-runr/internal/app/mcp cmd/git-runr/internal/register cmd/git-runr/internal/agenthook
 		cmd/git-runr/internal/app/agent cmd/git-runr/internal/app/init_agents`},
 	{"git's hooks and the gate before a push", `
-		hooks cmd/git-runr/internal/app/hooks cmd/git-runr/internal/app/gate loop/intake loop/commit_hook gitstore/hook`},
+		hooks cmd/git-runr/internal/app/hooks cmd/git-runr/internal/app/gate loop/intake loop/runner/commit_hook gitstore/hook`},
 	{"Configuration and trust", `
 		cmd/git-runr/internal/config cmd/git-runr/internal/app/config cmd/git-runr/internal/app/init cmd/git-runr/internal/app/upkeep
 		cmd/git-runr/internal/setup cmd/git-runr/internal/checkup`},
 	{"Reports, logs and lists in text", `
 		cmd/git-runr/internal/render cmd/git-runr/internal/overview
-		cmd/git-runr/internal/app/show cmd/git-runr/internal/app/status cmd/git-runr/internal/follow
+		cmd/git-runr/internal/app/show cmd/git-runr/internal/app/diff cmd/git-runr/internal/app/log
+		cmd/git-runr/internal/app/status cmd/git-runr/internal/follow
 		cmd/git-runr/internal/pick cmd/git-runr/internal/when cmd/git-runr/internal/screen cmd/git-runr/internal/progress
 		cmd/git-runr/internal/notify`},
 	{"Command line, help, manual, completion, demo", "cmd/git-runr/"},
@@ -96,31 +98,39 @@ func count() (map[string]int, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list files: %w", err)
 	}
-	counts := map[string]int{}
+	counts, used := map[string]int{}, map[string]bool{}
 	for name := range strings.FieldsSeq(string(listed)) {
 		if strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "testdata/") {
 			continue
 		}
 		text, err := os.ReadFile(name)
-		of := capabilityOf(name)
+		of, prefix := capabilityOf(name)
 		if err != nil || of == "" {
 			return nil, fmt.Errorf("%s cannot be read, or belongs to no capability: %v", name, err)
 		}
 		counts[of] += bytes.Count(text, []byte("\n"))
+		used[prefix] = true
+	}
+	for _, c := range capabilities {
+		for prefix := range strings.FieldsSeq(c.paths) {
+			if !used[prefix] {
+				return nil, fmt.Errorf("the prefix %q of %q counts no file", prefix, c.name)
+			}
+		}
 	}
 	return counts, nil
 }
 
-func capabilityOf(file string) (name string) {
-	longest := 0
+// capabilityOf returns the capability of a file, and the prefix that decides.
+func capabilityOf(file string) (name, prefix string) {
 	for _, c := range capabilities {
 		for path := range strings.FieldsSeq(c.paths) {
-			if strings.HasPrefix(file, path) && len(path) > longest {
-				name, longest = c.name, len(path)
+			if strings.HasPrefix(file, path) && len(path) > len(prefix) {
+				name, prefix = c.name, path
 			}
 		}
 	}
-	return name
+	return name, prefix
 }
 
 func format(counts map[string]int) string {

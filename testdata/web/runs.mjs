@@ -66,10 +66,16 @@ export async function runs(browser, open, clean) {
   const pill = (text) => page.waitForFunction((t) => document.querySelector(".pill").textContent === t, text);
   const told = (id) => JSON.parse(run(dir, "git-runr", "show", id, "--json"));
 
-  // The present step.
-  const going = made.running();
+  // The present step. The run begins after the list was loaded and before the list listens for changes.
+  let listen;
+  const begun = new Promise((done) => (listen = done));
+  await page.route("**/api/events*", (route) => begun.then(() => route.continue()));
   await page.goto(new URL("/runs", server.url).href);
+  const going = made.running();
+  while (!run(dir, "git", "log", "--glob=refs/runr/log/*").includes("attempt_started")) await new Promise((done) => setTimeout(done, 100));
+  listen();
   await page.waitForFunction(() => document.querySelector(".pill")?.textContent === "live");
+  await page.unroute("**/api/events*");
   await page.click(".list .title");
   await page.waitForSelector(".now .log");
   check((await page.textContent("#now-what")).includes("Attempt 1") && (await page.textContent(".now .meta")).includes("by worker"), "the step and its agent are told");

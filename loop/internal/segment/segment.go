@@ -351,17 +351,24 @@ func (s *Segment) Find(key Key) (found Entry, ok bool, err error) {
 	return found, ok, err
 }
 
-// Marked visits the rows with one of the marks, each once, in row order.
-func (s *Segment) Marked(marks map[uint64]bool, visit func(Entry) error) error {
-	var numbers []int
+// marked returns the numbers of the rows with one of the marks, each once, in row order.
+func (s *Segment) marked(marks map[uint64]bool) (numbers []int, err error) {
 	for mark := range marks {
-		var err error
 		if numbers, err = s.appendMarked(numbers, mark); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	slices.Sort(numbers)
-	for _, n := range slices.Compact(numbers) {
+	return slices.Compact(numbers), nil
+}
+
+// Marked visits the rows with one of the marks, each once, in row order.
+func (s *Segment) Marked(marks map[uint64]bool, visit func(Entry) error) error {
+	numbers, err := s.marked(marks)
+	if err != nil {
+		return err
+	}
+	for _, n := range numbers {
 		e, err := s.Entry(n)
 		if err != nil {
 			return err

@@ -339,6 +339,79 @@ func (st *Stack) Newest(marks map[uint64]bool, keys ...Key) (rows []Entry, err e
 	return rows, nil
 }
 
+// VisitMarked visits the rows that Newest returns for the marks, one by one, until visit returns false. It reads only
+// what it visits.
+func (st *Stack) VisitMarked(marks map[uint64]bool, visit func(Entry) (more bool, err error)) error {
+	ends, err := st.markEnds(marks)
+	if err != nil {
+		return st.wrap(err)
+	}
+	seen := map[Key]bool{}
+	for len(ends) > 0 {
+		next := slices.MinFunc(ends, func(a, b *markEnd) int { return inOrder(a.entry, b.entry) })
+		if key := next.entry.Key(); !seen[key] {
+			seen[key] = true
+			newest, err := st.Find(key, 1) // it may lack the mark
+			if err != nil {
+				return err
+			}
+			if more, err := visit(newest[0]); err != nil || !more {
+				return err
+			}
+		}
+		left, err := next.advance()
+		if err != nil {
+			return st.wrap(err)
+		}
+		if !left {
+			ends = slices.DeleteFunc(ends, func(end *markEnd) bool { return end == next })
+		}
+	}
+	return nil
+}
+
+// markEnd is the position among the marked rows of one shelf of a segment.
+type markEnd struct {
+	segment *Segment
+	numbers []int // of the rows after entry, in order
+	entry   Entry
+}
+
+// markEnds returns the beginnings of the marked rows, by segment and shelf.
+func (st *Stack) markEnds(marks map[uint64]bool) (ends []*markEnd, err error) {
+	for _, s := range st.segments {
+		numbers, err := s.marked(marks)
+		for err == nil && len(numbers) > 0 {
+			end := &markEnd{segment: s, numbers: numbers}
+			if _, err = end.advance(); err != nil {
+				return nil, err
+			}
+			shelf, same := end.entry.Head()[0], 0
+			same, err = search(int64(len(numbers)), func(i int64) (bool, error) {
+				e, err := s.Entry(numbers[i])
+				return err == nil && e.Head()[0] == shelf, err
+			})
+			end.numbers, numbers = numbers[1:same], numbers[same:]
+			ends = append(ends, end)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return ends, nil
+}
+
+// advance reads the next row. left is false if there is none.
+func (m *markEnd) advance() (left bool, err error) {
+	if len(m.numbers) == 0 {
+		return false, nil
+	}
+	m.entry, err = m.segment.Entry(m.numbers[0])
+	m.numbers = m.numbers[1:]
+	m.segment.reads.Rows.Add(1)
+	return true, err
+}
+
 // Scan visits the newest rows on the shelves, ordered by their heads after the shelf byte. An
 // entry is valid until visit returns.
 func (st *Stack) Scan(shelves []byte, visit func(Entry) error) error {

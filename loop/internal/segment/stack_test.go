@@ -96,10 +96,46 @@ func (m stackModel) check(t *testing.T, what string, st *Stack) {
 			if err := st.findAbove(); err != nil {
 				t.Fatal(err)
 			}
+			m.checkVisits(t, what, st, mark)
 		}
 	}
 	if err != nil || !slices.Equal(scanned, want) {
 		t.Fatalf("%s: scanned %q, want %q, %v", what, scanned, want, err)
+	}
+}
+
+// checkVisits compares VisitMarked with Newest, and lets it stop after each number of rows.
+func (m stackModel) checkVisits(t *testing.T, what string, st *Stack, mark uint64) {
+	t.Helper()
+	marks := map[uint64]bool{mark: true}
+	newest, err := st.Newest(marks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := func(entries []Entry) (keys []string) {
+		for _, e := range entries {
+			keys = append(keys, fmt.Sprintf("%s %x", e.Key(), e.Head()))
+		}
+		return keys
+	}
+	var all []Entry
+	for most := 1; most <= len(newest); most++ {
+		var visited []Entry
+		err := st.VisitMarked(marks, func(e Entry) (bool, error) {
+			visited = append(visited, e)
+			return len(visited) < most, nil
+		})
+		if err != nil || len(visited) != most || !slices.Equal(keys(visited[:len(all)]), keys(all)) {
+			t.Fatalf("%s: mark %d: visited %q, %v", what, mark, keys(visited), err)
+		}
+		all = visited
+	}
+	got, want := slices.Sorted(slices.Values(keys(all))), slices.Sorted(slices.Values(keys(newest)))
+	if !slices.Equal(got, want) {
+		t.Fatalf("%s: mark %d: visited %q, want %q", what, mark, got, want)
+	}
+	if st.Depth() == 1 && !slices.Equal(keys(all), keys(newest)) { // older rows may have other places
+		t.Fatalf("%s: mark %d: visited %q, in order %q", what, mark, keys(all), keys(newest))
 	}
 }
 

@@ -61,6 +61,7 @@ func audit(s *session, store *store.Store) error {
 	if err := s.auditFlags(); err != nil {
 		return err
 	}
+	store.Repo.PutBackLogs(s.ctx)
 	var span audited
 	err := s.deepened(store, s.Args().First(), func() (err error) {
 		span, err = s.auditSpan(store)
@@ -76,16 +77,9 @@ func audit(s *session, store *store.Store) error {
 	for _, why := range bad {
 		s.say("unreadable: %v", why)
 	}
-	bar := lineage.Bar{}
-	if require := s.String("require"); require != "" {
-		conf, err := s.configuration(store)
-		if err != nil {
-			return err
-		}
-		s.followFirst(store, conf)
-		if bar, err = s.bar(store, conf, require, span.base, span.commits); err != nil {
-			return err
-		}
+	bar, err := s.auditBar(store, span)
+	if err != nil {
+		return err
 	}
 	covered, err := intake.Covered(s.ctx, store, span.commits, bar, s.secrets.OfMessage)
 	if err != nil {
@@ -114,6 +108,36 @@ func audit(s *session, store *store.Store) error {
 		}
 	}
 	return exit.With(exit.NotPassed)
+}
+
+// auditBar returns what --require demands. Without it, it returns whose approvals count by the configuration, as far as
+// that can be read.
+func (s *session) auditBar(store *store.Store, span audited) (bar lineage.Bar, err error) {
+	require := s.String("require")
+	conf, err := s.configuration(store)
+	if require == "" {
+		if err == nil && conf.ApprovesByRule() {
+			return s.shownBar(store, conf, "", span.base, span.commits)
+		}
+		return bar, nil
+	}
+	if err != nil {
+		return bar, err
+	}
+	s.followFirst(store, conf)
+	return s.bar(store, conf, require, span.base, span.commits)
+}
+
+// shownBar is bar for what lets nothing pass: see config.Config.KnownBar.
+func (s *session) shownBar(store *store.Store, conf *config.Config, level string, base gitstore.ID,
+	commits []gitstore.LoggedCommit) (lineage.Bar, error) {
+	base, err := lineage.BaseOf(s.ctx, store, commits, base)
+	if err != nil {
+		return lineage.Bar{}, err
+	}
+	bar, broken, err := conf.KnownBar(s.ctx, level, base)
+	s.sayBroken(broken)
+	return bar, err
 }
 
 func (s *session) auditFlags() error {

@@ -89,7 +89,7 @@ type trustJSON struct {
 }
 
 func trust(s *session, store *store.Store, conf *config.Config) error {
-	if err := s.byPerson(store); err != nil && !s.Bool("show") {
+	if err := s.requirePerson(store); err != nil && !s.Bool("show") {
 		return err
 	}
 	names, revoke := s.StringSlice("code-of"), s.Bool("revoke")

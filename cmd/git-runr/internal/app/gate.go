@@ -79,6 +79,7 @@ type examined struct {
 
 // gate examines the refs of a push when the gate is on. It prints what does not pass, and returns the refusal.
 func (s *session) gate(store *store.Store, conf *config.Config, refs []hooks.Push) error {
+	store.Repo.PutBackLogs(s.ctx)
 	push, err := s.examine(store, conf, refs)
 	if err != nil {
 		return err
@@ -327,7 +328,7 @@ func (s *session) held(store *store.Store, conf *config.Config, base gitstore.ID
 	return bar, held, passing, err
 }
 
-// bar returns what level requires of commits. Without a base it uses the parent of the oldest commit.
+// bar returns what level requires of commits. Without a base it uses that of lineage.BaseOf.
 func (s *session) bar(store *store.Store, conf *config.Config, level string, base gitstore.ID,
 	commits []gitstore.LoggedCommit) (lineage.Bar, error) {
 	base, err := lineage.BaseOf(s.ctx, store, commits, base)

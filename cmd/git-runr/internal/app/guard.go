@@ -10,7 +10,6 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/gitstore"
-	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/safetext"
@@ -81,20 +80,6 @@ func (s *session) writeGuard(w io.Writer, repo *gitstore.Repo, doc guardJSON) {
 	fmt.Fprintln(w, "To keep the changes:\n  git runr guard accept")
 }
 
-// byPerson returns an error if an agent, a check or a hook started this command, because only a person may decide. An
-// agent has the rights of its user, so this stops a careless one; what a determined one forges, a signature shows.
-func (s *session) byPerson(store *store.Store) error {
-	if depth := s.getenv(agent.DepthVar); depth != "" && depth != "0" {
-		return exit.Problemf(exit.Untrusted, "git-runr started this process (%s is set): only a person can do this",
-			agent.DepthVar)
-	}
-	if checking.AgentAbove(store) {
-		return exit.Problemf(exit.Untrusted,
-			"an agent, a check or a hook that git-runr runs here started this: only a person says so")
-	}
-	return nil
-}
-
 // restoredGuardJSON is the result of git runr guard restore: what it put back, and what it left as it is, with why.
 type restoredGuardJSON struct {
 	Restored []string `json:"restored"`
@@ -102,7 +87,7 @@ type restoredGuardJSON struct {
 }
 
 func guardAccept(s *session, store *store.Store) error {
-	if err := s.byPerson(store); err != nil {
+	if err := s.requirePerson(store); err != nil {
 		return err
 	}
 	all, err := store.Repo.Alterations(s.ctx)
@@ -125,7 +110,7 @@ func guardAccept(s *session, store *store.Store) error {
 }
 
 func guardRestore(s *session, store *store.Store) error {
-	if err := s.byPerson(store); err != nil {
+	if err := s.requirePerson(store); err != nil {
 		return err
 	}
 	done, err := store.Repo.RestoreAlterations(s.ctx, s.Bool("all"))

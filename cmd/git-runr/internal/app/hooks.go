@@ -60,8 +60,8 @@ Exit status of status: 1 if git would not run a hook that should be installed.`,
 	}
 }
 
-// onHooks is action for what does something with the hooks and prints their states. With checks the exit status is 1 if
-// one would not run. If the configuration cannot be read, the gate before pushes is off.
+// onHooks returns the action of a command that calls do and prints the states of the hooks that do returns. With checks
+// the exit status is 1 if git would not run one of them. gate is false if the configuration cannot be read.
 func (p *program) onHooks(checks bool,
 	do func(s *session, repo *gitstore.Repo, gate bool) ([]hooks.Status, error)) cli.ActionFunc {
 	return p.inRepo(func(s *session, store *store.Store) error {
@@ -92,14 +92,14 @@ func (p *program) onHooks(checks bool,
 				}
 				safetext.Fprintf(w, "%s: %s%s  %s\n", st.Hook, st.State, fails, st.Path)
 				screen.When(w, st.Detail != "", "  %s\n", st.Detail)
-				writeWithout(w, st)
+				writeUnhookedWorktrees(w, st)
 			}
 		})
 	})
 }
 
-// writeWithout lists the worktrees that do not have the hook.
-func writeWithout(w io.Writer, st hooks.Status) {
+// writeUnhookedWorktrees lists the worktrees that do not have the hook.
+func writeUnhookedWorktrees(w io.Writer, st hooks.Status) {
 	for _, top := range st.Without {
 		safetext.Fprintf(w, "  core.hooksPath is relative, so this worktree has its own hooks, without this one: %s\n", top)
 		if line, ok := safetext.CommandLine("git", "-C", top, "runr", "hooks", "install"); ok {
@@ -216,6 +216,6 @@ func (c *console) logHook(store *store.Store, err error) {
 		openErr = errors.Join(openErr, file.Close())
 	}
 	if openErr != nil { // such as a full disk: otherwise nobody would know
-		safetext.Fprintf(c.out, "git runr: nothing could be recorded (%v); later: git runr review --missing\n", err)
+		safetext.Fprintf(c.out, "git-runr: nothing could be recorded (%v); later: git runr review --missing\n", err)
 	}
 }

@@ -100,7 +100,8 @@ func importPlan(ctx context.Context, conf *config.Config, store *store.Store) (r
 	plan.Checks, warnings = conf.Checks()
 	plan.Settings = nil // the limits set here did not end the run
 	if plan.Implementer == "" {
-		warnings = append(warnings, "no implementer is configured: the run can be read but not resumed")
+		warnings = append(warnings, "no implementer is configured: the run can be read but not resumed; "+
+			"with one: git runr import --again FILE")
 	}
 	if plan.Base, err = store.Repo.Head(ctx); err != nil {
 		return plan, nil, err

@@ -116,7 +116,7 @@ Exit status: the worst of all.`,
 func inboxClaim(s *session, store *store.Store, id, actor string) (record.Review, error) {
 	lease := duration.Duration(0)
 	if text := s.String("lease"); s.IsSet("lease") {
-		if err := lease.UnmarshalText([]byte(text)); err != nil || lease <= 0 || time.Duration(lease) > record.MaxLease {
+		if err := lease.UnmarshalText([]byte(text)); err != nil || lease <= 0 {
 			return record.Review{}, exit.Problemf(exit.Usage, "cannot read --lease %q as a duration: use 30m, 2h or 1d", text)
 		}
 	}

@@ -55,7 +55,7 @@ func inboxSubmit(s *session, records *store.Store) error {
 		return err
 	}
 	if review.Request.Reviewer == record.Human {
-		if err := s.byPerson(records); err != nil {
+		if err := s.requirePerson(records); err != nil {
 			return err
 		}
 	}
@@ -74,8 +74,12 @@ func inboxSubmit(s *session, records *store.Store) error {
 			"git runr inbox submit "+review.ID+" --request-changes -m TEXT",
 			"git runr inbox comment "+review.ID+" FILE:LINE -m TEXT")
 	}
+	requester := review.RequestedBy
 	if review, err = s.steps(records).Submit(s.ctx, review.ID, person); err == nil {
 		review, err = records.Carrying(s.ctx, review)
+	}
+	if missing := new(gitstore.MissingError); errors.As(err, &missing) && missing.Try != "" {
+		return exit.Classify(err).WithHint("if no remote has it, " + requester + " has to push it first")
 	}
 	if err != nil {
 		return err

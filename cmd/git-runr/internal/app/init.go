@@ -74,7 +74,7 @@ func initialise(s *session, store *store.Store) error {
 		if s.IsSet(flag) {
 			next := map[string]string{"yes": "git runr init", "remove": "git runr uninstall",
 				"for": "git runr init --agents"}[flag]
-			return exit.Problemf(exit.Usage, "--%s needs --agents; init itself asks nothing", flag).
+			return exit.Problemf(exit.Usage, "--%s needs --agents", flag).
 				WithHint(cmp.Or(next, "git runr init --agents --"+flag))
 		}
 	}
@@ -83,7 +83,7 @@ func initialise(s *session, store *store.Store) error {
 	doc.shown = setup.ShowsNotes(store.Repo)
 	var given runplan.Worktree
 	var err error
-	if _, exists := os.Lstat(doc.Config); exists != nil {
+	if _, absent := os.Lstat(doc.Config); absent != nil {
 		doc.Written = true
 		doc.Checks, given, err = setup.Detect(s.ctx, store.Repo)
 		doc.Setup, doc.Copy = given.Setup, append(doc.Copy, given.Copy...)
@@ -113,10 +113,12 @@ func initialise(s *session, store *store.Store) error {
 		return err
 	}
 	if trusted {
-		err = conf.Approve(s.ctx, s.now())
+		if err := conf.Approve(s.ctx, s.now()); err != nil {
+			return err
+		}
 	}
 	state, _ := conf.Trust()
-	doc.Trusted = state == config.Trusted && err == nil
+	doc.Trusted = state == config.Trusted
 	doc.commands = conf.Executes() || doc.found()
 	if err := s.initHooks(store, conf, &doc); err != nil {
 		return err
@@ -151,7 +153,7 @@ func (d initJSON) found() bool { return len(d.Checks)+len(d.Setup)+len(d.Copy) >
 // askTrust asks a person at a terminal to trust the commands that init will write. Elsewhere nobody has said yes to
 // them.
 func (s *session) askTrust(store *store.Store, doc initJSON) bool {
-	if doc.DryRun || !doc.Written || !doc.found() || s.byPerson(store) != nil {
+	if doc.DryRun || !doc.Written || !doc.found() || s.requirePerson(store) != nil {
 		return false
 	}
 	yes, _ := s.askPerson(func(w io.Writer) { writeFound(w, doc) },
@@ -184,7 +186,7 @@ func writeHooks(w io.Writer, doc initJSON) (calls bool) {
 		case st.State == hooks.Dead && st.Detail != "":
 			safetext.Fprintf(w, "  %s\n", st.Detail)
 		}
-		writeWithout(w, st)
+		writeUnhookedWorktrees(w, st)
 	}
 	return calls
 }

@@ -5,7 +5,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -27,7 +26,7 @@ var notPOSIX = regexp.MustCompile(`(?:^|[\n;|&(]\s*|(?:do|then) )(seq|tac|yes|sh
 	`nproc|base64|(?:sha1|sha256|md5)sum|numfmt) +[-\w.$'"/]`)
 
 // TestLookUps: tests look for every other program, and for every file that a distribution installs, with package
-// testneed, which skips the test with a message.
+// testneed, which skips the test with a message. Scripts have a PATH with nothing else on it.
 func TestLookUps(t *testing.T) {
 	seen := 0
 	root := filepath.Join("..", "..", "..", "..")
@@ -40,9 +39,6 @@ func TestLookUps(t *testing.T) {
 		case strings.HasSuffix(path, "_test.go"):
 			seen++
 			lookUpsOf(t, path)
-		case strings.HasSuffix(path, ".txtar") && filepath.Base(filepath.Dir(path)) == "script":
-			seen++
-			lookUpsOfScript(t, path)
 		}
 		return nil
 	})
@@ -111,29 +107,4 @@ func stringOf(n ast.Node) string {
 		return text
 	}
 	return ""
-}
-
-var (
-	startedByScript = regexp.MustCompile(`(?m)^(?:! |\? )?(?:\[[^]]+\] )?(?:exec|status [0-9]+) (\S+)`)
-	wantedByScript  = regexp.MustCompile(`(?m)^\[!?exec:([^]]+)\]`)
-)
-
-func lookUpsOfScript(t *testing.T, path string) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	script, _, _ := strings.Cut(string(text), "\n-- ")
-	var wanted []string
-	for _, m := range notPOSIX.FindAllStringSubmatch(string(text), -1) {
-		t.Errorf("%s has a shell start %s, which POSIX does not have", path, m[1])
-	}
-	for _, m := range wantedByScript.FindAllStringSubmatch(script, -1) {
-		wanted = append(wanted, m[1])
-	}
-	for _, m := range startedByScript.FindAllStringSubmatch(script, -1) {
-		if !slices.Contains(everywhere, m[1]) && !slices.Contains(wanted, m[1]) {
-			t.Errorf("%s starts %s, and does not skip where it is missing", path, m[1])
-		}
-	}
 }

@@ -38,7 +38,7 @@ and answer findings; it cannot approve, or end a review that waits for a person.
 
 The server works on the repository that it was started in. It asks no questions, and no tool waits for a person.`,
 		Flags:  []cli.Flag{&cli.BoolFlag{Name: "read-only", Usage: "offer only the tools that read"}},
-		Action: p.screen(p.shows.Tools != nil, p.action(serveMCP)),
+		Action: p.orScreens(p.shows.Tools != nil, p.action(serveMCP)),
 	}
 }
 

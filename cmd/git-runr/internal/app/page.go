@@ -44,9 +44,9 @@ func (s *session) mayServe(repo *gitstore.Repo) bool {
 	return runtime.GOOS == "darwin" || s.getenv("DISPLAY") != "" || s.getenv("WAYLAND_DISPLAY") != ""
 }
 
-// screen returns the action of a command that shows a screen: show if this program has it. Otherwise the process
+// orScreens returns the action of a command that shows a screen: show if this program has it. Otherwise the process
 // becomes git-runr-serve, with the same command line; the action returns only if that fails.
-func (p *program) screen(has bool, show cli.ActionFunc) cli.ActionFunc {
+func (p *program) orScreens(has bool, show cli.ActionFunc) cli.ActionFunc {
 	if has {
 		return show
 	}

@@ -95,6 +95,10 @@ func resume(s *session, store *store.Store, conf *config.Config, run record.Run)
 
 // resume continues run, after the checks that the user named have passed.
 func (s *session) resume(store *store.Store, conf *config.Config, run record.Run, after []string) error {
+	if run.Stop != nil && run.Stop.ForGood {
+		return exit.Problemf(exit.State, "run %s was imported without an implementer and cannot be resumed", run.ID).
+			WithHint("git runr import --again FILE   imports it once more, with the implementer that is configured now")
+	}
 	if err := s.readyToRun(conf, run.Plan); err != nil {
 		return err
 	}

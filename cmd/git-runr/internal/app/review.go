@@ -374,6 +374,9 @@ func (s *session) reviewRequest(store *store.Store, conf *config.Config, again b
 		s.say("not asked, because nobody is known as %s of CODEOWNERS; [teams] can say who it is",
 			strings.Join(unknown, ", "))
 	}
+	if base := request.Subject.Base; err == nil && base != "" && slices.Contains(request.Reviewers(), record.Human) {
+		s.sayBroken(conf.BrokenAt(s.ctx, base))
+	}
 	return request, err
 }
 
@@ -480,26 +483,55 @@ func (s *session) awaitReview(store *store.Store, made record.Review) error {
 	return s.showReview(store, newer)
 }
 
+// sayBroken says that the configuration of a change's base does not count, if broken says why.
+func (s *session) sayBroken(broken error) {
+	if broken != nil {
+		s.say("%v; what that file says of reviews does not apply", broken)
+	}
+}
+
 // reviewDocument returns the document for a review, with the present places of its comments, the earlier rounds, and
 // the command line that starts a run for its findings.
 func (s *session) reviewDocument(store *store.Store, review record.Review) (render.ReviewDocument, error) {
-	review, err := store.Carrying(s.ctx, review)
-	if err != nil {
+	conf, unread := config.Read(s.ctx, store.Repo, s.getenv) // without a configuration no run could start
+	var unsigned []gitstore.ID
+	var err error
+	if unread == nil {
+		if store, review, unsigned, err = s.signed(store, conf, review); err != nil {
+			return render.ReviewDocument{}, err
+		}
+	}
+	if review, err = store.Carrying(s.ctx, review); err != nil {
 		return render.ReviewDocument{}, err
 	}
 	doc := render.NewReviewDocument(review)
-	doc.SoFar = queue.SoFar(store, review.ID)
-	if conf, err := config.Read(s.ctx, store.Repo, s.getenv); err == nil { // without a configuration no run could start
+	doc.SoFar, doc.Unsigned = queue.SoFar(store, review.ID), unsigned
+	if unread == nil {
 		doc.Fix = conf.FixLine(review.ID)
-		bar, err := conf.Bar(s.ctx, string(lineage.LevelApproved), review.Request.Subject.Base)
-		if err == nil {
-			doc.Unsigned, err = lineage.Unsigned(s.ctx, store, review, bar)
-		}
-		if err != nil {
-			return doc, err
-		}
 	}
 	return doc, cmp.Or(doc.Place(s.ctx, store), doc.Converse(s.ctx, store))
+}
+
+// signed returns the events by which people answered the review without a good signature, and the store and the review
+// as they are if these take nothing back: see lineage.Vouched.
+func (s *session) signed(store *store.Store, conf *config.Config, review record.Review) (*store.Store, record.Review,
+	[]gitstore.ID, error) {
+	base, err := lineage.BaseOfSubject(s.ctx, store.Repo, review.Request.Subject)
+	if err != nil {
+		return store, review, nil, err
+	}
+	bar, broken, err := conf.KnownBar(s.ctx, string(lineage.LevelApproved), base)
+	s.sayBroken(broken)
+	if err != nil {
+		return store, review, nil, err
+	}
+	unsigned, err := lineage.Unsigned(s.ctx, store, review, bar)
+	if err != nil || bar.Verify != lineage.VerifyRequire {
+		return store, review, unsigned, err
+	}
+	store = lineage.Vouched(store, bar)
+	review, err = store.ReviewByID(s.ctx, review.ID)
+	return store, review, unsigned, err
 }
 
 // showReview prints a review and returns its outcome as an exit status.

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 
@@ -27,8 +26,9 @@ func (s *session) askRound(store *store.Store, request record.ReviewRequest, bef
 	var followed lineage.Followed
 	waits := false
 	if again {
-		followed, err = lineage.Follow(s.ctx, store)
-		err = cmp.Or(err, s.askSame(store, before, &request))
+		if followed, err = lineage.Follow(s.ctx, store); err == nil {
+			err = s.askSame(store, before, &request)
+		}
 	} else {
 		followed, waits, err = s.follow(store, &request)
 	}
@@ -81,6 +81,9 @@ func (s *session) follow(store *store.Store, request *record.ReviewRequest) (fol
 // askSame makes request the next round of review, with the same reviewers unless --reviewer names others.
 func (s *session) askSame(store *store.Store, review record.Review, request *record.ReviewRequest) error {
 	next, err := lineage.NextRound(s.ctx, store, review)
+	if err == nil {
+		err = store.Here(s.ctx, record.Review{Request: next})
+	}
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,10 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,13 +79,12 @@ func (s *session) sinceMine(records *store.Store) error {
 // reviewOf returns the review that the argument names. For a branch it returns the newest review of that branch, and
 // without an argument that of the current branch.
 func (s *session) reviewOf(records *store.Store) (review record.Review, err error) {
-	branch := s.arg("")
-	if branch == "" {
-		branch, err = records.Branch(s.ctx)
-	} else if known, refsErr := s.branchNamed(records, branch); refsErr != nil || known == "" {
-		return records.Review(s.ctx, branch)
-	} else {
-		branch = known
+	branch, err := records.Branch(s.ctx)
+	if name := s.arg(""); name != "" {
+		branch, err = s.branchNamed(records, name)
+		if err != nil || branch == "" {
+			return records.Review(s.ctx, name)
+		}
 	}
 	if err != nil {
 		return review, err
@@ -100,12 +101,7 @@ func (s *session) reviewOf(records *store.Store) (review record.Review, err erro
 	if len(lines) == 0 {
 		return review, exit.Problemf(exit.NotFound, "branch %q has no reviews", branch)
 	}
-	newest := lines[0]
-	for _, r := range lines {
-		if r.Clock > newest.Clock {
-			newest = r
-		}
-	}
+	newest := slices.MaxFunc(lines, func(a, b record.ReviewSummary) int { return cmp.Compare(a.Clock, b.Clock) })
 	return records.Review(s.ctx, newest.ID)
 }
 

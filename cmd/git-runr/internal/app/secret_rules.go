@@ -15,7 +15,7 @@ import (
 func (p *program) secretRulesCommand() *cli.Command {
 	return &cli.Command{
 		Name: leakrules.Command, Hidden: true, Usage: "print gitleaks' rules for secrets",
-		Action: p.screen(p.shows.Rules != "", p.action(func(s *session) error {
+		Action: p.orScreens(p.shows.Rules != "", p.action(func(s *session) error {
 			_, err := io.WriteString(s.out, s.shows.Rules)
 			return err
 		})),

@@ -39,7 +39,7 @@ that.`,
 			&cli.DurationFlag{Name: "idle", Value: serveIdle, Usage: "end after `DURATION` without a request"},
 			&cli.BoolFlag{Name: "detached", Hidden: true, Usage: "print no address: what is printed goes to a log"},
 		},
-		Action: p.screen(p.shows.Page != nil, p.withConfig(serve)),
+		Action: p.orScreens(p.shows.Page != nil, p.withConfig(serve)),
 	}
 }
 

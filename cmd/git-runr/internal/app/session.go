@@ -29,6 +29,7 @@ import (
 	"github.com/git-runr/git-runr/hooks"
 	"github.com/git-runr/git-runr/loop/agent"
 	"github.com/git-runr/git-runr/loop/builtin"
+	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/runner"
 	"github.com/git-runr/git-runr/loop/safetext"
@@ -312,6 +313,20 @@ func (c *console) readLine() (string, error) {
 		}
 		line = append(line, char[0])
 	}
+}
+
+// requirePerson returns an error if an agent, a check or a hook started this command, because only a person may decide.
+// An agent has the rights of its user, so this stops a careless one; what a determined one forges, a signature shows.
+func (s *session) requirePerson(store *store.Store) error {
+	if depth := s.getenv(agent.DepthVar); depth != "" && depth != "0" {
+		return exit.Problemf(exit.Untrusted, "git-runr started this process (%s is set): only a person can do this",
+			agent.DepthVar)
+	}
+	if checking.AgentAbove(store) {
+		return exit.Problemf(exit.Untrusted,
+			"an agent, a check or a hook that git-runr runs here started this: only a person can do this")
+	}
+	return nil
 }
 
 // askPerson shows what a question is about and asks it; any answer but yes is no. asked is false if no person is at a

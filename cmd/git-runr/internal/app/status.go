@@ -66,7 +66,9 @@ func (s *session) overviewGiven(store *store.Store) overview.Given {
 	given.Skip, given.Gate = conf.Hooks.Skip, conf.Hooks.PrePush != "off"
 	if conf.ApprovesByRule() {
 		given.Bar = func(ctx context.Context, base gitstore.ID) (lineage.Bar, error) {
-			return conf.Bar(ctx, conf.Hooks.PrePushRequire, base)
+			bar, broken, err := conf.KnownBar(ctx, conf.Hooks.PrePushRequire, base)
+			s.sayBroken(broken)
+			return bar, err
 		}
 	}
 	return given

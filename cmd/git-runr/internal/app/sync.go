@@ -11,6 +11,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/share"
@@ -29,12 +30,12 @@ func (p *program) syncCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "replaced",
 				Usage: "accept that the log of `WRITER` was replaced by one in which more texts read [redacted], though git " +
 					"finds no good signature of its owner on it"}},
-		Description: "Fetches the logs of others, takes over what only moved forward, and pushes this clone's log and\n" +
-			"the notes. Nothing else is fetched or pushed. What git or this program refuses of a log is named, the\n" +
-			"rest is taken; what a log has lost in this clone is brought again. Ends with 11 when the remote does\n" +
-			"not let this clone push its log, and with 75 when it cannot be reached. Without REMOTE: the elected one\n" +
-			"(sync.remote, else origin) and each other one that this clone has asked or answered something by name. What\n" +
-			"was asked of one remote goes to no other, and what is private to none.",
+		Description: `Records where rewritten commits went, fetches the logs of others, takes over what only moved
+forward, and pushes this clone's log and the notes. Nothing else is fetched or pushed. What git or this program refuses
+of a log is named, the rest is taken; what a log has lost in this clone is brought again. Ends with 11 when the remote
+does not let this clone push its log, and with 75 when it cannot be reached. Without REMOTE: the elected one
+(sync.remote, else origin) and each other one that this clone has asked or answered something by name. What was asked of
+one remote goes to no other, and what is private to none.`,
 		Action: p.withConfig(syncWith),
 	}
 }
@@ -45,59 +46,61 @@ func syncWith(s *session, store *store.Store, conf *config.Config) error {
 	if err != nil {
 		return err
 	}
-	if s.Bool("copied") {
-		if err := store.Repo.AcceptCopy(s.ctx); err != nil {
-			return err
-		}
+	if err := s.acceptLogs(store); err != nil {
+		return err
 	}
-	if store.Trusted = s.StringSlice("replaced"); len(store.Trusted) > 0 {
-		tips, err := store.Repo.Tips(s.ctx)
-		if err != nil {
-			return err
-		}
-		for _, writer := range store.Trusted {
-			if tips[writer] == "" {
-				return exit.Problemf(exit.NotFound, "no log of a writer %q is here", writer).WithHint("git runr doctor")
-			}
-		}
-	}
+	s.followFirst(store, conf)
 	remotes := []string{remote}
 	if s.arg("") == "" {
 		if remotes, err = share.Remotes(s.ctx, store, remote); err != nil {
 			return err
 		}
 	}
-	var done syncedJSON
-	for i, remote := range remotes {
+	var all []share.Synced
+	for _, remote := range remotes {
 		one, err := s.syncOne(store, conf, remote)
 		if err != nil {
 			return err
 		}
-		if i == 0 {
-			done.Synced = one
-		} else {
-			done.Also = append(done.Also, one)
-		}
+		all = append(all, one)
 	}
+	done := syncedJSON{Synced: all[0], Also: all[1:]}
 	if done.Kept, err = share.Kept(s.ctx, store); err != nil {
 		return err
 	}
-	all := append([]share.Synced{done.Synced}, done.Also...)
 	err = s.print(done, func(w io.Writer) {
 		for _, one := range all {
 			writeSynced(w, one)
 		}
 		screen.When(w, done.Kept > 0, "Private, and still only here: %s.\n", prose.Count(done.Kept, "event"))
 	})
+	refused, is := each.First(all, func(one share.Synced) bool { return one.Refused != nil })
+	switch {
+	case err != nil || !is:
+		return err
+	case s.json:
+		return exit.With(exit.State)
+	}
+	return exit.Refused(refused.Refused)
+}
+
+// acceptLogs accepts what --copied and --replaced name.
+func (s *session) acceptLogs(store *store.Store) error {
+	if s.Bool("copied") {
+		if err := store.Repo.AcceptCopy(s.ctx); err != nil {
+			return err
+		}
+	}
+	if store.Trusted = s.StringSlice("replaced"); len(store.Trusted) == 0 {
+		return nil
+	}
+	tips, err := store.Repo.Tips(s.ctx)
 	if err != nil {
 		return err
 	}
-	for _, one := range all {
-		if one.Refused != nil && !s.json {
-			return exit.Refused(one.Refused)
-		}
-		if one.Refused != nil {
-			return exit.With(exit.State)
+	for _, writer := range store.Trusted {
+		if tips[writer] == "" {
+			return exit.Problemf(exit.NotFound, "no log of a writer %q is here", writer).WithHint("git runr doctor")
 		}
 	}
 	return nil
@@ -149,6 +152,8 @@ func writeSynced(w io.Writer, done share.Synced) {
 	}
 	safetext.Fprintf(w, "%s %s: %s from %s; %s of ours pushed.\n", did, done.Remote,
 		prose.Count(done.Taken, "new event"), prose.Count(len(done.Writers), "writer"), prose.Count(done.Pushed, "event"))
+	screen.When(w, done.Others > 0, "%s of other clones, or of a former id of this one, pushed.\n",
+		prose.Count(done.Others, "log"))
 	screen.When(w, done.Retired > 0, "%s of inactive writers moved to the archive, with all their events.\n",
 		prose.Count(done.Retired, "log"))
 	screen.When(w, done.RetireWhy != "" && done.Refused == nil, "refs of inactive writers stay: %s\n", done.RetireWhy)

@@ -23,7 +23,7 @@ func (p *program) tuiCommand() *cli.Command {
 		Description: `Updates as things happen, also over ssh, and does what the other commands do: comment on lines,
 answer, submit, claim, resolve, start a run and follow it, land. The keys are at the bottom; ? shows all. A run goes on
 when the terminal closes, and text that was typed and not submitted is kept.`,
-		Action: p.screen(p.shows.Terminal != nil, p.action(showTerminal)),
+		Action: p.orScreens(p.shows.Terminal != nil, p.action(showTerminal)),
 	}
 }
 

@@ -373,6 +373,9 @@ func land(s *session, store *store.Store, conf *config.Config, run record.Run) e
 		return exit.Problemf(exit.Conflict, "the index of this checkout is gone, so that git takes every file for deleted").
 			WithHint("git reset   makes it anew from HEAD; files stay as they are")
 	}
+	if err != nil && run.Landed != nil && run.Landed.Branch == "" && run.Landed.Commit != "" {
+		return exit.Classify(err).WithHint(keepLine(run.Landed) + "   puts what landed on a detached HEAD on a branch")
+	}
 	if err != nil {
 		return exit.Classify(err).WithHint(landing.InsteadOfLand(run, how, err, landing.CanAccept(s.ctx, store, run))...)
 	}
@@ -414,6 +417,9 @@ func (s *session) newestDied(records *store.Store, died record.Run) error {
 	return refused.WithHint("git runr resume " + died.ID)
 }
 
+// keepLine returns the command that keeps what landed on a detached HEAD on a branch.
+func keepLine(l *record.Landed) string { return "git switch -c NAME " + l.Commit.Short() }
+
 func writeLanded(w io.Writer, doc landedJSON) {
 	if doc.Commit == "" {
 		safetext.Fprintf(w, "Nothing to land: %s.\n", doc.Words())
@@ -427,5 +433,7 @@ func writeLanded(w io.Writer, doc landedJSON) {
 	} else {
 		fmt.Fprintln(w, ".")
 	}
+	screen.When(w, doc.Branch == "", "HEAD is detached, so no branch has the work. Keep it on a new one:\n  %s\n",
+		keepLine(doc.Landed))
 	render.Undo(w, doc.Undo)
 }

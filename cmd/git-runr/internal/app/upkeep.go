@@ -36,7 +36,8 @@ still be read (inbox list --archived, show ID). For runs that ended as long ago,
 transcripts and snapshots are removed; for both, drafts that were not submitted. Checkouts that killed reviews left are
 removed, unless a process is in them. Worktrees of deleted repositories are removed if they hold no work, and named
 otherwise. What undo needs for landings, reverts and restores is kept for 30 days, and for the newest 50 for good. No
-event is ever deleted. The worker, and whoever submits or closes a review, does the same once a day.`,
+event is ever deleted. The worker, and whoever submits or closes a review, does the same once a day, but leaves
+worktrees alone.`,
 		Flags:  []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done"}},
 		Action: p.withConfig(gc),
 	}

@@ -42,7 +42,7 @@ func (p Path) Inner() *cli.Command { return p[len(p)-1] }
 // nil.
 func (p Path) Flag(name string) (cli.Flag, int) {
 	for at, c := range slices.Backward(p) {
-		if f := FindFlag(Known(c), name); f != nil {
+		if f := findFlag(Known(c), name); f != nil {
 			return f, at
 		}
 	}
@@ -88,7 +88,7 @@ func (p *permuter) descend(name string) bool {
 }
 
 func (p *permuter) takeFlag(token string) error {
-	if n := count(token); n != "" && FindFlag(p.path.Inner().Flags, "n") != nil {
+	if n := count(token); n != "" && findFlag(p.path.Inner().Flags, "n") != nil {
 		token = "-n=" + n
 		p.rest[0] = token
 	}
@@ -130,8 +130,8 @@ func flagName(token string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(token, "-"), "-")
 }
 
-// FindFlag returns the flag called name, or nil.
-func FindFlag(flags []cli.Flag, name string) cli.Flag {
+// findFlag returns the flag called name, or nil.
+func findFlag(flags []cli.Flag, name string) cli.Flag {
 	for _, f := range flags {
 		if slices.Contains(f.Names(), name) {
 			return f

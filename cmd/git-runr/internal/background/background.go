@@ -58,17 +58,10 @@ func Browse(repo *gitstore.Repo, url string) error {
 // environ returns the environment for a background process: all variables, except those that git sets for its hooks.
 // The committer's name stays, because the user sets it and git sets only the author's.
 func environ(env []string) []string {
-	var kept []string
-	for _, kv := range env {
+	users := []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_COMMITTER_NAME",
+		"GIT_COMMITTER_EMAIL"}
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		switch {
-		case slices.Contains([]string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_COMMITTER_NAME",
-			"GIT_COMMITTER_EMAIL"}, name):
-		case strings.HasPrefix(name, "GIT_RUNR_"):
-		case strings.HasPrefix(name, "GIT_"):
-			continue
-		}
-		kept = append(kept, kv)
-	}
-	return kept
+		return strings.HasPrefix(name, "GIT_") && !strings.HasPrefix(name, "GIT_RUNR_") && !slices.Contains(users, name)
+	})
 }

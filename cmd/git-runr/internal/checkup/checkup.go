@@ -90,7 +90,7 @@ func Of(ctx context.Context, store *store.Store, conf *config.Config, unread err
 		all = append(all, ok("configuration", "read; reviewer: "+conf.Review.Reviewer))
 	}
 	if conf != nil {
-		all = append(all, trust(conf))
+		all = append(append(all, broken(ctx, store.Repo, conf)...), trust(conf))
 	}
 	ofHooks, idle := gitHooks(ctx, store.Repo, conf)
 	all = append(all, ofHooks...)
@@ -104,7 +104,7 @@ func Of(ctx context.Context, store *store.Store, conf *config.Config, unread err
 	}
 	all = append(all, locks(store.Repo)...)
 	all = append(all, died(ctx, store)...)
-	if err := store.Repo.Altered(ctx); err != nil {
+	if err := store.Repo.AlteredForUser(ctx); err != nil {
 		all = append(all, warn("guard", err.Error(), checking.GuardLines(err)...))
 	}
 	if op := store.Repo.Operation(); op != "" {
@@ -156,14 +156,37 @@ func room(free int64, known bool) Result {
 	return ok("disk", left)
 }
 
+// broken warns if new reviews are compared with a commit whose configuration cannot be understood.
+func broken(ctx context.Context, repo *gitstore.Repo, conf *config.Config) []Result {
+	head, err := repo.Head(ctx)
+	if err != nil {
+		return nil
+	}
+	bases := []gitstore.ID{head}
+	if c, err := repo.ReadCommit(ctx, head); err == nil {
+		bases = append(bases, c.Parents...)
+	}
+	if point, _, err := repo.BranchPoint(ctx); err == nil && point != "" {
+		bases = append(bases, point)
+	}
+	for _, base := range bases {
+		if err := conf.BrokenAt(ctx, base); err != nil {
+			return []Result{warn("base", err.Error()+"; what that file says does not apply to reviews of the commits on it",
+				"git runr help config")}
+		}
+	}
+	return nil
+}
+
 func trust(conf *config.Config) Result {
-	switch state, news := conf.Trust(); {
+	switch state, _ := conf.Trust(); {
 	case !conf.Executes():
 		return ok("trust", "no commands of "+config.FileName+" wait for it")
 	case state == config.Trusted:
 		return ok("trust", "the commands of "+config.FileName+" are trusted")
 	default:
-		return warn("trust", fmt.Sprintf("%s of %s will not run: %s", prose.Count(len(news), "line"), config.FileName, state),
+		lines := prose.Count(len(conf.Commands()), "line")
+		return warn("trust", fmt.Sprintf("%s of %s will not run: %s", lines, config.FileName, state),
 			"git runr trust --show", "git runr trust")
 	}
 }
@@ -262,10 +285,7 @@ func remote(ctx context.Context, store *store.Store, conf *config.Config, offlin
 	case offline:
 		return ok("remote", remote+", not asked")
 	}
-	tip, err := repo.Head(ctx)
-	if errors.Is(err, gitstore.ErrUnborn) {
-		tip = ""
-	}
+	tip, _ := repo.Head(ctx) // "" before the first commit
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
 	logs, read, push := repo.Probe(ctx, remote, tip)
@@ -285,8 +305,8 @@ func locks(repo *gitstore.Repo) (all []Result) {
 		if lock.Ours {
 			who, remove = "git-runr", "git runr status"
 		}
-		all = append(all, fail("lock", fmt.Sprintf("%s is %s old%s; if no %s is running:", lock.Path, lock.Age, lock.Holder,
-			who), remove))
+		all = append(all, fail("locks",
+			fmt.Sprintf("%s is %s old%s; if no %s is running:", lock.Path, lock.Age, lock.Holder, who), remove))
 	}
 	if len(all) == 0 {
 		all = append(all, ok("locks", "none is older than 10 seconds"))

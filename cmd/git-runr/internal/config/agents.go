@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -12,12 +11,11 @@ import (
 	"time"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
-	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/nearest"
 	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/agent"
-	"github.com/git-runr/git-runr/loop/intake"
+	"github.com/git-runr/git-runr/loop/builtin"
 	"github.com/git-runr/git-runr/loop/record"
-	"github.com/git-runr/git-runr/loop/reviewing"
 	"github.com/git-runr/git-runr/loop/role"
 	"github.com/git-runr/git-runr/loop/runplan"
 )
@@ -60,13 +58,13 @@ func (c *Config) Agents(ctx context.Context) []Agent {
 	return all
 }
 
-// CheckPrompt is the prompt that tests whether an agent answers.
-const CheckPrompt = "This is a check whether you can be reached. Use no tools. Answer with the one word: ready\n"
+// checkPrompt is the prompt that tests whether an agent answers.
+const checkPrompt = "This is a check whether you can be reached. Use no tools. Answer with the one word: ready\n"
 
 // CheckLimit is the timeout of that test.
 const CheckLimit = time.Minute
 
-// Ask lets the agent called name answer CheckPrompt in dir, as a reviewer, within limit.
+// Ask lets the agent called name answer checkPrompt in dir, as a reviewer, within limit.
 func (c *Config) Ask(ctx context.Context, name, dir string,
 	limit time.Duration) (role.ReviewAnswer, *record.Failure, error) {
 	caller, failure := c.caller(name, agent.Reviewer)
@@ -77,231 +75,11 @@ func (c *Config) Ask(ctx context.Context, name, dir string,
 	if short {
 		caller.Spec.Timeout = limit
 	}
-	answer, err := caller.Reviewer().Review(ctx, role.ReviewJob{Dir: dir, Prompt: func() string { return CheckPrompt }})
+	answer, err := caller.Reviewer().Review(ctx, role.ReviewJob{Dir: dir, Prompt: func() string { return checkPrompt }})
 	if answer.Failure != nil && short && answer.Failure.Reason == record.ReasonAgentTimeout {
 		answer.Failure.Setting = nil // no setting caused this timeout
 	}
 	return answer, answer.Failure, err
-}
-
-// FixLine returns the command that starts a run for a review's findings. If no implementer is configured, it returns
-// the command that configures an installed one, or that lists the agents.
-func (c *Config) FixLine(review string) string {
-	if c.Loop.Implementer != "" {
-		return "git runr run --review " + review
-	}
-	for _, name := range agent.Presets() {
-		if c.Ready(name, agent.Implementer) == nil {
-			return "git config runr.loop.implementer " + name
-		}
-	}
-	return "git runr agents"
-}
-
-// ReadyToRun returns an error if a run of plan could not begin here. For finished work a missing implementer is only
-// a warning, because it is called only if the review finds something.
-func (c *Config) ReadyToRun(plan runplan.Plan) (warning string, err error) {
-	if plan.Implementer == "" && plan.Context == nil {
-		return "", exit.Problemf(exit.Usage, "no implementer is configured").WithHint(
-			"git runr run --implementer NAME …   ("+strings.Join(agent.Presets(), ", ")+", or one of your own)",
-			"or set implementer under [loop] in .runr.toml")
-	}
-	_, checks := c.Checks()
-	if plan.NoChecks {
-		checks = nil
-	}
-	_, given := c.Worktree()
-	for _, not := range slices.Concat(checks, given) {
-		return "", NotTrusted(not)
-	}
-	for _, name := range []string{plan.Implementer, plan.Reviewer} {
-		if name == "" {
-			continue
-		}
-		if err := c.KnownAgent("agent", name); err != nil {
-			return "", err
-		}
-	}
-	for _, step := range plan.Policy.Workflow {
-		name, as := cmp.Or(step.Agent, plan.Implementer), agent.Implementer
-		if step.Kind == runplan.StepReview {
-			name, as = cmp.Or(step.Agent, plan.Reviewer), agent.Reviewer
-		}
-		if step.Kind == runplan.StepCheck || name == "" {
-			continue
-		}
-		failure := c.Ready(name, as)
-		switch {
-		case failure == nil:
-		case failure.Reason == record.ReasonUntrusted:
-			return warning, NotTrusted(failure.Detail)
-		case as == agent.Implementer && plan.Context != nil:
-			warning = "its findings cannot be fixed here: " + failure.Detail
-		default:
-			return warning, exit.Problemf(exit.Status(record.ReasonOf(failure.Reason).Status), "%s", failure.Detail).WithHint(
-				"install it, or configure another agent: git runr help agents")
-		}
-	}
-	return warning, nil
-}
-
-// NotTrusted returns the error for running something that nobody has approved.
-func NotTrusted(what string) error {
-	return exit.Problemf(exit.Untrusted, "%s", what).WithHint("git runr trust --show", "git runr trust")
-}
-
-// A run recorded by another clone contains that clone's checks. Anybody who can push a log may have written them. So
-// they are suggested only if this repository's configuration has them too, and run only if they are trusted here.
-
-// Offered returns run without the commands of checks that must not be suggested to the user. The checks stay listed.
-// read is called only if the configuration is needed.
-func Offered(repo *gitstore.Repo, run record.Run, read func() (*Config, error)) (record.Run, error) {
-	if repo.Owns(run.Writer) {
-		return run, nil
-	}
-	run = run.Elsewhere()
-	if len(run.Plan.Checks) == 0 {
-		return run, nil
-	}
-	conf, err := read()
-	if err != nil {
-		return run, err
-	}
-	run.Plan.Checks = slices.Clone(run.Plan.Checks)
-	for i, c := range run.Plan.Checks {
-		if !slices.ContainsFunc(conf.checks, func(known checkTable) bool { return known.Command == c.Command }) {
-			run.Plan.Checks[i].Command = ""
-		}
-	}
-	return run, nil
-}
-
-// TrustedPlan returns an error if checks of another clone's run are not trusted checks here, or if they may not run
-// on that clone's code. For a run of this clone both were checked when it began.
-func (c *Config) TrustedPlan(ctx context.Context, run record.Run) error {
-	if c.repo.Owns(run.Writer) {
-		return nil
-	}
-	trusted, _ := c.Checks()
-	for _, check := range run.Plan.Checks {
-		if !slices.ContainsFunc(trusted, func(known runplan.Check) bool { return known.Command == check.Command }) {
-			return NotTrusted("check " + check.Name + " of another clone's run is not trusted here")
-		}
-	}
-	tips := []gitstore.ID{run.Plan.Base}
-	if head := run.Head(); head != "" {
-		tips = append(tips, head)
-	}
-	if _, not := c.MayRun(ctx, run.Plan.Checks, nil, tips...); len(not) > 0 {
-		return NotTrusted("checks not run: " + not[0])
-	}
-	return nil
-}
-
-// Request returns a request to the configured reviewers, with their quorum and judge.
-func (c *Config) Request() record.ReviewRequest {
-	return c.requestOf(strings.Split(c.Review.Reviewer, ","))
-}
-
-func (c *Config) requestOf(names []string) record.ReviewRequest {
-	request := record.ReviewRequest{Reviewer: names[0], Others: names[1:], Panel: record.Panel{Judge: c.Review.Judge}}
-	request.Others = request.Reviewers()[1:]
-	if c.Review.Quorum > 1 {
-		request.Quorum = c.Review.Quorum
-	}
-	return request
-}
-
-// Batch returns how requests of the hooks are combined.
-func (c *Config) Batch() intake.Batch {
-	return intake.Batch{Rows: c.Hooks.Debounce > 0, Branch: c.Hooks.Scope == "branch"}
-}
-
-// RequestOf is Request for the named reviewers, or the configured ones without names, and for a kind of review, ""
-// for a general one. It returns an error for unknown names and kinds.
-func (c *Config) RequestOf(names []string, kind string) (record.ReviewRequest, error) {
-	configured := len(names) == 0
-	if configured {
-		names = []string{c.Review.Reviewer}
-	}
-	names = strings.Split(strings.Join(names, ","), ",")
-	request := c.requestOf(names)
-	if err := c.checkPanel(names, configured); err != nil {
-		return request, err
-	}
-	for _, name := range request.Reviewers() {
-		if err := c.KnownAgent("reviewer", name); err != nil {
-			return request, err
-		}
-		if kind != "" && name == role.Builtin {
-			return request, exit.Problemf(exit.Usage,
-				"--kind needs an agent or a person: the built-in reviewer always looks for the same").
-				WithHint("git runr review --kind " + reviewing.KindNames()[0] + " --reviewer NAME")
-		}
-	}
-	if judge := request.Judge; role.Reserved(judge) {
-		return request, exit.Problemf(exit.Usage, "review.judge (%s): %s cannot judge; name an agent",
-			c.origin("review.judge"), judge)
-	} else if judge != "" {
-		if err := c.KnownAgent(fmt.Sprintf("review.judge (%s)", c.origin("review.judge")), judge); err != nil {
-			return request, err
-		}
-	}
-	request.Kind, request.KindPrompt = kind, c.kinds[kind]
-	own := reviewing.KindNames()
-	if _, configured := c.kinds[kind]; configured || kind == "" || slices.Contains(own, kind) {
-		return request, nil
-	}
-	all := append(own, slices.Sorted(maps.Keys(c.kinds))...)
-	return request, exit.Problemf(exit.Usage, "unknown --kind %q: use %s, or one of [review.kinds.NAME]", kind,
-		strings.Join(all, ", ")).WithHint("git runr help config")
-}
-
-// checkPanel returns an error if a reviewer is named twice, or if the quorum is larger than the number of agents. A
-// configured quorum is not an error for reviewers named on the command line.
-func (c *Config) checkPanel(names []string, configured bool) error {
-	agents := 0
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
-			return exit.Problemf(exit.Usage, "reviewer: %q is named twice", name)
-		}
-		if name != record.Human {
-			agents++
-		}
-	}
-	from := c.origin("review.quorum")
-	if c.Review.Quorum <= max(1, agents) || from != originFlag && !configured {
-		return nil
-	}
-	where := "--quorum"
-	if from != originFlag {
-		where = "review.quorum (" + from + ")"
-	}
-	return exit.Problemf(exit.Usage, "%s: a quorum of %d needs more agents: %d %s asked", where, c.Review.Quorum, agents,
-		map[bool]string{true: "is", false: "are"}[agents == 1])
-}
-
-// Terms returns the budget, backups and waits under which agents are called here.
-func (c *Config) Terms() reviewing.Terms {
-	return reviewing.Terms{Backup: c.backups, Day: c.Loop.Day, Setting: c.setting, WaitForQuota: c.Loop.WaitForQuota}
-}
-
-// RunLimits returns the limits of a run that is resumed now, with the origins of those that are set.
-func (c *Config) RunLimits() runplan.RunLimits {
-	limits := runplan.RunLimits{Budget: c.Loop.Budget, WaitForQuota: c.Loop.WaitForQuota}
-	for _, l := range []struct {
-		set         bool
-		name, value string
-	}{
-		{c.Loop.Budget.Cost > 0, runplan.SettingCost, runplan.Amount(c.Loop.Budget.Cost)},
-		{c.Loop.Budget.Tokens > 0, runplan.SettingTokens, fmt.Sprint(c.Loop.Budget.Tokens)},
-		{c.Loop.WaitForQuota > 0, runplan.SettingQuota, c.Loop.WaitForQuota.String()},
-	} {
-		if l.set {
-			limits.Settings = append(limits.Settings, c.setting(l.name, l.value))
-		}
-	}
-	return limits
 }
 
 // backups returns the agents to ask in turn if the agent called name does not answer: its backups, each followed by
@@ -359,4 +137,106 @@ func (c *Config) Ready(name string, what agent.Role) *record.Failure {
 		}
 	}
 	return failure
+}
+
+// Reviewer returns the reviewer called name, or why it cannot run.
+func (c *Config) Reviewer(name string) (role.Reviewer, *record.Failure) {
+	if name == role.Builtin {
+		return builtin.Reviewer{Repo: c.repo, Secrets: c.Secrets}, nil
+	}
+	caller, failure := c.caller(name, agent.Reviewer)
+	if failure != nil {
+		return nil, failure
+	}
+	return caller.Reviewer(), nil
+}
+
+// Implementer returns the implementer called name, or why it cannot run.
+func (c *Config) Implementer(name string) (role.Implementer, *record.Failure) {
+	caller, failure := c.caller(name, agent.Implementer)
+	if failure != nil {
+		return nil, failure
+	}
+	return caller.Implementer(), nil
+}
+
+// caller returns the agent called name, or why it cannot run as what. Its program must be installed. An agent that
+// only the repository's file defines requires trust.
+func (c *Config) caller(name string, what agent.Role) (agent.Caller, *record.Failure) {
+	if name == record.Human {
+		return agent.Caller{}, &record.Failure{Reason: record.ReasonHuman, Detail: "a person has to take the next step"}
+	}
+	spec, fromRepository, known := c.agent(name)
+	switch {
+	case !known:
+		return agent.Caller{}, &record.Failure{Reason: record.ReasonAgentNotFound,
+			Detail: fmt.Sprintf("no agent %q is configured", name)}
+	case fromRepository && !c.trusted():
+		return agent.Caller{}, &record.Failure{Reason: record.ReasonUntrusted,
+			Detail: fmt.Sprintf("agent %q: the repository's command for it is not trusted here; type: git runr trust",
+				name)}
+	case !fromRepository && c.agents[spec.Name] != nil && c.userPath != "" && c.trust.altered(c.userPath):
+		return agent.Caller{}, &record.Failure{Reason: record.ReasonUntrusted, Detail: fmt.Sprintf(
+			"agent %q: your own configuration was changed while an agent worked here; type: git runr guard", name)}
+	}
+	_, model, _ := strings.Cut(name, "@")
+	caller := agent.Caller{
+		Spec: spec, Profile: c.Loop.Profile, Model: model, Cache: c.cache,
+		Bounds:  role.Limits{MaxBytes: int64(c.Review.MaxBytes), MaxParts: c.Review.MaxParts},
+		Setting: func(key, value string) runplan.Setting { return c.setting("agents."+spec.Name+"."+key, value) },
+	}
+	return caller, caller.Ready(what, os.Environ())
+}
+
+// agent returns how to run the agent called name or NAME@MODEL, as configured or by its preset. fromRepository means
+// that its command requires trust. known is false for people and the built-in reviewer, which are not agents.
+func (c *Config) agent(name string) (spec agent.Spec, fromRepository, known bool) {
+	name, model, chosen := strings.Cut(name, "@")
+	if chosen && !isModel(model) {
+		return agent.Spec{Name: name}, false, false
+	}
+	if table, ok := c.agents[name]; ok {
+		return table.Spec, table.fromRepository, true
+	}
+	return agent.Spec{Name: name}, false, slices.Contains(agent.Presets(), name)
+}
+
+// WithModel returns name with model, unless model is "" or name has a model already. It returns an error for people
+// and the built-in reviewer.
+func WithModel(name, model string) (string, error) {
+	switch {
+	case model == "" || strings.Contains(name, "@"):
+		return name, nil
+	case role.Reserved(name):
+		return "", exit.Problemf(exit.Usage, "--model: %s takes no model; NAME@MODEL sets that of one agent", name)
+	}
+	return name + "@" + model, nil
+}
+
+// CheckModel returns an error if model cannot be the name of a model.
+func CheckModel(flag, model string) error {
+	if model == "" || isModel(model) {
+		return nil
+	}
+	return exit.Problemf(exit.Usage, "%s: must be %s, not %s", flag, modelKind.wants, describe(model))
+}
+
+// KnownAgent returns an error if name is neither an agent nor builtin nor human, or if it has a model and its agent
+// accepts none. what says in the message what the name is for.
+func (c *Config) KnownAgent(what, name string) error {
+	spec, _, known := c.agent(name)
+	if _, _, chosen := strings.Cut(name, "@"); known && chosen && !spec.TakesModel() {
+		return exit.Problemf(exit.Usage, "%s: %s takes no model%s", what, spec.Name,
+			map[bool]string{true: ": put {model} into its command"}[len(spec.Command) > 0])
+	}
+	if known || role.Reserved(name) {
+		return nil
+	}
+	all := append(c.AgentNames(), role.Builtin, record.Human)
+	unknown := exit.Problemf(exit.Usage, "%s: there is no agent %q", what, name)
+	if near := nearest.To(name, all); near != "" {
+		unknown = exit.Problemf(exit.Usage, "%s: there is no agent %q; did you mean %q?", what, name, near)
+	}
+	slices.Sort(all)
+	return unknown.WithHint("agents are "+strings.Join(all, ", "), "git runr help config")
 }

@@ -75,10 +75,10 @@ func (c *Config) Effective(ctx context.Context, getenv func(string) string, of s
 		}
 	}
 	for _, g := range gitOnly {
-		v := Value{Key: g.name, From: "git", means: g.means, wants: "only in git config"}
+		v := Value{Key: g.name, From: originDefault, means: g.means, wants: "only in git config"}
 		for _, s := range inGit {
 			if g.name != "runr.remote" && s.Key == strings.ToLower(g.name) {
-				v.Value, v.File, v.Scope = s.Value, s.File, s.Scope
+				v.Value, v.From, v.File, v.Scope = s.Value, "git", s.File, s.Scope
 			}
 		}
 		if name := getenv("GIT_RUNR_WRITER"); g.name == "runr.writer" && name != "" {
@@ -119,6 +119,9 @@ func (c *Config) namesOf(k key) []string {
 
 func chosen(all []Value, of string) ([]Value, error) {
 	name := strings.ToLower(of)
+	if name == "runr.remote" {
+		name = "sync.remote"
+	}
 	if k := gitKey(strings.TrimPrefix(name, "runr.")); k != nil { // as files or git spell it
 		name = k.name
 	}

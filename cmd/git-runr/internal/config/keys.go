@@ -156,7 +156,8 @@ var loopKeys = []key{
 			"$XDG_CACHE_HOME/git-runr/worktrees, else ~/.cache/git-runr/worktrees; .runr.toml can set one below the top, or "+
 			"../NAME beside it"),
 	plainKey("loop.threshold", oneOf("verdict", "warning", "critical"), `"verdict"`,
-		"what needs a fix: what the reviewer decides, any warning, or only critical findings"),
+		"what needs a fix before a run completes: what the reviewer decides, any warning, or only critical findings; audit "+
+			"and the gate still count the reviewer's NEEDS_FIX"),
 }
 
 var stepKeys = []key{

@@ -20,6 +20,9 @@ import (
 
 // RequestFor is RequestOf with names that may also be people or teams.
 func (c *Config) RequestFor(ctx context.Context, names []string, kind string) (record.ReviewRequest, error) {
+	if len(names) == 0 {
+		return c.RequestOf(nil, kind)
+	}
 	var asked []people.Person
 	var agents []string
 	for name := range strings.SplitSeq(strings.Join(names, ","), ",") {
@@ -33,9 +36,6 @@ func (c *Config) RequestFor(ctx context.Context, names []string, kind string) (r
 			return record.ReviewRequest{}, err
 		}
 		asked = append(asked, found...)
-	}
-	if len(names) == 0 {
-		agents = nil
 	}
 	if len(asked) > 0 && !slices.Contains(agents, record.Human) {
 		agents = append(agents, record.Human)
@@ -71,9 +71,7 @@ func (c *Config) FindPeople(ctx context.Context, name string, ask ...string) ([]
 	unknown := new(people.UnknownError)
 	switch {
 	case errors.As(err, &unknown) && len(unknown.Candidates) == 0 && unknown.Name == name:
-		if problem := c.nobody(name, ask); problem != nil {
-			return nil, problem.WithHint(unknown.Error())
-		}
+		return nil, c.nobody(name, ask).WithHint(unknown.Error())
 	case err != nil:
 		return nil, exit.Problemf(exit.Usage, "reviewer: %w", err)
 	}
@@ -85,12 +83,10 @@ func (c *Config) FindPeople(ctx context.Context, name string, ask ...string) ([]
 			continue
 		}
 		problem := c.nobody(name, ask)
-		switch {
-		case problem == nil:
-			return nil, nil
-		case !printable:
+		if !printable {
 			return nil, problem.WithHint("type the name or the address without the characters shown as escapes")
-		case written:
+		}
+		if written {
 			return nil, problem
 		}
 		line := safetext.ShellLine(append(ask, "NAME <"+name+">")...)
@@ -99,16 +95,13 @@ func (c *Config) FindPeople(ctx context.Context, name string, ask ...string) ([]
 	return found, nil
 }
 
-// nobody returns the error for a name that means no person, or nil if the command line can mean an agent by it.
+// nobody returns the error for a name that means neither a person nor, where ask can name agents, an agent.
 func (c *Config) nobody(name string, ask []string) *exit.Problem {
-	problem := new(exit.Problem)
-	switch {
-	case !slices.Contains(ask, "--reviewer"):
-		return exit.Problemf(exit.Usage, "nobody who is known here is called %q", name)
-	case errors.As(c.KnownAgent("reviewer", name), &problem):
-		return problem
+	problem := exit.Problemf(exit.Usage, "nobody who is known here is called %q", name)
+	if slices.Contains(ask, "--reviewer") {
+		errors.As(c.KnownAgent("reviewer", name), &problem)
 	}
-	return nil
+	return problem
 }
 
 // directory returns the people who are known at HEAD.
@@ -126,30 +119,37 @@ func (c *Config) directory(ctx context.Context) (people.Directory, error) {
 
 // Invite fills in whom a request to a person asks. If it names nobody, these are the code owners of the changed files,
 // by the CODEOWNERS of the base. Invite also adds the approvals that this repository requires. It returns the owners
-// that match no known person.
+// that match no known person, or nil if the request names people, because owners are then not asked.
 func (c *Config) Invite(ctx context.Context, request *record.ReviewRequest) (unknown []string, err error) {
 	subject := request.Subject
 	if !slices.Contains(request.Reviewers(), record.Human) {
 		return nil, nil
 	}
-	bar, err := c.Bar(ctx, c.Hooks.PrePushRequire, subject.Base)
+	base, err := lineage.BaseOfSubject(ctx, c.repo, subject)
+	if err != nil {
+		return nil, err
+	}
+	bar, _, err := c.KnownBar(ctx, c.Hooks.PrePushRequire, base)
 	if err != nil {
 		return nil, err
 	}
 	if c.Hooks.PrePush != "off" && bar.Level == lineage.LevelApproved {
 		request.Approvals = []record.Quota{{Need: max(1, bar.Approvals)}}
 	}
-	if subject.Base == "" || len(request.People) > 0 && !bar.Owners {
+	if base == "" || len(request.People) > 0 && !bar.Owners {
 		return nil, nil
 	}
-	rules, err := lineage.OwnersAt(ctx, c.repo, subject.Base)
+	rules, err := lineage.OwnersAt(ctx, c.repo, base)
 	if err != nil || rules == nil {
 		return nil, err
 	}
 	changes, err := c.repo.Changed(ctx, subject.Base, subject.Tree)
-	groups := rules.OfAll(each.Of(changes, func(c gitstore.Change) string { return c.Path }))
-	if err != nil || len(groups) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	groups := rules.OfAll(each.Of(changes, func(c gitstore.Change) string { return c.Path }))
+	if len(groups) == 0 {
+		return nil, nil
 	}
 	directory, err := c.directory(ctx)
 	if err != nil {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/duration"
@@ -85,11 +87,24 @@ const maxApprovals = 100
 // Bar returns the bar for a level and commits on base, which may be "". The rules for approvals come from the
 // repository's file at base, so that a change cannot lower them. The checkout's file can only make them stricter.
 func (c *Config) Bar(ctx context.Context, level string, base gitstore.ID) (lineage.Bar, error) {
+	b, broken, err := c.KnownBar(ctx, level, base)
+	if err == nil && broken != nil {
+		err = exit.Problemf(exit.Usage, "%w; nobody knows which approvals it asks for", broken).
+			WithHint("git push --no-verify   pushes a commit that repairs the file, past the gate")
+	}
+	return b, err
+}
+
+// KnownBar is Bar for what shows or requests reviews and lets nothing pass: if the file at base cannot be understood,
+// broken says why, and the checkout's rules count alone.
+func (c *Config) KnownBar(ctx context.Context, level string, base gitstore.ID) (b lineage.Bar, broken, err error) {
 	b, at := bar(level), c
 	if b.Base = base; base != "" {
-		var err error
-		if at, err = c.at(ctx, base); err != nil {
-			return b, err
+		if at, broken, err = c.at(ctx, base); err != nil {
+			return b, nil, err
+		}
+		if broken != nil {
+			at = c
 		}
 	}
 	b.Owners = c.Review.Owners || at.Review.Owners
@@ -99,7 +114,7 @@ func (c *Config) Bar(ctx context.Context, level string, base gitstore.ID) (linea
 		}
 	}
 	b.Signers, b.Teams = at.Sync.Signers, at.Teams
-	return b, nil
+	return b, broken, nil
 }
 
 // ApprovesByRule reports whether an approval needs more than one person who did not write the change: several, owners
@@ -109,11 +124,17 @@ func (c *Config) ApprovesByRule() bool {
 		!slices.Contains([]string{"", string(lineage.VerifyOff)}, c.Sync.Verify)
 }
 
-// at returns the configuration with the repository's file as it is in a commit.
-func (c *Config) at(ctx context.Context, commit gitstore.ID) (*Config, error) {
+// BrokenAt returns an error that says why the repository's file in a commit cannot be understood, or nil.
+func (c *Config) BrokenAt(ctx context.Context, commit gitstore.ID) error {
+	_, broken, err := c.at(ctx, commit)
+	return cmp.Or(broken, err)
+}
+
+// at returns the configuration with the repository's file as it is in a commit, or why that cannot be understood.
+func (c *Config) at(ctx context.Context, commit gitstore.ID) (at *Config, broken, err error) {
 	data, err := c.repo.Blob(ctx, commit, FileName)
 	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
-		return nil, err
+		return nil, nil, err
 	}
 	in := input{RepoFile: data, RepoPath: commit.Short() + ":" + FileName, Git: c.repo.Config}
 	for _, file := range c.files {
@@ -121,7 +142,8 @@ func (c *Config) at(ctx context.Context, commit gitstore.ID) (*Config, error) {
 			in.UserPath, in.UserFile = path, file.data
 		}
 	}
-	return load(in)
+	at, broken = load(in)
+	return at, broken, nil
 }
 
 func oneOf(allowed ...string) valueKind[string] {

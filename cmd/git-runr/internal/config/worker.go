@@ -138,7 +138,7 @@ func (c *Config) reviewChecks(ctx context.Context, store *store.Store, review re
 		}
 		run, not = c.mayDetect(ctx, found)
 	}
-	tips, err := codeOf(ctx, store, review)
+	tips, err := checkedTips(ctx, store, review)
 	if err != nil {
 		return nil, append(not, err.Error())
 	}
@@ -207,6 +207,9 @@ func (c *Config) workStep(name string) (runplan.WorkStep, error) {
 // limits returns the settings that can end a run.
 func (c *Config) limits() []runplan.Setting {
 	limits := []runplan.Setting{c.setting(runplan.SettingRetries, strconv.Itoa(c.Loop.MaxRetries))}
+	if c.Loop.OnExhausted == runplan.ChoiceCommit || c.Loop.OnExhausted == runplan.ChoiceSkip {
+		limits = append(limits, c.setting(runplan.SettingExhausted, string(c.Loop.OnExhausted)))
+	}
 	if c.Loop.TimeBudget > 0 {
 		limits = append(limits, c.setting(runplan.SettingBudget, c.Loop.TimeBudget.String()))
 	}

@@ -48,8 +48,8 @@ type Text struct {
 // String returns the text for the editor.
 func (e Text) String() string { return e.text }
 
-// New returns the text for a patch from gitstore.Repo.Diff. notes are lines for the reader.
-func New(patch []byte, notes []string) Text {
+// newText returns the text for a patch from gitstore.Repo.Diff. notes are lines for the reader.
+func newText(patch []byte, notes []string) Text {
 	var b strings.Builder
 	b.WriteString("verdict: comment\n\n" + editHelp)
 	for _, note := range notes {
@@ -82,7 +82,7 @@ func (w Written) Empty() bool {
 	return w.Decision == record.CommentOnly && w.Message == "" && len(w.Comments) == 0
 }
 
-// Parse parses the edited text. Its errors are of type *LineError. All lines of the patch must be there in their order;
+// Parse parses the edited text. Its errors are of type *lineError. All lines of the patch must be there in their order;
 // everything between them is comments, each about the line above. The first line of a comment must not look like a line
 // of a diff, so that a duplicated or invented diff line is an error. An emptied file is an empty result.
 func (e Text) Parse(saved string) (Written, error) {
@@ -152,7 +152,7 @@ func (e Text) mismatch(lines []string) error {
 		}
 	}
 	missing := safetext.Line(e.patch[min(k, len(e.patch)-1)])
-	return &LineError{next + 1, fmt.Sprintf("do not change the diff's own lines; this one was %q", missing)}
+	return &lineError{next + 1, fmt.Sprintf("do not change the diff's own lines; this one was %q", missing)}
 }
 
 // parseTop parses the part above the diff.
@@ -165,12 +165,12 @@ func parseTop(lines []string) (Written, error) {
 		switch {
 		case strings.HasPrefix(line, helpMark):
 		case isVerdict && given:
-			return Written{}, &LineError{i + 1, "there is already a verdict above"}
+			return Written{}, &lineError{i + 1, "there is already a verdict above"}
 		case isVerdict:
 			given = true
 			var ok bool
 			if result.Decision, ok = decisionOf(value); !ok {
-				return Written{}, &LineError{i + 1, fmt.Sprintf("unknown verdict %q: use approve, request changes or comment",
+				return Written{}, &lineError{i + 1, fmt.Sprintf("unknown verdict %q: use approve, request changes or comment",
 					safetext.Line(value))}
 			}
 		default:
@@ -204,19 +204,19 @@ func parseComment(lines []string, first int, place patchPlace) (Comment, error) 
 	}
 	at := first + begin
 	if line := lines[begin]; strings.ContainsRune("+-@\\ \t", rune(line[0])) || strings.HasPrefix(line, "diff --git ") {
-		return Comment{}, &LineError{at, "not a line of the diff; a comment must not begin like one"}
+		return Comment{}, &lineError{at, "not a line of the diff; a comment must not begin like one"}
 	}
 	text := each.Of(lines[begin:], func(line string) string { return strings.TrimSuffix(line, "\r") })
 	if n, rest, ok := cutUpwards(text[0]); ok {
 		text[0] = rest
 		if place, ok = place.upwards(n); !ok {
-			return Comment{}, &LineError{at, fmt.Sprintf("there are fewer than %s of one side above it", prose.Count(n, "line"))}
+			return Comment{}, &lineError{at, fmt.Sprintf("there are fewer than %s of one side above it", prose.Count(n, "line"))}
 		}
 	}
 	comment := Comment{Path: place.path(), Side: place.side, Start: place.start, End: place.end,
 		Text: trimBlankLines(text), Line: at}
 	if comment.Text == "" {
-		return Comment{}, &LineError{at, "the comment is empty"}
+		return Comment{}, &lineError{at, "the comment is empty"}
 	}
 	return comment, nil
 }
@@ -239,13 +239,13 @@ func trimBlankLines(lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// LineError is an error in a line of the edited text.
-type LineError struct {
+// lineError is an error in a line of the edited text.
+type lineError struct {
 	Line int // from 1
 	Why  string
 }
 
-func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Why) }
+func (e *lineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Why) }
 
 // patchPlace is the place to which a line of a patch belongs: lines of one side of a file, or the whole file if start
 // is 0.
@@ -329,7 +329,7 @@ func Open(ctx context.Context, store *store.Store, subject record.Subject, draft
 	}
 	name := sha256.Sum256(change.Patch)
 	made := File{
-		Text: New(change.Patch, notes(subject, change, draft)),
+		Text: newText(change.Patch, notes(subject, change, draft)),
 		Path: filepath.Join(store.Repo.StateDir(), "edit", hex.EncodeToString(name[:6])+".diff"),
 	}
 	if text, err := made.Read(); err == nil && text != "" {

@@ -66,7 +66,7 @@ func (c Comment) String() string {
 }
 
 func TestPlaces(t *testing.T) {
-	e := New([]byte(editPatch), nil)
+	e := newText([]byte(editPatch), nil)
 	for _, test := range []struct{ line, added, want string }{
 		{"+new two", "why?", "a.go new 4-4: why?"},
 		{"+new three", "^3 all", "a.go new 3-5: all"},
@@ -110,7 +110,7 @@ func withoutBlanks(s string) string {
 }
 
 func TestTop(t *testing.T) {
-	e := New([]byte(editPatch), []string{"a note\nof two lines"})
+	e := newText([]byte(editPatch), []string{"a note\nof two lines"})
 	top := func(text string) string { return strings.Replace(e.text, "verdict: comment\n", text, 1) }
 	for name, test := range map[string]struct {
 		text string
@@ -137,7 +137,7 @@ func TestTop(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	e := New([]byte("diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"), nil)
+	e := newText([]byte("diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"), nil)
 	top := strings.Count(e.text, "\n") - 8
 	for name, test := range map[string]struct {
 		from, to string
@@ -164,7 +164,7 @@ func TestRefuses(t *testing.T) {
 			t.Fatalf("%s: nothing replaced", name)
 		}
 		got, err := e.Parse(text)
-		var at *LineError
+		var at *lineError
 		if !errors.As(err, &at) || at.Line != test.line || !strings.Contains(at.Why, test.why) {
 			t.Errorf("%s: %+v, %v; want line %d", name, got, err, test.line)
 		}
@@ -174,7 +174,7 @@ func TestRefuses(t *testing.T) {
 // FuzzParse: no text is lost. The result consists of the diff, the help, one verdict, and all other text in its
 // order.
 func FuzzParse(f *testing.F) {
-	e := New([]byte(editPatch), nil)
+	e := newText([]byte(editPatch), nil)
 	f.Add(e.text)
 	f.Add(withCRLF(below(f, e.text, "+new two", "^2 both\n\n- x")))
 	f.Add("verdict: approve\nGood.\n" + withoutBlanks(editPatch))
@@ -182,7 +182,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, saved string) {
 		got, err := e.Parse(saved)
 		if err != nil {
-			var at *LineError
+			var at *lineError
 			if !errors.As(err, &at) || at.Line < 1 || at.Line > strings.Count(saved, "\n")+2 {
 				t.Fatalf("%v in %q", err, saved)
 			}

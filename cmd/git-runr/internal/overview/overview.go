@@ -91,7 +91,7 @@ func Of(ctx context.Context, records *store.Store, given Given) (Overview, error
 		doc.Problem = err.Error()
 	}
 	doc.Under = records.Repo.Operation()
-	if err := records.Repo.Altered(ctx); err != nil {
+	if err := records.Repo.AlteredForUser(ctx); err != nil {
 		doc.Altered, doc.guard = err.Error(), checking.GuardLines(err)[0]
 	}
 	statuses, err := hooks.StatusOf(ctx, records.Repo, given.Gate)

@@ -55,8 +55,10 @@ type ReviewDocument struct {
 
 	Markdown string `json:"markdown"` // the comments in the format that agents know, or ""
 	Fix      string `json:"-"`        // config.FixLine, or ""
-	// NotHere is what to type if the commit under review is not in this clone, else "". Place sets it.
+	// NotHere is what to type if the commit under review is not in this clone, or why nothing helps; else "". Place sets
+	// it.
 	NotHere string `json:"not_here,omitempty"`
+	Forged  string `json:"forged,omitempty"` // why nobody can give a verdict on what the request names; Place sets it
 }
 
 // CommentDocument is a comment by a person.
@@ -98,14 +100,26 @@ func NewReviewDocument(r record.Review) ReviewDocument {
 
 // Place sets where the comments of people are in the newest version, and whether what is under review is in this clone.
 func (doc *ReviewDocument) Place(ctx context.Context, store *store.Store) error {
-	if object := new(gitstore.MissingError); errors.As(store.Here(ctx, doc.Review), &object) {
+	here := store.Here(ctx, doc.Review)
+	if forged := new(record.InputError); errors.As(here, &forged) {
+		doc.Forged = forged.Why
+	}
+	if object := new(gitstore.MissingError); errors.As(here, &object) {
 		doc.NotHere = cmp.Or(object.Try, "git runr sync")
+		if doc.uncommitted() {
+			doc.NotHere = object.What
+		}
 	}
 	now, err := shown.WhereNow(ctx, store, doc.Review, doc.Review.Comments())
 	for i, c := range doc.Comments {
 		doc.Comments[i].Now = now[c.ID]
 	}
 	return err
+}
+
+// uncommitted reports whether the review is of files that were in no commit.
+func (doc *ReviewDocument) uncommitted() bool {
+	return doc.Request.Subject.Kind == record.SubjectWorktree || doc.Request.Subject.Kind == record.SubjectStaged
 }
 
 // RoundDocument is one round of a conversation.
@@ -220,6 +234,9 @@ func (c CarriedDocument) head() string {
 	return strings.TrimSpace(fmt.Sprintf("%s  %s  by %s, from round %d", c.ID, place, c.By, c.Round))
 }
 
+// notSigned follows the name of somebody who has to sign and did not.
+const notSigned = " (not signed by this address)"
+
 // Review prints a review for people.
 func Review(w io.Writer, doc ReviewDocument) {
 	writeReviewHead(w, doc)
@@ -229,7 +246,7 @@ func Review(w io.Writer, doc ReviewDocument) {
 		}
 		by := sub.Of(sub.Reviewer)
 		if slices.Contains(doc.Unsigned, sub.Event) {
-			by += " (not signed by this address)"
+			by += notSigned
 		}
 		safetext.Fprintf(w, "\nVerdict: %s by %s, %s\n", screen.MeaningOf(sub.Decision).Of(sub.Decision.Words()), by,
 			prose.Count(len(sub.Comments), "comment"))
@@ -333,21 +350,26 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	writeMessages(w, subject)
 	screen.When(w, doc.Request.Kind != "", "for one kind of fault: %s\n", doc.Request.Kind)
 	screen.When(w, len(subject.Paths) > 0, "only %s\n", strings.Join(subject.Paths, ", "))
-	safetext.Fprintf(w, "requested by %s on %s\n", doc.RequestedBy, screen.Time(doc.CreatedAt))
+	screen.When(w, doc.RequestedBy == "", "Its request is not here. Only the log of who asked has it; if the remote has "+
+		"that log, git runr sync fetches it.\n")
+	screen.When(w, doc.RequestedBy != "", "requested by %s on %s\n", doc.RequestedBy, screen.Time(doc.CreatedAt))
 	screen.When(w, len(doc.FirstAsked()) > 0, "asked: %s\n", strings.Join(doc.FirstAsked(), ", "))
 	for _, h := range doc.Handovers {
 		safetext.Fprintf(w, "%s on %s\n", h.Words(), screen.Time(h.At))
 	}
 	screen.Each(w, "%s\n", doc.Whereabouts())
-	screen.When(w, doc.NotHere != "", "its commit is not in this clone; once it is pushed: %s\n", doc.NotHere)
+	screen.When(w, doc.Forged != "", "%s\n", doc.Forged)
+	screen.When(w, doc.NotHere != "" && doc.uncommitted(), "%s\n", doc.NotHere)
+	screen.When(w, doc.NotHere != "" && !doc.uncommitted(), "its commit is not in this clone; once it is pushed: %s\n",
+		doc.NotHere)
 	writeRounds(w, doc)
 	if follows := doc.Request.Follows; follows != "" && len(doc.Rounds) == 0 {
 		safetext.Fprintf(w, "asked again: follows review %s\n", follows)
 	}
 	if doc.Claim != nil {
-		safetext.Fprintf(w, "claimed by %s%s\n", doc.Claim.By, Until(doc.Claim))
+		safetext.Fprintf(w, "claimed by %s%s\n", doc.Claim.Name(), Until(doc.Claim))
 	}
-	screen.When(w, doc.ResolvedBy != "", "resolved by %s on %s\n", doc.ResolvedBy, screen.Time(doc.ResolvedAt))
+	screen.When(w, doc.ClosedBy != "", "%s by %s on %s\n", doc.Status, doc.ClosedBy, screen.Time(doc.ClosedAt))
 	note := doc.Note
 	if doc.ClosedTooEarly() {
 		note += ", before a refusal was known there: the review is refused"
@@ -449,6 +471,9 @@ func AnswerLine(a record.Answer) string {
 		said = ", confirmed by "
 	}
 	line := a.What() + said + a.Of(a.Actor)
+	if a.Unproven {
+		line += notSigned
+	}
 	if a.Reason != "" && !agrees {
 		line += ": " + a.Reason
 	}
@@ -473,7 +498,11 @@ func writeSubmission(w io.Writer, r record.Review, at int) {
 	if sub.Report.Effective == reply.Checked {
 		said = record.Says(sub.By(sub.Reviewer), sub.Report.Says(), len(sub.Report.Findings))
 	}
-	safetext.Fprintf(w, "\n%s (%s)%s\n", said, censusLine(sub.Census), tookSuffix(sub.Spent))
+	seen := censusLine(sub.Census)
+	if log := sub.Beside(sub.Reviewer); log != "" {
+		seen = log + ", " + seen
+	}
+	safetext.Fprintf(w, "\n%s (%s)%s\n", said, seen, tookSuffix(sub.Spent))
 	writePassedOver(w, "  ", sub.Spent)
 	if sub.Outcome == record.OutcomePartial {
 		safetext.Fprintf(w, "This is not a pass for the whole change. Not reviewed: %s\n", sub.Census.Unread())

@@ -48,7 +48,7 @@ func censusLine(c record.Census) string {
 	if len(c.Cut) > 0 {
 		line += ", " + prose.Names(c.Cut) + " in pieces"
 	}
-	line += c.LeftText()
+	line += c.Omissions()
 	if left := c.NotRun(); left != "" {
 		line += "; " + left
 	}
@@ -128,11 +128,19 @@ func Run(w io.Writer, run record.Run, tree string) {
 	safetext.Fprintf(w, "%s\n", screen.Strong.Of(run.Plan.Entity.Name()))
 	safetext.Fprintf(w, "workflow %s; implementer %s, reviewer %s\n", run.Plan.Policy,
 		cmp.Or(run.Plan.Implementer, "none"), run.Plan.Reviewer)
-	at := "branch " + run.Plan.Branch + " at " + run.Commit.Short()
-	if run.Landed != nil { // landing deletes the branch
-		at = "result " + run.Commit.Short()
+	by := "started by %s on %s\n"
+	if run.Plan.Imported != "" {
+		by = "imported by %s, begun on %s\n"
 	}
-	safetext.Fprintf(w, "base %s, %s\n", run.Plan.Base.Short(), at)
+	screen.When(w, run.StartedBy != "", by, run.Starter(), screen.Time(run.CreatedAt))
+	base, at := run.Plan.Base.Short(), ", branch "+run.Plan.Branch+" at "+run.Commit.Short()
+	switch {
+	case run.Landed != nil: // landing deletes the branch
+		at = ", result " + run.Commit.Short()
+	case run.WorkAway():
+		base, at = cmp.Or(run.Plan.ImportedBase.Short(), "unknown"), "; none of its work is in this repository"
+	}
+	safetext.Fprintf(w, "base %s%s\n", base, at)
 	screen.When(w, run.Audience != "", "%s\n", Audience(run.Audience))
 	screen.When(w, tree != "", "worktree: %s\n", tree)
 	writeFollowing(w, run, 0)
@@ -194,7 +202,7 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 	case a.Unseen():
 		changed = "its files were not examined"
 	}
-	safetext.Fprintf(w, "\nattempt %d (%s) by %s: %s", a.Number, a.Mode, a.By(a.Agent), changed)
+	safetext.Fprintf(w, "\n%s: %s", a.Label(), changed)
 	screen.When(w, a.Commit != "", ", %s", a.Commit.Short())
 	screen.When(w, a.Reverted != nil, ", reverted")
 	safetext.Fprintf(w, "%s\n", tookSuffix(a.Spent))
@@ -347,7 +355,10 @@ func More(w io.Writer, indent string, n int) {
 
 // Completed prints the result of a completed run, and how to get its work if it has not landed.
 func Completed(w io.Writer, run record.Run) {
-	result := run.Result
+	result := record.ResultWords(run.Result)
+	if run.Result == record.ResultBelow {
+		result = "Completed " + result + ", and nobody has answered what the reviewer asked for"
+	}
 	if result == record.ResultUnreviewed {
 		result = "unreviewed: nobody has looked at the result"
 	}
@@ -356,11 +367,14 @@ func Completed(w io.Writer, run record.Run) {
 		result = "Accepted " + run.Summary().Accepted.String()
 	}
 	if result == record.ResultChecked {
-		what := "--worktree"
+		what, by := "--worktree", record.Builtin
+		if round := run.LastRound(); round != nil {
+			by = round.By(round.Reviewer)
+		}
 		if !run.Plan.InPlace || run.HeadMoved() != nil { // the work may be committed
 			what = span(run)
 		}
-		result = record.Says(record.Builtin, string(reply.Checked), len(findings))
+		result = record.Says(by, string(reply.Checked), len(findings))
 		safetext.Fprintf(w,
 			"\n%s\nAsk a person to read it, or an agent by its name:\n  git runr review --reviewer human %s\n", result, what)
 		result = "Or take it as it is"

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,20 +18,24 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/testneed"
 	"github.com/git-runr/git-runr/gitstore/testrepo"
 )
 
 // Groups are the packages that share the scripts, and the beginnings of the names of the
 // scripts of each. What no group names belongs to "other".
 var Groups = map[string][]string{
-	"inbox":  {"audit", "inbox", "log", "pager", "serve", "short", "status", "terminal", "verify", "web"},
+	"inbox": {"audit", "commit", "hook", "inbox", "log", "pager", "serve", "short", "status", "terminal", "verify",
+		"web"},
 	"review": {"agent", "budget", "checks", "quota", "review"},
-	"runs": {"feedback", "foreign", "intervene", "land", "refutes", "report", "run", "stop", "undo", "unfinished",
-		"what", "workflow"},
-	"guard": {"guard", "in_place", "worktree"},
-	"share": {"backup", "commit", "hook", "newer", "pre_push", "state", "subjects", "sync", "work_"},
-	"other": nil,
+	"runs":   {"feedback", "intervene", "refutes", "report", "run", "stop", "what", "workflow"},
+	"guard":  {"guard", "in_place", "worktree"},
+	"share":  {"backup", "newer", "pre_push", "state", "subjects", "sync", "work_"},
+	"other":  nil,
 }
+
+// scripts is the directory of all scripts, from that of a group.
+var scripts = filepath.Join("..", "..", "..", "..", "..", "testdata", "script")
 
 // GroupOf returns the group that has the script of a name.
 func GroupOf(script string) string {
@@ -47,7 +52,7 @@ func GroupOf(script string) string {
 func Run(t *testing.T, group string) {
 	t.Helper()
 	ReadSources(t)
-	all, err := filepath.Glob(filepath.Join("..", "..", "..", "..", "..", "testdata", "script", "*.txtar"))
+	all, err := filepath.Glob(filepath.Join(scripts, "*.txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,6 +96,9 @@ func setUpScript(env *testscript.Env) error {
 	env.Setenv("GIT_RUNR_CLOCK", "2026-01-02T03:04:05Z")
 	env.Setenv("NO_COLOR", "1")
 	env.Setenv("RUNR", lookPath(env.Getenv("PATH"), "git-runr"))
+	if err := limitPath(env); err != nil {
+		return err
+	}
 	if old, err := gitWithHookFiles(env.WorkDir, env.Getenv("PATH")); err != nil {
 		return err
 	} else if old != "" {
@@ -99,6 +107,32 @@ func setUpScript(env *testscript.Env) error {
 	env.Setenv("GOCACHE", goCache())
 	env.Setenv("GOFLAGS", "-mod=mod")
 	return nil
+}
+
+// condition matches the line of a script that says which program it requires or looks for.
+var condition = regexp.MustCompile(`(?m)^\[!?exec:([^]]+)\]`)
+
+// limitPath leaves on the PATH of a script the programs of this project, what every machine with git and Go has, and
+// what the script looks for: nothing else that this machine happens to have.
+func limitPath(env *testscript.Env) error {
+	name := strings.TrimPrefix(filepath.Base(env.WorkDir), "script-") + ".txtar"
+	text, err := os.ReadFile(filepath.Join(scripts, name))
+	if err != nil {
+		return err
+	}
+	var more []string
+	for _, m := range condition.FindAllStringSubmatch(string(text), -1) {
+		if !slices.Contains(more, m[1]) && m[1] != "sh" {
+			more = append(more, m[1])
+		}
+	}
+	tools := filepath.Join(env.WorkDir, ".tools")
+	if err := os.Mkdir(tools, 0o755); err != nil {
+		return err
+	}
+	ours := []string{filepath.Dir(lookPath(env.Getenv("PATH"), "fake-agent")), filepath.Dir(env.Getenv("RUNR")), tools}
+	env.Setenv("PATH", strings.Join(ours, string(filepath.ListSeparator)))
+	return testneed.Link(tools, more...)
 }
 
 // gitWithHookFiles is a directory with a git that says it has no hooks in its configuration,

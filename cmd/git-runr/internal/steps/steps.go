@@ -5,10 +5,15 @@ package steps
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/builtin"
 	"github.com/git-runr/git-runr/loop/closing"
+	"github.com/git-runr/git-runr/loop/lineage"
+	"github.com/git-runr/git-runr/loop/people"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reviewing"
 	"github.com/git-runr/git-runr/loop/store"
@@ -38,12 +43,48 @@ type Taker struct {
 // Submit calls Store.SubmitPerson and closes what needs nobody any more.
 func (t Taker) Submit(ctx context.Context, id string, p record.Person) (record.Review, error) {
 	defer t.Store.Together()()
+	p, err := t.mapped(ctx, id, p)
+	if err != nil {
+		return record.Review{}, err
+	}
 	review, err := t.Store.SubmitPerson(ctx, id, p)
 	if err != nil {
 		return review, err
 	}
 	defer t.Closed() // once for the submission and all that it closed
 	return closing.Close(ctx, t.Store, review, t.Closing)
+}
+
+// mapped fills in p.Mapped of an approval. It needs .mailmap of the base, which it reads here because a fold of events
+// reads no files.
+func (t Taker) mapped(ctx context.Context, id string, p record.Person) (record.Person, error) {
+	if p.Decision != record.Approve {
+		return p, nil
+	}
+	review, err := t.Store.Review(ctx, id)
+	if err != nil {
+		return p, nil // SubmitPerson says what is wrong
+	}
+	base, err := lineage.BaseOfSubject(ctx, t.Store.Repo, review.Request.Subject)
+	if err != nil {
+		return p, err
+	}
+	if _, err := t.Store.Repo.File(ctx, base, ".mailmap"); err != nil {
+		return p, nil // there is none, or the base is not in this clone; a gate reads it again
+	}
+	user, err := t.Store.Repo.Identity(ctx)
+	if err != nil {
+		return p, err
+	}
+	speakers := []string{p.Actor, user.String()}
+	who, err := t.Store.Repo.Mailmapped(ctx, base, each.Of(append(speakers, review.Authors()...), gitstore.ParseIdentity))
+	for i, speaker := range speakers {
+		isAuthor := func(author gitstore.Identity) bool { return people.MayBeOne(author, who[i]) }
+		if err == nil && slices.ContainsFunc(who[len(speakers):], isAuthor) {
+			p.Mapped = append(p.Mapped, speaker)
+		}
+	}
+	return p, err
 }
 
 // Release calls Store.ReleaseReview for all clones.
@@ -78,7 +119,10 @@ func (t Taker) Answer(ctx context.Context, id string, given record.Answer, force
 		return review, missing
 	}
 	given.Finding = finding
-	if given, err = t.confirmation(ctx, review, given); err != nil {
+	if given, err = t.confirmation(ctx, review, given); err == nil {
+		err = review.Answerable()
+	}
+	if err != nil {
 		return review, err
 	}
 	rules := builtin.Reviewer{Repo: t.Store.Repo, Secrets: t.Secrets}

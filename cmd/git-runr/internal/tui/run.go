@@ -10,6 +10,7 @@ import (
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/follow"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/render"
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/screen"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/workspace"
@@ -21,7 +22,7 @@ const saidKept = 2000
 // runPage shows a run as git runr show does, its events, and the output of its agents as it appears.
 func (m *model) runPage(id string) *page {
 	var run record.Run
-	var shown, log string
+	var text, log string
 	said := &saidLines{}
 	ctx, stop := context.WithCancel(m.ctx)
 	p := &page{title: "Run " + screen.Suffix(id), live: true, close: stop}
@@ -31,16 +32,20 @@ func (m *model) runPage(id string) *page {
 			if err != nil {
 				return nil, err
 			}
-			text, _ := m.Do(ctx, "show", id)
+			full, _ := m.Do(ctx, "show", id)
 			events, _ := m.Do(ctx, "log", id)
-			live, now := workspace.Live(m.Store, id), read.Summary()
+			allowed, err := shown.RunActsOf(ctx, m.Store, read)
+			if err != nil {
+				return nil, err
+			}
+			now := read.Summary()
 			now.Status = workspace.Status(m.Store, now)
 			return func() {
 				first := run.ID == ""
-				run, shown, log = read, text, events
+				run, text, log = read, full, events
 				p.title = fmt.Sprintf("Run %s   %s   %s", screen.Suffix(id), render.RunState(now).Text,
 					run.Plan.Entity.Name())
-				p.keys = runKeys(run, live)
+				p.keys = runKeys(run, allowed)
 				if first {
 					p.cur = 0
 				}
@@ -48,7 +53,7 @@ func (m *model) runPage(id string) *page {
 		}
 	}
 	p.build = func(width int) []row {
-		rows := textRows(shown, width)
+		rows := textRows(text, width)
 		rows = append(rows, row{}, row{text: styled(bold, "Events")})
 		rows = append(rows, textRows(strings.ReplaceAll(log, "  "+id+"  ", "  "), width)...)
 		if len(said.lines) > 0 {
@@ -83,8 +88,8 @@ func (s *saidLines) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// runKeys returns the actions that the state of a run allows; live says that a process is working on it.
-func runKeys(run record.Run, live bool) []key {
+// runKeys returns the keys of a run's page: what can be read, and what is allowed now.
+func runKeys(run record.Run, allowed shown.RunActs) []key {
 	id := run.ID
 	keys := []key{
 		{"d", "d diagnosis", "why it stopped, and what to type", shows("Diagnosis of "+screen.Suffix(id), "diagnose", id)},
@@ -97,11 +102,11 @@ func runKeys(run record.Run, live bool) []key {
 				}})
 		}},
 	}
-	if run.Status == record.RunCompleted && run.Landed == nil && !run.Plan.InPlace {
+	if allowed.Land {
 		keys = append(keys, key{"l", "l land", "bring its result to your branch", choose("git runr land "+id,
 			key{"y", "y as its commits", "", act("land", id)}, key{"s", "s squashed to one", "", act("land", id, "--squash")})})
 	}
-	if run.Stop != nil || run.Status == record.RunRunning && !live {
+	if allowed.Resume {
 		keys = append(keys, key{"r", "r resume", "resume it", choose("git runr resume "+id,
 			key{"y", "y resume it", "", func(m *model, _ *page) tea.Cmd {
 				return m.do(func(m *model) tea.Cmd {
@@ -110,11 +115,17 @@ func runKeys(run record.Run, live bool) []key {
 				}, "resume", id, "--detached")
 			}})})
 	}
-	if run.Status == record.RunReviewing || run.Status == record.RunStopped {
+	if allowed.Skip {
+		skip := key{"s", "s skip it", "", act("resume", id, "--skip")}
+		answer := key{"c", "c answer", "skip it", choose("git runr resume "+id, skip)}
+		if allowed.Accept {
+			answer = key{"c", "c answer", "accept it as it is, or skip it", choose("git runr resume "+id,
+				key{"c", "c commit it as it is", "", act("resume", id, "--commit")}, skip)}
+		}
+		keys = append(keys, answer)
+	}
+	if allowed.Intervene && !allowed.Stop {
 		keys = append(keys,
-			key{"c", "c answer", "accept it as it is, or skip it", choose("git runr resume "+id,
-				key{"c", "c commit it as it is", "", act("resume", id, "--commit")},
-				key{"s", "s skip it", "", act("resume", id, "--skip")})},
 			key{"i", "i intervene", "record what you did by hand, and continue", func(m *model, _ *page) tea.Cmd {
 				return m.open(&field{prompt: "What did you do? ", keep: "intervene " + id,
 					done: func(m *model, text string) tea.Cmd {
@@ -122,7 +133,7 @@ func runKeys(run record.Run, live bool) []key {
 					}})
 			}})
 	}
-	if run.Landed == nil && run.Status != record.RunAborted {
+	if allowed.Abort {
 		keys = append(keys, key{"A", "", "give it up; its branch stays", confirmed("y give it up", "abort", id)})
 	}
 	if from := run.Plan.FromReview; from != "" {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/loop/record"
 )
 
@@ -58,12 +59,29 @@ func TestFieldKeepsWithinItsText(t *testing.T) {
 	}
 }
 
-// TestRunKeys: resume is offered for a run that nobody works on, and not for one in progress.
+// TestRunKeys: a run that cannot be accepted offers to skip it alone.
 func TestRunKeys(t *testing.T) {
-	run := record.Run{ID: "20260102030405-abcdef", Status: record.RunRunning}
-	for _, live := range []bool{true, false} {
-		if _, offered := find(runKeys(run, live), "r"); offered == live {
-			t.Errorf("live: %t, resume is offered: %t", live, offered)
+	for _, c := range []struct {
+		allowed shown.RunActs
+		keys    string // of those that change the run
+		answer  string
+	}{
+		{shown.RunActs{Stop: true, Intervene: true, Abort: true}, "A", ""},
+		{shown.RunActs{Resume: true, Abort: true}, "rA", ""},
+		{shown.RunActs{Skip: true, Intervene: true}, "ci", "skip it"},
+		{shown.RunActs{Skip: true, Accept: true}, "c", "accept it as it is, or skip it"},
+		{shown.RunActs{Land: true}, "l", ""},
+	} {
+		keys := runKeys(record.Run{ID: "20260102030405-abcdef"}, c.allowed)
+		offered := ""
+		for _, k := range keys {
+			if strings.Contains("lrciA", k.names) {
+				offered += k.names
+			}
+		}
+		answer, _ := find(keys, "c")
+		if offered != c.keys || answer.help != c.answer {
+			t.Errorf("%+v: %s, %q", c.allowed, offered, answer.help)
 		}
 	}
 }

@@ -18,9 +18,9 @@ import (
 
 // listen opens the live updates and sends their lines on the channel. The channel is closed when the server ends the
 // connection.
-func (s *site) listen(ctx context.Context, header ...string) <-chan string {
+func (s *site) listen(ctx context.Context, query string, header ...string) <-chan string {
 	s.Helper()
-	r, err := http.NewRequestWithContext(ctx, "GET", s.http.URL+"/api/events", nil)
+	r, err := http.NewRequestWithContext(ctx, "GET", s.http.URL+"/api/events"+query, nil)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestEvents(t *testing.T) {
 	id := s.request()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	lines := s.listen(ctx)
+	lines := s.listen(ctx, "")
 	for line := range lines { // the current state
 		if strings.HasPrefix(line, "id: ") {
 			break
@@ -101,7 +101,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A browser that reconnects gets an event that something happened meanwhile.
+// A browser that reconnects gets an event that something happened meanwhile, and so does a page that was loaded before
+// it happened and listens after that.
 func TestEventsMissed(t *testing.T) {
 	s := newSite(t)
 	s.request()
@@ -111,11 +112,15 @@ func TestEventsMissed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	shows(t, s.page("/runs"), fmt.Sprintf(`data-state="%s"`, stateID(tips)))
 	s.request()
-	lines := s.listen(ctx, "Last-Event-ID: "+stateID(tips))
-	for _, want := range []string{sessionsChanged, submissionsChanged, runChanged} {
-		if name, data := next(t, lines); name != want || data.IDs != nil {
-			t.Errorf("%s: %+v, want %s", name, data, want)
+	for _, lines := range []<-chan string{
+		s.listen(ctx, "", "Last-Event-ID: "+stateID(tips)), s.listen(ctx, "?since="+stateID(tips)),
+	} {
+		for _, want := range []string{sessionsChanged, submissionsChanged, runChanged} {
+			if name, data := next(t, lines); name != want || data.IDs != nil {
+				t.Errorf("%s: %+v, want %s", name, data, want)
+			}
 		}
 	}
 }
@@ -157,7 +162,7 @@ func TestListenersAreBounded(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	for range maxListeners {
-		s.listen(ctx)
+		s.listen(ctx, "")
 	}
 	s.ask("GET", "/api/events", "", s.asPerson()).want(503).says("too many listeners")
 	if s.idleFor() != 0 {
@@ -169,7 +174,7 @@ func TestListenersAreBounded(t *testing.T) {
 	}
 	ctx, cancel = context.WithCancel(context.Background())
 	defer cancel()
-	s.listen(ctx)
+	s.listen(ctx, "")
 }
 
 // A server that ends does not wait for listeners.
@@ -184,7 +189,7 @@ func TestEventsEndWithTheServer(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, listener, time.Hour, func() bool { return false }) }()
-	lines := s.listen(context.Background())
+	lines := s.listen(context.Background(), "")
 	<-lines
 	cancel()
 	for range lines {

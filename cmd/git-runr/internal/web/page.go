@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"embed"
@@ -55,6 +56,8 @@ func (p *pages) handle(do func(http.ResponseWriter, *http.Request) error) http.H
 	return func(w http.ResponseWriter, r *http.Request) {
 		err := p.mayChange(r)
 		if err == nil {
+			tips, _ := p.repo.Tips(r.Context()) // on error the page is updated once more
+			r = r.WithContext(context.WithValue(r.Context(), shownStateKey{}, stateID(tips)))
 			err = do(w, r)
 		}
 		if err == nil {
@@ -82,6 +85,14 @@ func (p *pages) handle(do func(http.ResponseWriter, *http.Request) error) http.H
 			http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		}
 	}
+}
+
+type shownStateKey struct{} // of a request's context: a string
+
+// shownState returns the state of all logs before the request was answered. What a page shows is not older.
+func shownState(r *http.Request) string {
+	state, _ := r.Context().Value(shownStateKey{}).(string)
+	return state
 }
 
 // whatToType returns the commands that help with an error, without the hints that are sentences.
@@ -112,6 +123,7 @@ type page struct {
 	Token    string // for forms
 	Path     string // of this page, for links to its other views
 	Watched  string // the review or run that the page is about, for live updates
+	State    string // of all logs before they were read for the page, for live updates
 	Unshared int    // events of this clone that a remote does not have, as far as known
 	now      time.Time
 	look     viewOptions // diff options from the address and the browser's cookies
@@ -162,6 +174,7 @@ func (p *pages) page(r *http.Request, title, tab string) page {
 		Tint: preference(r, "tint", "strong", "blind"), Density: preference(r, "rows", "dense", "wide"),
 		Wrap: preference(r, "wrap", "off"), Images: preference(r, "images", "swipe", "full"),
 		Split: look.split, NoSpace: look.noSpace, Token: p.formToken(r), Path: r.URL.EscapedPath(), now: p.Now(), look: look,
+		State: shownState(r),
 	}
 }
 

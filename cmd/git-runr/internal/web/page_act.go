@@ -12,10 +12,8 @@ import (
 	"strings"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/exit"
-	"github.com/git-runr/git-runr/loop/landing"
+	"github.com/git-runr/git-runr/cmd/git-runr/internal/shown"
 	"github.com/git-runr/git-runr/loop/record"
-	"github.com/git-runr/git-runr/loop/runner"
-	"github.com/git-runr/git-runr/loop/workspace"
 )
 
 // runAct is an action on a run, and the command that does it.
@@ -35,12 +33,14 @@ type runAct struct {
 	shown   bool // next to a line of the diagnosis
 }
 
-// actsOf returns the actions whose commands would be accepted in the present state of the run. The commands themselves
-// check their other conditions.
+// actsOf returns the actions that the present state of the run allows.
 func (p *pages) actsOf(ctx context.Context, run record.Run) ([]*runAct, error) {
-	live := workspace.Live(p.Store, run.ID)
-	if p.Do == nil || run.Status == "" || live && run.Status != record.RunRunning {
+	if p.Do == nil || run.Status == "" {
 		return nil, nil
+	}
+	allowed, err := shown.RunActsOf(ctx, p.Store, run)
+	if err != nil {
+		return nil, err
 	}
 	var acts []*runAct
 	offer := func(ok bool, act runAct, args ...string) {
@@ -50,41 +50,22 @@ func (p *pages) actsOf(ctx context.Context, run record.Run) ([]*runAct, error) {
 			acts = append(acts, &act)
 		}
 	}
-	intervene := runAct{Name: "intervene", Label: "Intervene", Note: true, Reason: "manual_fix"}
-	noted := []string{"intervene", run.ID, "--reason", intervene.Reason, "--note", `"..."`}
-	if live {
-		intervene.Stops = true
-		offer(true, runAct{Name: "stop", Label: "Stop"}, "resume", run.ID, "--stop")
-		offer(true, intervene, noted...)
-		return acts, nil
-	}
-	allows := func(event string) bool { return run.Allow(event) == nil }
-	_, waits, err := runner.Waits(ctx, p.Store, run)
-	if err != nil {
-		return nil, err
-	}
-	_, err = p.repo.ReadCommit(ctx, run.Head())
-	here := err == nil
-	forGood := run.Stop != nil && !run.Stop.Explained().Resumable && len(run.News()) == 0
-	undecided := run.Status == record.RunReviewing || run.Status == record.RunStopped
-	offer(here && !waits && !forGood && (run.Status == record.RunRunning || allows(record.EventRunResumed.Name)),
-		runAct{Name: "resume", Label: "Resume"}, "resume", run.ID)
-	acceptable := undecided && landing.CanAccept(ctx, p.Store, run) == nil
-	offer(acceptable, runAct{Name: "commit", Label: "Accept"}, "resume", run.ID, "--commit")
-	skip := runAct{Name: "skip", Label: "Skip", GivesUp: "The run ends without a result; its branch stays."}
-	offer(undecided, skip, "resume", run.ID, "--skip")
-	offer(here && allows(record.EventRunIntervened.Name), intervene, noted...)
-	if here && !run.Plan.InPlace && p.repo.WorkTree != "" && !p.repo.IsOwnWorktree() && run.Head() != run.Plan.Base &&
-		allows(record.EventRunLanded.Name) {
+	offer(allowed.Stop, runAct{Name: "stop", Label: "Stop"}, "resume", run.ID, "--stop")
+	offer(allowed.Resume, runAct{Name: "resume", Label: "Resume"}, "resume", run.ID)
+	offer(allowed.Accept, runAct{Name: "commit", Label: "Accept"}, "resume", run.ID, "--commit")
+	offer(allowed.Skip, runAct{Name: "skip", Label: "Skip",
+		GivesUp: "The run ends without a result; its branch stays."}, "resume", run.ID, "--skip")
+	intervene := runAct{Name: "intervene", Label: "Intervene", Note: true, Stops: allowed.Stop, Reason: "manual_fix"}
+	offer(allowed.Intervene, intervene, "intervene", run.ID, "--reason", intervene.Reason, "--note", `"..."`)
+	if allowed.Land {
 		land := runAct{Name: "land", Label: "Land"}
 		if land.Here, land.Onto, err = p.branches(ctx); err != nil {
 			return nil, err
 		}
 		offer(true, land, "land", run.ID)
 	}
-	offer(allows(record.EventRunAborted.Name),
-		runAct{Name: "abort", Label: "Abort", GivesUp: "The run is given up and its working tree removed; its branch stays."},
-		"abort", run.ID)
+	offer(allowed.Abort, runAct{Name: "abort", Label: "Abort",
+		GivesUp: "The run is given up and its working tree removed; its branch stays."}, "abort", run.ID)
 	return acts, nil
 }
 

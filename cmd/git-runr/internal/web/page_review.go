@@ -34,6 +34,7 @@ type reviewView struct {
 	SoFar       []string // what the reviewers at work have written so far
 	Submissions []submissionView
 	Missing     string // why there is no diff
+	Forged      string // why nobody can give a verdict on what the request names
 	Files       []changedFile
 	Views       []fileView
 	Total       int // files
@@ -148,6 +149,14 @@ func (v reviewView) CanReopen() bool {
 	return v.Review.Status == record.ReviewResolved || v.Review.Status == record.ReviewCancelled
 }
 
+// Closer returns who closed the review: the name, or the name as recorded with the log that has it.
+func (v reviewView) Closer() string {
+	if strings.Contains(v.Review.ClosedBy, "writer ") {
+		return v.Review.ClosedBy
+	}
+	return personName(v.Review.ClosedBy)
+}
+
 // ofReview returns a handler that calls do with the review named in the request.
 func (p *pages) ofReview(
 	do func(http.ResponseWriter, *http.Request, record.Review) error,
@@ -188,6 +197,9 @@ func (p *pages) review(w http.ResponseWriter, r *http.Request, review record.Rev
 		return err
 	}
 	v.short = p.Store.ShortIDs(append([]string{review.ID}, v.Runs...))
+	if forged := new(record.InputError); errors.As(p.Store.Here(ctx, review), &forged) {
+		v.Forged = forged.Why
+	}
 	if err = p.reviewFiles(r, &v, remarks); gone(err) {
 		v.Missing = "The change is not in this clone: fetch it, and load this page again."
 		v.Elsewhere = remarks

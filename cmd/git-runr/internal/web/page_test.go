@@ -484,7 +484,7 @@ func TestStateForms(t *testing.T) {
 
 	other := s.request()
 	s.form("/review/"+other+"/cancel", "note", "not needed").want(303)
-	shows(t, s.page("/review/"+other), "Cancelled: not needed")
+	shows(t, s.page("/review/"+other), "Cancelled by <b>Ada</b>", "not needed")
 }
 
 func TestPreview(t *testing.T) {

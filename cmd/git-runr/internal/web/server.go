@@ -3,6 +3,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -332,7 +333,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 		"GET /run/{id}/lines":        p.ofRun(p.gapLines),
 		"GET /run/{id}/file":         p.ofRun(p.showWhole),
 		"GET /run/{id}/raw":          p.ofRun(p.raw),
-		"GET /run/{id}/left/{event}": p.runLeft,
+		"GET /run/{id}/left/{event}": p.runAttachment,
 		"GET /run/{id}/kept/{file}":  p.runKept,
 	} {
 		mux.HandleFunc(pattern, p.handle(handle))
@@ -364,7 +365,7 @@ type updateJSON struct {
 }
 
 // events sends a listener the changes that any process writes, until the listener disconnects. The id of an update
-// names the state, so a client that reconnects gets what it missed.
+// names the state, so a client that reconnects, or that names the state of its page as since, gets what it missed.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	defer s.listeners.Add(-1)
 	if s.listeners.Add(1) > maxListeners {
@@ -379,7 +380,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	l := &listener{w: w, control: http.NewResponseController(w)}
 	l.send("retry: 2000\nid: %s\n\n", stateID(tips))
-	if last := r.Header.Get("Last-Event-ID"); last != "" && last != stateID(tips) {
+	last := cmp.Or(r.Header.Get("Last-Event-ID"), r.FormValue("since"))
+	if last != "" && last != stateID(tips) {
 		l.update(stateID(tips), anything())
 	}
 	s.follow(r.Context(), l, tips)

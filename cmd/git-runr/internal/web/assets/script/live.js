@@ -1,14 +1,15 @@
 /* Live updates */
 
 let live = null;
-let missed = false;
+let { state } = document.body.dataset; // what the page shows at least; the server tells what is newer
 
 function listen() {
   live?.close();
-  live = new EventSource("/api/events");
+  live = new EventSource(`/api/events?since=${state}`);
   live.addEventListener("error", async () => (await fetch("/api/health").catch(() => null)) ?? serverAway());
   for (const name of ["review_submissions_changed", "run_changed"]) {
     live.addEventListener(name, (event) => {
+      state = event.lastEventId;
       const { ids } = JSON.parse(event.data);
       if (!ids || watched === "*" || ids.includes(watched)) changed();
     });
@@ -92,12 +93,7 @@ async function refreshList() {
 // A hidden page closes its connection, because browsers allow few connections to one server.
 document.addEventListener("visibilitychange", () => {
   if (!watched) return;
-  if (document.hidden) {
-    live?.close();
-    missed = true;
-    return;
-  }
-  listen();
-  if (missed && (now || watched === "*")) changed();
+  if (document.hidden) live?.close();
+  else listen();
 });
 
