@@ -79,8 +79,11 @@ func (d *Dir) LockFile(ctx context.Context, name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := d.turns.wait(ctx, name); err != nil {
+		return nil, err
+	}
 	var f *os.File
-	err = WaitFor(ctx, lockWait, 50*time.Millisecond, func() (bool, error) {
+	err = WaitFor(ctx, lockWait, longestPoll, func() (bool, error) {
 		f, err = d.flock(path)
 		return f != nil, err
 	})

@@ -83,7 +83,7 @@ func OpenIn(ctx context.Context, c Call) (*Dir, error) {
 func newDir(place *Place, config listing) *Dir {
 	place.Config = config.all
 	place.Reftable = place.Config.Get("extensions.refstorage") == "reftable"
-	return &Dir{Gate: new(Gate), Place: place}
+	return &Dir{Gate: new(Gate), Place: place, turns: new(turns)}
 }
 
 // discover asks git where the repository of c's directory is.

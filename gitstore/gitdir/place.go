@@ -27,6 +27,7 @@ type Dir struct {
 	*Place
 	Explain func(error) error // improves an error of git; nil: unchanged
 	Gate    *Gate             // shared by all worktrees of the repository
+	turns   *turns            // of this process at the locks; also shared
 }
 
 // Gate decides which calls of git may run.
@@ -50,7 +51,9 @@ func (g *Gate) Pass(ctx context.Context, c Call) error {
 }
 
 // At returns the same repository for another worktree.
-func (d *Dir) At(place Place) *Dir { return &Dir{Place: &place, Explain: d.Explain, Gate: d.Gate} }
+func (d *Dir) At(place Place) *Dir {
+	return &Dir{Place: &place, Explain: d.Explain, Gate: d.Gate, turns: d.turns}
+}
 
 // StateDir returns the directory of the tool's own files: caches, transcripts, locks.
 // No event depends on it. All worktrees share it.
