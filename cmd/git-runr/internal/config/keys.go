@@ -328,8 +328,8 @@ var sharingKeys = []key{
 		"share that rules and checks found nothing in a commit. With false only the clone that checked it knows, for its "+
 			"audit and gate; other clones can check again"),
 	plainKey("sync.verify", oneOf("off", "warn", "require"), `"off"`,
-		"what to do with approvals that are not signed by the approver (see runr.sign): require does not count them, warn "+
-			"counts and marks them"),
+		"what to do with approvals that are not signed by the approver (see runr.sign): with require, audit, status, show "+
+			"and the gate do not count them; warn counts and marks them. Lists look at no signature"),
 	plainKey("sync.signers", textKind, "",
 		"the path of a file of allowed signers (see ssh-keygen(1)) in the commit that a change is based on; by default "+
 			"gpg.ssh.allowedSignersFile of this clone"),
