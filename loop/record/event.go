@@ -322,10 +322,12 @@ func SubmissionTitle(sub Submission) string {
 		return "nothing to review"
 	}
 	if sub.Decision != "" {
-		return fmt.Sprintf("%s by %s, %s", sub.Decision, sub.Reviewer, prose.Count(len(sub.Comments), "comment"))
+		return fmt.Sprintf("%s by %s, %s", sub.Decision, sub.Reviewer, prose.Count(len(sub.Comments), "comment")) +
+			afterComma(sub.Limited)
 	}
 	sub.Report.Effective = lookedBy(sub.Reviewer, sub.Report, sub.Census).Of(sub.Report.Effective)
-	return fmt.Sprintf("%s by %s, %s", sub.Report.Says(), sub.By(sub.Reviewer), sub.Report.Gist())
+	return fmt.Sprintf("%s by %s, %s", sub.Report.Says(), sub.By(sub.Reviewer), sub.Report.Gist()) +
+		afterComma(sub.Limited)
 }
 
 // SaysPass reports whether e completes a run and its title calls the result a pass. Older programs wrote that even if

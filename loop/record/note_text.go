@@ -45,12 +45,14 @@ func submissionNote(e Event, sub Submission) (gitstore.ID, string) {
 		return sub.Commit, fmt.Sprintf("review %s by %s: nothing to review", e.Review, prose.OneLine(sub.Reviewer))
 	}
 	by := prose.OneLine(sub.By(sub.Reviewer))
-	head := "review " + e.Review + " " + Says(by, sub.Said(), len(sub.Report.Findings)) + afterComma(sub.Census.NotRun())
+	limits := afterComma(prose.OneLine(sub.Limited)) + afterComma(sub.Census.NotRun())
+	head := "review " + e.Review + " " + Says(by, sub.Said(), len(sub.Report.Findings)) + limits
 	if sub.Decision != "" {
 		if ByAnother(sub.Reviewer, e.Actor) {
 			by += " (recorded by " + prose.OneLine(e.Actor) + ")"
 		}
-		head = fmt.Sprintf("review %s by %s: %s%s", e.Review, by, sub.Decision.Words(), afterColon(sub.Report.Summary))
+		head = fmt.Sprintf("review %s by %s: %s%s%s", e.Review, by, sub.Decision.Words(), limits,
+			afterColon(sub.Report.Summary))
 		sub.Report.Requests = nil
 	}
 	return sub.Commit, head + unmetNote(sub.Findings(), sub.Report.Requests)

@@ -10,6 +10,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/change"
 	"github.com/git-runr/git-runr/loop/comment"
+	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/spend"
 	"github.com/git-runr/git-runr/loop/track"
 )
@@ -72,6 +73,18 @@ func (r ReviewRequest) Reviewers() []string {
 // Part reports whether the request covers only some paths or one kind of fault. Its findings count, but without
 // findings it does not make the change reviewed.
 func (r ReviewRequest) Part() bool { return len(r.Subject.Paths) > 0 || r.Kind != "" }
+
+// Limit says in words what a request for a part covers, or returns "".
+func (r ReviewRequest) Limit() string {
+	var limits []string
+	if r.Kind != "" {
+		limits = append(limits, "only for "+r.Kind)
+	}
+	if len(r.Subject.Paths) > 0 {
+		limits = append(limits, "only "+prose.FirstNames(r.Subject.Paths, filesInSummary))
+	}
+	return strings.Join(limits, ", ")
+}
 
 // Claim says who has claimed a review to address it, and until when. A live holder renews the claim.
 type Claim struct {
