@@ -32,7 +32,8 @@ func Main(m *testing.M) {
 	}
 	Prepare()
 	testscript.Main(m, map[string]func(){
-		"fake-agent": func() { syscall.Exit(FakeAgent(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"fake-agent":  func() { syscall.Exit(FakeAgent(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"at-terminal": func() { syscall.Exit(atTerminal(os.Args[1:], os.Stdout, os.Stderr)) },
 	})
 }
 
