@@ -13,7 +13,7 @@ import (
 // how conflicts were resolved, and what else was changed. A combined diff shows less: it omits a
 // side that was dropped as a whole. Every clone makes the same tree, which gc may delete. The
 // project's .gitattributes, which could name a merge driver, are ignored. A commit that is
-// not a merge is ErrNotFound.
+// not a merge is ErrNotFound, and so is one of a shallow clone that lacks its parents or what they have in common.
 func (r *Repo) Remerge(ctx context.Context, id ID) (ID, error) {
 	commit, err := r.ReadCommit(ctx, id)
 	if err != nil {
@@ -22,6 +22,9 @@ func (r *Repo) Remerge(ctx context.Context, id ID) (ID, error) {
 	parents := commit.Parents
 	if len(parents) < 2 {
 		return "", fmt.Errorf("merge %s: %w", id.Short(), ErrNotFound)
+	}
+	if err := r.reachMergeBase(ctx, parents); err != nil {
+		return "", fmt.Errorf("merge %s again: %w", id.Short(), err)
 	}
 	merged, tree := parents[0], ID("")
 	for i, parent := range parents[1:] { // merge more than two parents one after the other
@@ -36,6 +39,25 @@ func (r *Repo) Remerge(ctx context.Context, id ID) (ID, error) {
 		}
 	}
 	return tree, nil
+}
+
+// reachMergeBase returns a *MissingError if a shallow clone lacks one of parents, or their common ancestor. Without it
+// git would merge them as unrelated, and show what each of them has as the work of who merged.
+func (r *Repo) reachMergeBase(ctx context.Context, parents []ID) error {
+	if !r.objects.Shallow() {
+		return nil
+	}
+	for _, parent := range parents {
+		if _, err := r.ReadCommit(ctx, parent); err != nil {
+			return err
+		}
+	}
+	for _, parent := range parents[1:] {
+		if _, err := r.MergeBase(ctx, parents[0], parent); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CleanMerges returns the merges that equal what git makes of their parents by itself: those whose
