@@ -286,7 +286,8 @@ func CloseFixed(ctx context.Context, s *store.Store, run record.Run) error {
 	if err != nil || review.ID == "" || !review.ClosedAt.IsZero() {
 		return err
 	}
-	if review, err = moveAnswers(ctx, s, review, run.Commit, run.Landed.Commit); err != nil ||
+	landed := func(a record.Answer) record.Answer { a.Commit = run.Landed.Commit; return a }
+	if review, err = answerAgain(ctx, s, review, run, run.Commit, landed); err != nil ||
 		!record.NothingInTheWay(run.Result) || run.Plan.Part && whyDone(review) == "" || review.Summary().Unconfirmed > 0 {
 		return err
 	}
@@ -294,7 +295,8 @@ func CloseFixed(ctx context.Context, s *store.Store, run record.Run) error {
 	return err
 }
 
-// ReopenFixed reverses CloseFixed when a landing is undone. landed is the run's result on the branch.
+// ReopenFixed reverses CloseFixed when a landing is undone, and says that what it fixed is open again. landed is the
+// run's result on the branch.
 func ReopenFixed(ctx context.Context, s *store.Store, run record.Run, landed gitstore.ID) error {
 	review, err := reviewOf(ctx, s, run)
 	if err != nil || review.ID == "" {
@@ -306,9 +308,14 @@ func ReopenFixed(ctx context.Context, s *store.Store, run record.Run, landed git
 			return err
 		}
 	}
-	_, err = moveAnswers(ctx, s, review, landed, run.Commit)
+	_, err = answerAgain(ctx, s, review, run, landed, func(a record.Answer) record.Answer {
+		return record.Answer{Finding: a.Finding, Kind: record.AnswerOpen, Reason: undone(run), Actor: record.Itself}
+	})
 	return err
 }
+
+// undone is the reason why a finding that a run fixed is open again.
+func undone(run record.Run) string { return "the landing of run " + run.ID + " was undone" }
 
 // reviewOf returns the review that a run addresses, or the zero Review if this clone has none.
 func reviewOf(ctx context.Context, s *store.Store, run record.Run) (record.Review, error) {
@@ -319,29 +326,43 @@ func reviewOf(ctx context.Context, s *store.Store, run record.Run) (record.Revie
 	return review, gitstore.IgnoreNotFound(err)
 }
 
-// moveAnswers changes answers that name from as the fixing commit to name to. It leaves a review as it is if it is
-// closed or somebody else holds it.
-func moveAnswers(ctx context.Context, s *store.Store, review record.Review,
-	from, to gitstore.ID) (record.Review, error) {
-	if from == to || to == "" || !review.ClosedAt.IsZero() {
+// answerAgain replaces the answers of run that name commit as the fix, and those that its undone landing took back. It
+// leaves a review as it is if it is closed or somebody else holds it.
+func answerAgain(ctx context.Context, s *store.Store, review record.Review, run record.Run, commit gitstore.ID,
+	as func(record.Answer) record.Answer) (record.Review, error) {
+	if !review.ClosedAt.IsZero() {
 		return review, nil
 	}
 	for _, f := range review.Findings() {
-		answer, _ := review.AnswerTo(f.ID)
-		if answer.Kind != record.AnswerFixed || answer.Commit != from {
+		newest, _ := review.AnswerTo(f.ID)
+		fix, found := fixOf(review.AnswersTo(f.ID), run, commit)
+		answer := as(fix)
+		if !found || answer.Kind == newest.Kind && answer.Commit == newest.Commit {
 			continue
 		}
-		answer.Commit = to
-		moved, err := s.AnswerFinding(ctx, review.ID, answer, false)
+		answered, err := s.AnswerFinding(ctx, review.ID, answer, false)
 		if state := new(record.StateError); errors.As(err, &state) {
 			return review, nil
 		}
 		if err != nil {
 			return review, err
 		}
-		review = moved
+		review = answered
 	}
 	return review, nil
+}
+
+// fixOf returns the newest of answers to a finding if it names commit as the fix, or the one that the undone landing of
+// run took back.
+func fixOf(answers []record.Answer, run record.Run, commit gitstore.ID) (fix record.Answer, found bool) {
+	n := len(answers)
+	if n > 1 && answers[n-1].Kind == record.AnswerOpen && answers[n-1].Reason == undone(run) {
+		return answers[n-2], answers[n-2].Kind == record.AnswerFixed
+	}
+	if n == 0 {
+		return fix, false
+	}
+	return answers[n-1], answers[n-1].Kind == record.AnswerFixed && answers[n-1].Commit == commit
 }
 
 // SettleAsked closes the review that run requested from people, once nobody needs an answer to it. It may be closed

@@ -353,7 +353,7 @@ func TestSupersedeReads(t *testing.T) {
 }
 
 // TestCloseFixed: a run that fixed a review and landed ends the review. A run that was accepted with open findings
-// does not. Undoing the landing reopens the review.
+// does not. Undoing the landing reopens the review and what was fixed in it, and landing again fixes it again.
 func TestCloseFixed(t *testing.T) {
 	s, ctx := runtest.NewStore(t), context.Background()
 	commit, fix, landed := runtest.Commit(t, s, "one"), runtest.Commit(t, s, "fix"), runtest.Commit(t, s, "two")
@@ -380,17 +380,23 @@ func TestCloseFixed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if answer := now.Answers[len(now.Answers)-1]; now.Status != status || answer.Commit != by || answer.Actor != "Ann" {
+		answer, wants, actor := now.Answers[len(now.Answers)-1], record.AnswerFixed, "Ann"
+		if by == "" {
+			wants, actor = record.AnswerOpen, record.Itself
+		}
+		if now.Status != status || answer.Kind != wants || answer.Commit != by || answer.Actor != actor {
 			t.Errorf("%s: %s, %+v", name, now.Status, answer)
 		}
 	}
 	step("accepted with issues", func() error { return CloseFixed(ctx, s, run) }, record.ReviewSubmitted, landed)
 	run.Result = record.ResultPass
-	step("undone", func() error { return ReopenFixed(ctx, s, run, landed) }, record.ReviewSubmitted, fix)
+	step("undone", func() error { return ReopenFixed(ctx, s, run, landed) }, record.ReviewSubmitted, "")
 	step("landed", func() error { return CloseFixed(ctx, s, run) }, record.ReviewResolved, landed)
-	step("undone again", func() error { return ReopenFixed(ctx, s, run, landed) }, record.ReviewSubmitted, fix)
+	step("undone twice", func() error { return ReopenFixed(ctx, s, run, landed) }, record.ReviewSubmitted, "")
+	step("landed again", func() error { return CloseFixed(ctx, s, run) }, record.ReviewResolved, landed)
+	step("undone again", func() error { return ReopenFixed(ctx, s, run, landed) }, record.ReviewSubmitted, "")
 	if _, err := s.ResolveReview(ctx, review.ID, record.Hold{Actor: "Ann"}, fixedBy(run)); err != nil {
 		t.Fatal(err)
 	}
-	step("resolved by somebody", func() error { return ReopenFixed(ctx, s, run, landed) }, record.ReviewResolved, fix)
+	step("resolved by somebody", func() error { return ReopenFixed(ctx, s, run, landed) }, record.ReviewResolved, "")
 }
