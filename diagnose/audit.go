@@ -373,10 +373,10 @@ func coverState(c lineage.Covered) string {
 		if c.Refused {
 			return of + " of a part of it"
 		}
-		if c.Outcome == record.OutcomePartial {
+		if c.Review+c.Run != "" {
 			return of
 		}
-		return "no review of it is here"
+		return "no verdict on it is here"
 	}
 	return of
 }

@@ -134,6 +134,11 @@ func worstOf(review record.Review) string {
 // that the configured reviewer is the built-in one.
 func ToType(held []Gated, level lineage.Level, rules bool, most int) []string {
 	var lines []string
+	add := func(line string) {
+		if !slices.Contains(lines, line) && len(lines) < most {
+			lines = append(lines, line)
+		}
+	}
 	for _, c := range held {
 		line := "git runr review --wait " + c.Commit.Short()
 		if level == lineage.LevelApproved || level == lineage.LevelReviewed && rules { // rules review and approve nothing
@@ -150,7 +155,8 @@ func ToType(held []Gated, level lineage.Level, rules bool, most int) []string {
 		case c.Refused && c.Review != "":
 			line = "git runr show " + c.Review
 		case asked != "" && !c.RulesLooked(): // rules have to look before it may go to the branch where that person is asked
-			line = "git runr review --wait " + c.Commit.Short()
+			add("git runr review --wait " + c.Commit.Short())
+			line = "git runr show " + asked
 		case asked != "":
 			line = "git runr show " + asked
 		case c.AwaitsPerson():
@@ -160,9 +166,7 @@ func ToType(held []Gated, level lineage.Level, rules bool, most int) []string {
 		case c.Seen(), c.State == lineage.CoverUnshown: // the same reviewer would give the same answer again
 			line = "git runr review --reviewer human " + c.Commit.Short()
 		}
-		if !slices.Contains(lines, line) && len(lines) < most {
-			lines = append(lines, line)
-		}
+		add(line)
 	}
 	return lines
 }

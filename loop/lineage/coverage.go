@@ -438,7 +438,7 @@ func movedCovers(r record.ReviewSummary, c cover) (covers []cover) {
 		switch {
 		case m.State == record.MoveCarried && c.State == CoverReviewed:
 			at.State = CoverCarried
-		case m.State == record.MoveStale:
+		case m.State == record.MoveStale && c.State != CoverPending: // of a change that nobody looked at nothing is stale
 			refuses := c.Refused && len(c.refusers) > 0                          // people did, and they have not settled it
 			at.State, at.Level, at.change, at.ranged = CoverStale, "", "", false // Passed: see refuseUnsettled
 			at.Refused, at.Before = refuses, refuses

@@ -14,10 +14,11 @@ import (
 
 // Continued returns the newest waiting review whose change the request's subject continues, by a rewrite or by more
 // commits on the same base; ok is false without one. The review asked one of the same reviewers, and waits for no
-// other. With again, more commits on its branch suffice, and the review asked somebody besides the built-in reviewer.
+// other. With again, more commits on its branch suffice, and the review asked somebody besides the built-in reviewer;
+// with anybody, a verdict on the very commit suffices too.
 // unanswered reports whether a request of the very commit is still open.
 func Continued(ctx context.Context, s *store.Store, request record.ReviewRequest,
-	again bool) (found record.ReviewSummary, ok, unanswered bool, err error) {
+	again, anybody bool) (found record.ReviewSummary, ok, unanswered bool, err error) {
 	subject := request.Subject
 	other := func(name string) bool { return !slices.Contains(request.Reviewers(), name) }
 	asks := func(r record.ReviewSummary) bool {
@@ -36,7 +37,13 @@ func Continued(ctx context.Context, s *store.Store, request record.ReviewRequest
 	grown := func(r record.ReviewSummary) bool {
 		longer := subject.Kind == record.SubjectRange && r.Base == subject.Base && !onlyAskedByItself(r)
 		sameChange := again && r.Branch == subject.Branch || longer
-		if at := r.At(); !sameChange || at == "" || at == subject.Commit {
+		switch r.At() {
+		case "":
+			return false
+		case subject.Commit: // also where it was rewritten and has the same change
+			return anybody && r.Outcome != ""
+		}
+		if !sameChange {
 			return false
 		}
 		before, err := s.Repo.IsAncestor(ctx, r.At(), subject.Commit)

@@ -212,4 +212,10 @@ func TestReviewCovers(t *testing.T) {
 			t.Errorf("outcome %q: %s, refused %v", outcome, c.State, c.Refused)
 		}
 	}
+	r.Outcome = "" // nobody looked at c1, so what follows it is not stale
+	for _, c := range reviewCovers(r) {
+		if c.State != CoverPending {
+			t.Errorf("without an answer %s is %s", c.span.To, c.State)
+		}
+	}
 }

@@ -323,11 +323,11 @@ func SubmissionTitle(sub Submission) string {
 	}
 	if sub.Decision != "" {
 		return fmt.Sprintf("%s by %s, %s", sub.Decision, sub.Reviewer, prose.Count(len(sub.Comments), "comment")) +
-			afterComma(sub.Limited)
+			afterComma(sub.Limits)
 	}
 	sub.Report.Effective = lookedBy(sub.Reviewer, sub.Report, sub.Census).Of(sub.Report.Effective)
 	return fmt.Sprintf("%s by %s, %s", sub.Report.Says(), sub.By(sub.Reviewer), sub.Report.Gist()) +
-		afterComma(sub.Limited)
+		afterComma(sub.Limits)
 }
 
 // SaysPass reports whether e completes a run and its title calls the result a pass. Older programs wrote that even if

@@ -45,7 +45,7 @@ func submissionNote(e Event, sub Submission) (gitstore.ID, string) {
 		return sub.Commit, fmt.Sprintf("review %s by %s: nothing to review", e.Review, prose.OneLine(sub.Reviewer))
 	}
 	by := prose.OneLine(sub.By(sub.Reviewer))
-	limits := afterComma(prose.OneLine(sub.Limited)) + afterComma(sub.Census.NotRun())
+	limits := afterComma(prose.OneLine(sub.Limits)) + afterComma(sub.Census.NotRun())
 	head := "review " + e.Review + " " + Says(by, sub.Said(), len(sub.Report.Findings)) + limits
 	if sub.Decision != "" {
 		if ByAnother(sub.Reviewer, e.Actor) {

@@ -74,14 +74,18 @@ func (r ReviewRequest) Reviewers() []string {
 // findings it does not make the change reviewed.
 func (r ReviewRequest) Part() bool { return len(r.Subject.Paths) > 0 || r.Kind != "" }
 
-// Limit says in words what a request for a part covers, or returns "".
-func (r ReviewRequest) Limit() string {
+// Limits says in words what keeps a submission from standing for the whole change, or from being an approval of
+// somebody else, or returns "".
+func (r Review) Limits(sub Submission) string {
 	var limits []string
-	if r.Kind != "" {
-		limits = append(limits, "only for "+r.Kind)
+	if sub.Decision == Approve && (r.Wrote(sub.Reviewer) || hasPerson(sub.Mapped, sub.Reviewer)) {
+		limits = append(limits, "by an author of the change")
 	}
-	if len(r.Subject.Paths) > 0 {
-		limits = append(limits, "only "+prose.FirstNames(r.Subject.Paths, filesInSummary))
+	if r.Request.Kind != "" {
+		limits = append(limits, "only for "+r.Request.Kind)
+	}
+	if paths := r.Request.Subject.Paths; len(paths) > 0 {
+		limits = append(limits, "only "+prose.FirstNames(paths, filesInSummary))
 	}
 	return strings.Join(limits, ", ")
 }

@@ -32,8 +32,8 @@ type Submission struct {
 	Key      string       `json:"key,omitempty"`      // identifies the submission if it is sent twice
 	Comments []Comment    `json:"comments,omitempty"`
 	Commit   gitstore.ID  `json:"commit,omitempty"`
-	Tree     gitstore.ID  `json:"tree,omitempty"`    // the tree that the reviewer saw
-	Limited  string       `json:"limited,omitempty"` // what a request for a part covers, for the notes
+	Tree     gitstore.ID  `json:"tree,omitempty"`   // the tree that the reviewer saw
+	Limits   string       `json:"limits,omitempty"` // for the notes: see Review.Limits
 	// for a range: commits with changes that are no longer visible at its end
 	Unseen    []gitstore.ID     `json:"unseen_commits,omitempty"`
 	Change    string            `json:"change,omitempty"` // what was seen, named by gitstore.ChangeIDs

@@ -82,7 +82,7 @@ func (s *Store) submit(ctx context.Context, review record.Review, sub record.Sub
 		}
 	}
 	whole := sub.Checks
-	sub.Checks, sub.Limited = record.WithoutOutput(whole), review.Request.Limit()
+	sub.Checks, sub.Limits = record.WithoutOutput(whole), review.Limits(sub)
 	event := record.EventReviewSubmitted.New(sub.Reviewer, record.SubmissionTitle(sub), sub)
 	return s.reviewEvent(ctx, review.ID, event.Attach("review.md", raw).AttachChecks(whole))
 }

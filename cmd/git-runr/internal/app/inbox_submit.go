@@ -279,7 +279,7 @@ func (c *console) showDraft(review record.Review, draft store.Draft, added *reco
 	return c.print(doc, func(w io.Writer) {
 		if added != nil {
 			safetext.Fprintf(w, "Added %s to your draft (%s).\n", added.ID, prose.Count(len(draft.Comments), "comment"))
-			safetext.Fprintf(w, "Others see it after: git runr inbox submit %s\n", review.ID)
+			safetext.Fprintf(w, "To record it, type: git runr inbox submit %s\n", review.ID)
 			return
 		}
 		render.Draft(w, review.ID, draft)

@@ -57,13 +57,13 @@ func (s *session) follow(store *store.Store, request *record.ReviewRequest) (fol
 	if err != nil {
 		return followed, false, err
 	}
-	before, found, waits, err := lineage.Continued(s.ctx, store, *request, again)
+	before, found, waits, err := lineage.Continued(s.ctx, store, *request, again, again && !s.IsSet("reviewer"))
 	if err != nil {
 		return followed, false, err
 	}
 	if !found {
 		if again && !waits {
-			s.say("no review of this branch is open, so this starts a new one")
+			s.say("no review of this branch by a person or an agent is open, so this starts a new one")
 		}
 		return followed, waits, nil
 	}

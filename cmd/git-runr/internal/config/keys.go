@@ -287,8 +287,8 @@ var sharingKeys = []key{
 	plainKey("hooks.pre_push", oneOf("off", "warn", "refuse"), `"off"`,
 		"what a push does with commits that do not meet pre_push_require; run git runr hooks install afterwards. It looks "+
 			"at commits that no branch of the remote has, and for main, master and the remote's default branch at all that "+
-			"the branch does not have. A commit that a person was asked about may be pushed to the branch on which it was "+
-			"asked, unless that is one of these. warn and refuse both refuse to push private refs"),
+			"the branch does not have. A commit that a person was asked about, and that rules have checked, may be pushed to "+
+			"the branch on which it was asked, unless that is one of these. warn and refuse both refuse to push private refs"),
 	plainKey("hooks.pre_push_require", levelKind, `"checked"`,
 		"what a commit needs before it is pushed: checked by rules, reviewed by an agent or a person, approved by a person "+
 			"who is not one of its authors, approved=2 by two. A commit with an unanswered NEEDS_FIX or CRITICAL never meets "+

@@ -132,7 +132,7 @@ func (s *site) continues() {
 	}
 	subject := record.Subject{Kind: record.SubjectCommit, Base: commit.Parent(), Commit: head, Tree: head, Branch: "main"}
 	request := record.ReviewRequest{Subject: subject, Reviewer: record.Human}
-	if _, _, _, err := lineage.Continued(s.Context(), s.Store, request, false); err != nil {
+	if _, _, _, err := lineage.Continued(s.Context(), s.Store, request, false, false); err != nil {
 		s.Fatal(err)
 	}
 }
