@@ -343,6 +343,15 @@ func (w *Worktree) untracked(ctx context.Context) ([]string, error) {
 		"--no-empty-directory")(ctx)
 }
 
+// Ignored returns what git ignores in the worktree, without what Furnish has placed there. A directory has a trailing
+// slash.
+func (w *Worktree) Ignored(ctx context.Context) ([]string, error) {
+	ignored, err := w.listed(gitdir.Call{Worktree: w.Dir}, "ls-files", "-z", "--others", "--ignored",
+		"--exclude-standard", "--directory", "--no-empty-directory")(ctx)
+	placed := func(name string) bool { return slices.Contains(w.placed, strings.TrimSuffix(name, "/")) }
+	return slices.DeleteFunc(ignored, placed), err
+}
+
 // IsReady reports whether the last successful setup of the worktree had that key.
 func (w *Worktree) IsReady(key string) bool {
 	is, err := safefile.ReadFile(filepath.Join(w.GitDir, readyFile))

@@ -24,6 +24,8 @@ type CheckRun struct {
 	Attempt int           `json:"attempt"`
 	Tree    gitstore.ID   `json:"tree"`
 	Results []CheckResult `json:"results"`
+	// what the checks saw that no commit has, because the run alters what git ignores
+	Ignored []string `json:"ignored,omitempty"`
 	// the results do not count, because a check changed things that are not its business
 	Failure *Failure    `json:"failure,omitempty"`
 	At      time.Time   `json:"at,omitzero"`

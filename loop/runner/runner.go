@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/git-runr/git-runr/gitstore/each"
@@ -158,12 +160,28 @@ func (t *execution) checks(step Step) error {
 	}
 	if run.Failure != nil {
 		t.ctx = context.WithoutCancel(t.ctx) // else the failure would not be recorded
+	} else if run.Ignored, err = t.ignored(); err != nil {
+		return err
 	} else if hook := t.hookCheck(); hook != nil {
 		run.Results = append([]record.CheckResult{*hook}, run.Results...)
 	}
 	whole := run.Results
 	run.Results = record.WithoutOutput(whole)
 	return t.record(record.EventChecksCompleted.New("runner", run.Title(), run).AttachChecks(whole))
+}
+
+// ignored returns what git ignores in the run's worktree if the run alters that: a check may pass because of a file that
+// no commit has.
+func (t *execution) ignored() ([]string, error) {
+	alters := func(file string) bool { return path.Base(file) == ".gitignore" }
+	if t.run.Plan.InPlace || !slices.ContainsFunc(t.run.Files(), alters) {
+		return nil, nil
+	}
+	files, err := t.tree.Ignored(t.ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list ignored files: %w", err)
+	}
+	return files, nil
 }
 
 // review runs a review step, which is one round.

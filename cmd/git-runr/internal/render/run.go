@@ -170,6 +170,8 @@ func writeFollowing(w io.Writer, run record.Run, attempts int) {
 				for _, result := range c.Results {
 					writeCheck(w, "  ", result, c.Event)
 				}
+				screen.When(w, len(c.Ignored) > 0, "  the change alters what git ignores; the checks ran beside ignored files, "+
+					"which no commit has: %s\n", prose.FirstNames(c.Ignored, lostShown))
 			}})
 		}
 	}
