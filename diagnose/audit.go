@@ -525,7 +525,7 @@ func (a Audit) Text() string {
 	return b.String()
 }
 
-// CoverLine formats counts of commits for people. The levels, stale and without a review are printed even when they are
+// CoverLine formats counts of commits for people. The levels, stale and without a verdict are printed even if they are
 // zero. Carried is not: commits with a carried approval or refusal are counted as approved or refused.
 func CoverLine(n lineage.CoverCounts) string {
 	reviewed := fmt.Sprintf("%d reviewed", n.Reviewed)
@@ -536,7 +536,7 @@ func CoverLine(n lineage.CoverCounts) string {
 	if n.Carried > 0 {
 		line += fmt.Sprintf(", %d carried", n.Carried)
 	}
-	line += fmt.Sprintf(", %d stale, %d without a review", n.Stale, n.Unreviewed)
+	line += fmt.Sprintf(", %d stale, %d without a verdict", n.Stale, n.Unreviewed)
 	for i, count := range []int{n.Refused, n.Pending, n.Unshown, n.Nothing} {
 		if count > 0 {
 			what := []string{"refused", "waiting for review", "with nothing shown", "with nothing to review"}[i]

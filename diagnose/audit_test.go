@@ -197,7 +197,7 @@ func TestAuditText(t *testing.T) {
 ? gap           9000000  (no subject) — no verdict on it is recorded here
 
 Coverage: 60% of 5 commits (1 checkpoint, 1 intervention, 1 attributed); 80% with 1 inferred; 1 gap.
-Reviews: 0 checked, 0 reviewed, 0 approved, 0 stale, 4 without a review, 1 refused.
+Reviews: 0 checked, 0 reviewed, 0 approved, 0 stale, 4 without a verdict, 1 refused.
 `
 	if got := a.Text(); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)

@@ -126,7 +126,7 @@ func (c Covered) Words() string {
 	case c.Level != "":
 		return string(c.Level)
 	case c.State == CoverUnreviewed:
-		return "no review"
+		return "no verdict"
 	case c.State == CoverPending:
 		return "waiting"
 	}

@@ -170,7 +170,7 @@ func (t *execution) checks(step Step) error {
 	return t.record(record.EventChecksCompleted.New("runner", run.Title(), run).AttachChecks(whole))
 }
 
-// ignored returns what git ignores in the run's worktree if the run alters that: a check may pass because of a file that
+// ignored returns what git ignores in the worktree if the run alters that: a check may pass because of a file that
 // no commit has.
 func (t *execution) ignored() ([]string, error) {
 	alters := func(file string) bool { return path.Base(file) == ".gitignore" }
