@@ -3,6 +3,7 @@ package reply
 import (
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/internal/markdown"
 )
 
@@ -13,6 +14,7 @@ const (
 	blockHeading                  // also a line in bold alone, and an HTML summary
 	blockItem                     // with its continuation lines
 	blockRow                      // of a table
+	blockQuoted                   // a quotation, code or a diff: not the author's words
 )
 
 // block is a part of a review's text. For a row, text is its line.
@@ -21,29 +23,48 @@ type block struct {
 	level int // of a heading
 	text  string
 	more  []string // the lines after the first, until they are joined
+	head  bool     // a row that names the columns
 }
 
-// readBlocks splits the author's words into blocks. Verdict lines, rules, tags, code and quotations end a block and
-// are dropped.
+// readBlocks splits an answer into blocks. Verdict lines, rules and tags end a block and are dropped.
 func readBlocks(md markdown.Text) []block {
 	var blocks []block
 	open := false // the next line may continue the last block
 	for _, l := range md.Lines {
 		b := readBlockLine(l)
-		if open && b.kind == blockLines && b.text != "" {
+		if n := len(blocks) - 1; n >= 0 && blocks[n].kind == blockRow && isDashes(l.Text) {
+			blocks[n].head = true
+		}
+		if open && b.goesOn(blocks[len(blocks)-1]) {
 			last := &blocks[len(blocks)-1]
 			last.more = append(last.more, b.text)
 			continue
 		}
-		open = b.text != "" && (b.kind == blockItem || b.kind == blockLines)
+		open = b.text != "" && b.kind != blockHeading && b.kind != blockRow
 		if b.text != "" {
 			blocks = append(blocks, b)
 		}
 	}
 	for i, b := range blocks {
-		blocks[i].text = joinLines(b.text, b.more)
+		if blocks[i].text = joinLines(b.text, b.more); b.kind == blockQuoted {
+			blocks[i].text = strings.TrimSpace(b.text + "\n" + strings.Join(b.more, "\n"))
+		}
 	}
 	return blocks
+}
+
+// beginsList reports whether the first of the author's blocks is an item.
+func beginsList(blocks []block) bool {
+	b, ok := each.First(blocks, func(b block) bool { return b.kind != blockQuoted })
+	return ok && b.kind == blockItem
+}
+
+// goesOn reports whether a block of one line belongs to the block above it.
+func (b block) goesOn(above block) bool {
+	if b.kind == blockQuoted || above.kind == blockQuoted {
+		return b.kind == above.kind
+	}
+	return b.kind == blockLines && b.text != ""
 }
 
 // joinLines joins the lines of a paragraph. It keeps a line break after a colon, which introduces what follows, after
@@ -65,6 +86,9 @@ func joinLines(above string, more []string) string {
 // readBlockLine reads one line as a block of its own. The text is empty for a line that is dropped.
 func readBlockLine(l markdown.Line) block {
 	text := strings.TrimSpace(l.Text)
+	if l.Quotes() {
+		return block{kind: blockQuoted, text: strings.TrimLeft(text, "> \t")}
+	}
 	if title, ok := summaryOf(text); ok {
 		return block{kind: blockHeading, level: levelSummary, text: title}
 	}
@@ -82,7 +106,7 @@ func readBlockLine(l markdown.Line) block {
 	_, sign := cutStatusMark(text)
 	switch {
 	case strings.HasPrefix(item, ">"):
-		return block{}
+		return block{kind: blockQuoted, text: strings.TrimLeft(item, "> \t")}
 	case listed, sign != noTick, isPlaced(text):
 		return block{kind: blockItem, text: item}
 	}

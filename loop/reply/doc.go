@@ -21,8 +21,11 @@
 //     verdict lines the worst. A critical finding makes the verdict CRITICAL whatever was
 //     stated ([EffectiveVerdict]).
 //  5. A pass is compared with the rest of the answer (doubt, in review.go). It becomes
-//     NEEDS_FIX if other words refuse, if findings are counted but not listed, or if a
-//     part could not be read or was cut off.
+//     NEEDS_FIX if other words refuse, if something is listed below a title such as
+//     "Required changes", if findings are counted but not listed, or if a part could not
+//     be read or was cut off. Beside a pass outside of the block, an item, a row, a
+//     quotation, a fence, a section with an unknown title and an unknown field of an
+//     object stay as notes unless they are known to be harmless.
 //  6. requests.go extracts the requests from the words, and approval.go decides whether
 //     the words approve. A text in no known format is NEEDS_FIX with the text as summary.
 //
@@ -33,8 +36,9 @@
 // Two attacks remain: persuading the reviewer, whose block then says what the attacker
 // wants; and, if the reviewer forgets the block, having it repeat a pass on lines of its
 // own, at an edge of the answer or as a heading, without quotation marks and with no
-// refusing word near it. A refusal in unknown words ("I would sleep better without it"),
-// in a language other than English, or in a quotation or fence does not cancel such a pass.
+// refusing word near it. A refusal in unknown words ("I would sleep better without it") or
+// in a language other than English does not cancel such a pass, and one in a quotation or
+// fence is only a note beside it.
 //
 // # Where to add what
 //

@@ -273,13 +273,20 @@ func TestSeverityAsALabel(t *testing.T) {
 		"`critical` | `warning` | `note`",
 		"Severity level: critical, warning or note", "Severity rating: Critical | Warning | Note",
 		"Severity levels: critical, warning, note",
-		"- `error` is returned by Foo and handled in a.go", "- `warn` logs a line in a.go:3",
-		"- `high` and `low` are swapped nowhere", "- `blocking` mode is off",
-		"- `critical_path` is new", "- `Critical()` was renamed", "- `critical.go` covers it",
+		"- `Critical()` was renamed",
 		"`critical` is the name of the level", "*Critical* path is covered",
 		"SEV-1 incidents are handled by the retry loop", "- [x] `critical` token logged",
 		"The level `critical` is used in a.go:3.",
 	))
+	checkForms(t, "", "### Verdict: PASS\n\n- ", "\n", []formCase{
+		{"`error` is returned by Foo and handled in a.go",
+			"PASS_WITH_NOTES; note `error` is returned by Foo and handled in a.go"},
+		{"`warn` logs a line in a.go:3", "PASS_WITH_NOTES; note a.go:3 `warn` logs a line in a.go:3"},
+		{"`high` and `low` are swapped nowhere", "PASS_WITH_NOTES; note `high` and `low` are swapped nowhere"},
+		{"`blocking` mode is off", "PASS_WITH_NOTES; note `blocking` mode is off"},
+		{"`critical_path` is new", "PASS_WITH_NOTES; note `critical_path` is new"},
+		{"`critical.go` covers it", "PASS_WITH_NOTES; note critical.go covers it"},
+	})
 }
 
 // passes returns cases in which nothing is found.

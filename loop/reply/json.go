@@ -127,6 +127,21 @@ func (o *jsonObject) number(key string) int {
 	return 0
 }
 
+// report returns r and the object's error. A field that no reader asked for and that has words stays with a pass as a
+// note.
+func (o *jsonObject) report(r Report) (Report, error) {
+	if !r.Verdict.Passed() {
+		return r, o.done()
+	}
+	for _, key := range slices.Sorted(maps.Keys(o.fields)) {
+		value := strings.TrimSpace(string(o.fields[key]))
+		if !slices.Contains(o.asked, key) && strings.ContainsAny(value[:1], `"[{`) && !isNone(value) {
+			r.Findings = append(r.Findings, Finding{Severity: Note, Issue: prose.Cut(key+": "+value, maxSummary)})
+		}
+	}
+	return r, o.done()
+}
+
 // done returns the first error, or an error for a field that differs from a requested one
 // only in case.
 func (o *jsonObject) done() error {

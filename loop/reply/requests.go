@@ -104,6 +104,10 @@ type requestReader struct {
 	asking  bool   // the heading above announces requests: every item below it is one
 	wishes  []wish // in the order in which they stand
 	lead    tick   // of the list below: open if the line above requests its items, done if it is about the past
+
+	owed, listOwed bool     // the heading above, or the line above the list, announces what must be done
+	strange        bool     // nobody knows what the section is about
+	unread         []string // texts that are neither requests nor harmless
 }
 
 // readRequests finds the requests in md and whether it refuses.
@@ -111,8 +115,8 @@ func readRequests(md markdown.Text, how reading) *requestReader {
 	r := &requestReader{reading: how}
 	blocks := readBlocks(md)
 	for i, b := range blocks {
-		if b.kind != blockItem {
-			r.lead = noTick
+		if b.kind != blockItem && b.kind != blockQuoted {
+			r.lead, r.listOwed = noTick, false
 		}
 		switch b.kind {
 		case blockHeading:
@@ -121,8 +125,10 @@ func readRequests(md markdown.Text, how reading) *requestReader {
 			r.row(b)
 		case blockItem:
 			r.item(b)
+		case blockQuoted:
+			r.quoted(b.text)
 		default:
-			r.paragraph(sentencesOf(b.text), i+1 < len(blocks) && blocks[i+1].kind == blockItem)
+			r.paragraph(sentencesOf(b.text), beginsList(blocks[i+1:]))
 		}
 	}
 	return r
@@ -156,13 +162,16 @@ func (r *requestReader) heading(b block) {
 	if r.muted > 0 && b.level > r.muted {
 		return
 	}
-	r.muted, r.past, r.asking = 0, false, false
+	r.muted, r.past, r.asking, r.owed, r.strange = 0, false, false, false, false
 	if asksNothing(b.text) {
 		r.muted, r.past = b.level, !listsCriteria(wordsOf(b.text))
 		return
 	}
-	words := wordsOf(b.text)
-	r.asking = r.refusing && !r.beside && hasWord(words, askingWords)
+	words, w := wordsOf(b.text), weigh(b.text)
+	_, isMark := readMark(b.text)
+	r.owed, r.strange = owes(words), (w > weightNothing || isMark) && !announces(b.text)
+	r.title(b.text, w)
+	r.asking = r.refusing && !r.beside && asks(words)
 	r.refused = r.refused || refusesMerge(words)
 }
 
@@ -171,6 +180,11 @@ func (r *requestReader) row(b block) {
 	text, w := weighRow(tableCells(b.text))
 	if w == weightOpen || r.muted == 0 {
 		r.take(text, w, weightFailing)
+		if b.head {
+			r.title(text, w)
+			return
+		}
+		r.doubt(text, w)
 	}
 }
 
@@ -184,13 +198,38 @@ func (r *requestReader) item(b block) {
 		floor = weightOpen
 	}
 	r.hear(b.text)
-	if isTitle := w < weightObliged && endsInColon(b.text); isTitle || w == weightNothing {
+	if isTitle := w < weightObliged && endsInColon(b.text); isTitle || w < floor && floor == weightOpen {
+		return
+	}
+	r.refused = r.refused || (r.owed || r.listOwed) && w > weightNothing
+	if r.doubt(b.text, w); w < weightNeutral {
 		return
 	}
 	if r.lead == openTick || r.asking {
 		w = max(w, weightObliged)
 	}
 	r.take(b.text, w, floor)
+}
+
+// quoted reads a quotation or code. Words of somebody else make no request, but nobody knows why they are there.
+func (r *requestReader) quoted(text string) {
+	if r.muted == 0 && strings.ContainsFunc(text, unicode.IsLetter) && !isNone(text) {
+		r.doubt(text, weightMixed)
+	}
+}
+
+// title keeps a heading that may be a remark itself, and not only the name of what is below: it says a fault.
+func (r *requestReader) title(text string, w weight) {
+	if w >= weightFault && strings.Contains(text, " ") {
+		r.doubt(text, w)
+	}
+}
+
+// doubt keeps a text that is not known to be harmless.
+func (r *requestReader) doubt(text string, w weight) {
+	if w > weightNothing {
+		r.unread = append(r.unread, text)
+	}
 }
 
 // paragraph reads sentences. One that refers back ("Add one.") is kept with the sentence before it.
@@ -209,7 +248,10 @@ func (r *requestReader) paragraph(sentences []string, listed bool) {
 			return
 		}
 		refused := r.refused
-		r.hear(s)
+		faulty := w >= weightFault && namesPlace(s) && !hasWord(wordsOf(s), negators)
+		if r.hear(s); r.strange || faulty {
+			r.doubt(s, w)
+		}
 		if i > 0 && pointsBack(wordsOf(s)) && weigh(sentences[i-1]) < weightObliged {
 			s, w = sentences[i-1]+" "+s, weightAsked
 			r.wishes = slices.DeleteFunc(r.wishes, func(w wish) bool { return strings.HasPrefix(s, w.text) })
@@ -232,8 +274,9 @@ func (r *requestReader) introduce(text string, w weight) {
 		return
 	}
 	r.hear(text)
-	if words := wordsOf(text); w >= weightObliged || saysRefused(words) ||
-		r.refusing && !r.beside && hasWord(words, askingWords) {
+	words := wordsOf(text)
+	if r.listOwed = owedWords.Has(wordAt(words, 0)); w >= weightObliged || saysRefused(words) ||
+		r.refusing && !r.beside && asks(words) {
 		r.lead = openTick
 	}
 }
@@ -250,7 +293,7 @@ func FirstWords(texts ...markdown.Text) []string {
 		for _, b := range readBlocks(md) {
 			words := len(wordsOf(b.text))
 			if b.kind == blockHeading || b.kind == blockRow || endsInColon(b.text) || words == 0 ||
-				strings.HasPrefix(b.text, "{") || isNone(b.text) || words == 1 && alone != nil {
+				strings.HasPrefix(b.text, "{") || b.kind == blockQuoted || isNone(b.text) || words == 1 && alone != nil {
 				continue
 			}
 			first := []string{strings.TrimRight(plainItem(ShortRow(b.text)), ".")}

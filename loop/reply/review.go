@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/internal/markdown"
+	"github.com/git-runr/git-runr/loop/internal/place"
 	"github.com/git-runr/git-runr/loop/prose"
 )
 
@@ -47,8 +49,12 @@ func parseReview(text string, whole bool, nonce string, log *markdown.Warnings) 
 	}
 	report := a.explained(a.weighed(picked), text)
 	rest := a.rest()
-	if report.Format != formatMarkdown {
+	switch {
+	case report.Format == formatMarkdown:
+	case report.Format == formatTagged, !EffectiveVerdict(report.Verdict, report.Findings, false).Passed():
 		rest = markdown.Split(report.Summary)
+	default:
+		rest.Lines = slices.Concat(markdown.Split(report.Summary).Lines, rest.Lines)
 	}
 	report = finish(report, rest, log)
 	if report.Format != FormatUnreadable && len(report.Requests) == 0 && !report.Effective.Passed() &&
@@ -170,13 +176,39 @@ func finish(report Report, rest markdown.Text, log *markdown.Warnings) Report {
 	if report.Findings == nil {
 		report.Findings = []Finding{}
 	}
-	Identify(report.Findings)
 	report.Effective = EffectiveVerdict(report.Verdict, report.Findings, false)
 	read := readRequests(rest, reading{refusing: !report.Effective.Passed(), beside: len(report.Findings) > 0})
 	report.Approved = report.Effective.Passed()
 	report.Requests = Requests(report.Findings, read.asked())
+	if report.Approved && report.Format != formatTagged {
+		report.Findings = append(report.Findings, unreadNotes(report, read.unread)...)
+		report.Effective = EffectiveVerdict(report.Verdict, report.Findings, false)
+	}
+	Identify(report.Findings)
 	report.Warnings = log.All()
 	return report
+}
+
+// unreadNotes returns the notes for texts beside a pass. Beside a pass with notes, a request needs no note of its own.
+func unreadNotes(r Report, unread []string) []Finding {
+	if r.Effective == PassWithNotes {
+		asked := each.Set(r.Requests)
+		unread = slices.DeleteFunc(unread, func(text string) bool { return asked[plainItem(text)] })
+	}
+	return each.Of(unread, unreadNote)
+}
+
+// unreadNote keeps a text beside a pass that is not known to be harmless, for a person to read.
+func unreadNote(text string) Finding {
+	f := Finding{Severity: Note, Issue: prose.Cut(text, maxSummary)}
+	p, issue := place.Cut(f.Issue)
+	if p.File == "" || issue == "" {
+		f.At(placeAmong(f.Issue))
+		return f
+	}
+	f.Issue = issue
+	f.At(p)
+	return f
 }
 
 // unreadable returns a report for an answer in no known format; it keeps the words for

@@ -180,7 +180,7 @@ func readVerdictJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	if verdict == "" {
 		return Report{}, errPlaceholder
 	}
-	return Report{Verdict: verdict, Format: formatVerdictJSON, Summary: summary, Findings: findings}, nil
+	return o.report(Report{Verdict: verdict, Format: formatVerdictJSON, Summary: summary, Findings: findings})
 }
 
 func readFindingJSON(data []byte, log *markdown.Warnings) (Finding, error) {
@@ -214,7 +214,7 @@ func readReviewJSON(data []byte, log *markdown.Warnings) (Report, error) {
 		report.Verdict = Pass
 	}
 	report.Findings = o.findings("review_issues", "review issue", readFindingJSON, log)
-	return report, o.done()
+	return o.report(report)
 }
 
 // readCodexJSON reads the answer of codex's review command.
@@ -223,7 +223,7 @@ func readCodexJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	report := Report{Format: formatCodexJSON, Summary: o.text("overall_explanation")}
 	report.Verdict = o.stated("overall_correctness", "patch is correct, correct", "patch is incorrect, incorrect", log)
 	report.Findings = o.findings("findings", "finding", readCodexFinding, log)
-	return report, o.done()
+	return o.report(report)
 }
 
 func readCodexFinding(data []byte, log *markdown.Warnings) (Finding, error) {
@@ -258,7 +258,7 @@ func readChangesJSON(data []byte, log *markdown.Warnings) (Report, error) {
 		}
 		report.Findings = append(report.Findings, findings...)
 	}
-	return report, o.done()
+	return o.report(report)
 }
 
 // ReadChange reads one entry of a list of changes: an object with the fields of a finding, or

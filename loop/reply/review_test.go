@@ -25,6 +25,7 @@ func TestInstructionsCanBeFollowed(t *testing.T) {
 		answer = strings.Replace(answer, "<critical or warning or note>", "warning", 1)
 		answer = strings.Replace(answer, "<path from the top of the repository, empty if there is none>", "a.go", 1)
 		answer = strings.Replace(answer, `"line": 0`, `"line": 7`, 1)
+		answer = answer[strings.Index(answer, "```") : strings.LastIndex(answer, "```")+len("```")]
 		r := ParseReview(answer, nonce)
 		if r.Format != format || r.Verdict != PassWithNotes || len(r.Findings) != 1 || r.Findings[0].Line != 7 ||
 			len(r.Warnings) > 0 {

@@ -12,8 +12,10 @@ var (
 		`unmet missing open unresolved unaddressed outstanding remaining gaps still not failed failing incomplete be fix`)
 
 	askingWords = prose.WordSet(
-		`requested required todo todos blocking blockers issues problems concerns fixes nits suggestions recommendations
-		improvements cons weaknesses reasons faults defects objections gaps remaining unmet missing unresolved`)
+		`todo todos issues problems concerns fixes nits suggestions recommendations improvements cons weaknesses reasons faults
+		defects objections gaps remaining missing`)
+
+	owedWords = prose.WordSet(`requested required blocking blockers unmet unresolved must`)
 
 	mutedWords = prose.WordSet(
 		`previous previously earlier resolved addressed fixed strengths strength positive positives praise pros met example
@@ -33,6 +35,14 @@ func asksNothing(title string) bool {
 			"change does", "pr does", "commit does", "patch does") ||
 		slices.Contains([]string{"this change", "this pr", "this commit", "i verified", "i checked", "i ran", "i read",
 			"i like", "review the"}, strings.Join(words[:min(2, len(words))], " ")))
+}
+
+// asks reports whether a title announces requests.
+func asks(words []string) bool { return hasWord(words, askingWords) || hasWord(words, owedWords) }
+
+// owes reports whether a title announces what must be done before the change may go in.
+func owes(words []string) bool {
+	return slices.ContainsFunc(words, owedWords.Has) && !hasWord(words, negators)
 }
 
 // listsCriteria reports whether a title introduces the requirements of the change.

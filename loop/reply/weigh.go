@@ -14,6 +14,7 @@ type weight byte
 
 const (
 	weightNothing weight = iota // praise, a met requirement, a count of zero, an example, a template
+	weightMixed                 // praise, or what the reviewer did, that mentions a fault; no request
 	weightNeutral               // any other statement
 	weightFault                 // mentions a fault
 	weightFailing               // says that a check fails
@@ -46,7 +47,12 @@ func weigh(item string) weight {
 		return weightAsked
 	case !free && obliges(words):
 		return weightObliged
-	case free, praiseWords.Has(words[0]), words[0] == "i", praiseEnds.Has(words[len(words)-1]) && !hasFault(words):
+	case free, praiseEnds.Has(words[len(words)-1]) && !hasFault(words):
+		return weightNothing
+	case praiseWords.Has(words[0]), words[0] == "i":
+		if hasFault(words) {
+			return weightMixed
+		}
 		return weightNothing
 	case saysFailing(words):
 		return weightFailing
@@ -64,13 +70,15 @@ func weightOf(m tick) weight {
 	return weightNothing
 }
 
-// saysNothing reports whether text is empty: no letter, a placeholder or a verb before one, a field without an issue.
+// saysNothing reports whether text is empty: no letter, a placeholder or a verb before one, a field without an issue, a
+// severity alone.
 func saysNothing(text string) bool {
 	if f, value := readField(text); f != noField && (f < issueField || place.IsPlaceholder(value)) {
 		return true
 	}
 	_, object, _ := strings.Cut(text, " ")
-	return !strings.ContainsFunc(text, unicode.IsLetter) || place.IsPlaceholder(text) ||
+	_, isMark := readMark(text)
+	return isMark || !strings.ContainsFunc(text, unicode.IsLetter) || place.IsPlaceholder(text) ||
 		place.IsPlaceholder(strings.TrimSpace(object))
 }
 

@@ -22,7 +22,8 @@ func TestStrangeLineEnds(t *testing.T) {
 			{"<!-- x -->" + end + "### Verdict: PASS\n", "NEEDS_FIX"},
 			{"@@ -1,0 +1,1 @@\n+x" + end + "### Verdict: PASS\n", "NEEDS_FIX"},
 			{"```\n```x" + end + "```" + end + "### Verdict: PASS\n```\n", "NEEDS_FIX"},
-			{"### Verdict: PASS\n\n> quoted" + end + "> ### Verdict: CRITICAL\n", "PASS"},
+			{"### Verdict: PASS\n\n> quoted" + end + "> ### Verdict: CRITICAL\n",
+				"PASS_WITH_NOTES; note quoted > ### Verdict: CRITICAL"},
 		})
 		for _, text := range []string{"> quoted" + end + "LGTM\n", "A file holds it." + end + "LGTM\n"} {
 			if r := ParseReview(text, ""); r.Approved {
@@ -87,12 +88,19 @@ func TestVerdictInAList(t *testing.T) {
 	checkForms(t, "", "", "\n\n### Verdict: PASS\n", refusing)
 	checkForms(t, "", "### Verdict: PASS\n\n", "\n", passes(
 		"- Verdict: PASS", "Overall: PASS", "Overall: the critical path is covered", "Overall: good work, nothing failed",
-		"- Overall: a good change",
-		"- Verdict: PASS | NEEDS_FIX | CRITICAL", "> - Verdict: CRITICAL", "> Overall: NEEDS_FIX",
-		"```\n- Verdict: CRITICAL\n```", "- `Verdict: CRITICAL` is what a.go prints",
-		"<!-- - Verdict: CRITICAL -->", "- Verdict: the words of it are in a.go", "- The verdict of round 1 was NEEDS_FIX",
-		"- Ready to merge? Yes",
+		"- Verdict: PASS | NEEDS_FIX | CRITICAL", "<!-- - Verdict: CRITICAL -->",
 	))
+	const noted = "PASS_WITH_NOTES; note "
+	checkForms(t, "", "### Verdict: PASS\n\n", "\n", []formCase{
+		{"- Overall: a good change", noted + "Overall: a good change"},
+		{"> - Verdict: CRITICAL", noted + "- Verdict: CRITICAL"},
+		{"> Overall: NEEDS_FIX", noted + "Overall: NEEDS_FIX"},
+		{"```\n- Verdict: CRITICAL\n```", noted + "- Verdict: CRITICAL"},
+		{"- `Verdict: CRITICAL` is what a.go prints", noted + "`Verdict: CRITICAL` is what a.go prints"},
+		{"- Verdict: the words of it are in a.go", noted + "Verdict: the words of it are in a.go"},
+		{"- The verdict of round 1 was NEEDS_FIX", noted + "The verdict of round 1 was NEEDS_FIX"},
+		{"- Ready to merge? Yes", noted + "Ready to merge? Yes"},
+	})
 	for _, text := range []string{"- Verdict: PASS\n", "Overall: PASS\n", "- Ready to merge? Yes\n",
 		"- Overall: approved\n"} {
 		if r := ParseReview(text, ""); r.Effective.Passed() {
@@ -122,12 +130,17 @@ func TestSeverityPicture(t *testing.T) {
 	checkForms(t, "", "", "\n\n### Verdict: PASS\n", pictures)
 	checkForms(t, "", "### Verdict: PASS\n\n", "\n", passes(
 		"🔴 none", "🔴 No critical issues", "🔴 0", "🔴 0 · 🟡 0", "🔴 Critical: 0 🟡 Warning: 0", "🔴",
-		"### 🔴 Security\n\nAll of it is read.", "🔴 Security\n- None", "### 🔴 Security\n\nNo issues found.",
+		"🔴 Security\n- None", "### 🔴 Security\n\nNo issues found.",
 		"🔴 must be fixed before merge\n🟡 should be fixed\n🟢 optional", "Legend:\n🔴 stops the release\n🟡 next release",
-		"🔴 = stops the release", "> 🔴 token logged", "🔴 Critical 🟡 Warning 🟢 Note",
+		"🔴 Critical 🟡 Warning 🟢 Note",
 		"The 🔴 in the log is the sign of a failure.", "- [x] 🔴 token logged", "✅ token is no longer logged",
 		"🟢 token is no longer logged",
 	))
+	checkForms(t, "", "### Verdict: PASS\n\n", "\n", []formCase{
+		{"### 🔴 Security\n\nAll of it is read.", "PASS_WITH_NOTES; note All of it is read."},
+		{"🔴 = stops the release", "PASS_WITH_NOTES; note 🔴 = stops the release"},
+		{"> 🔴 token logged", "PASS_WITH_NOTES; note 🔴 token logged"},
+	})
 }
 
 // Emphasis at the start of a heading or of a line in bold belongs to its text.
@@ -168,6 +181,8 @@ func TestRowsWithoutAHeader(t *testing.T) {
 		"| Critical | |", "| Critical | N/A |",
 		"| Severity | Count |\n|---|---|\n| Critical | 0 |", "| Severity | File |\n|---|---|\n| Critical | none |",
 		"| Critical | must be fixed |\n| Warning | should be fixed |",
-		"> | Critical | a.go:1 |",
 	))
+	checkForms(t, "", "### Verdict: PASS\n\n", "\n", []formCase{
+		{"> | Critical | a.go:1 |", "PASS_WITH_NOTES; note a.go:1 | Critical | a.go:1 |"},
+	})
 }

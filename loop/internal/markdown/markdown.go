@@ -112,6 +112,12 @@ func (l Line) Blank() bool { return strings.TrimSpace(l.Text) == "" }
 // Silent reports whether l is blank or not the author's words.
 func (l Line) Silent() bool { return l.Blank() || l.Kind == LineQuote || l.Kind == LineComment }
 
+// Quotes reports whether l is a quotation, code or a diff: words that somebody else may have said.
+func (l Line) Quotes() bool {
+	return l.Kind == LineCode || l.Kind == lineDiff ||
+		l.Kind == LineQuote && strings.HasPrefix(strings.TrimSpace(l.Text), ">")
+}
+
 // Text is a text as classified lines.
 type Text struct {
 	Lines []Line
@@ -120,7 +126,7 @@ type Text struct {
 }
 
 // Read splits text into lines. If the answer is one single fence, as models sometimes wrap a
-// whole answer, it reads the content of the fence; quotations beside the fence are dropped.
+// whole answer, it reads the content of the fence, and the quotations beside it.
 func Read(text string) Text {
 	md := Split(text)
 	first, last := md.Bounds()
@@ -129,8 +135,11 @@ func Read(text string) Text {
 		return md
 	}
 	var inner []string
-	for _, l := range md.Lines[first+1 : last] {
-		if l.Kind != LineCode {
+	for i, l := range md.Lines {
+		switch {
+		case i == first, i == last:
+			l.Text = ""
+		case i > first && i < last && l.Kind != LineCode:
 			return md
 		}
 		inner = append(inner, l.Text)
