@@ -42,7 +42,7 @@ func StartDetached(program string, args []string, dir string, env []string, logP
 	})
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = session
-	if err := spawn(cmd, false); err != nil {
+	if err := spawn(cmd, "", false); err != nil {
 		return fmt.Errorf("start %q: %w", program, err)
 	}
 	go func() { // ends with the process, or with ours

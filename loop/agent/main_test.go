@@ -88,10 +88,11 @@ func help(mode string, args []string) int {
 		c := Command{Args: []string{"/bin/sh", "-c", args[1], args[2], executablePath()},
 			Env: append(os.Environ(), helperVar+"=1"), Dir: filepath.Dir(args[0])}
 		_, _ = Run(Noted(context.Background(), args[0]), c)
-	case "adopt": // script, pid file
+	case "adopt": // limit, script, its first argument
 		AdoptOrphans()
-		c := Command{Args: []string{"/bin/sh", "-c", args[0], args[1], executablePath()},
-			Env: append(os.Environ(), helperVar+"=1"), Alone: true}
+		limit, _ := time.ParseDuration(args[0])
+		c := Command{Args: []string{"/bin/sh", "-c", args[1], args[2], executablePath()}, within: limit,
+			Env: append(os.Environ(), helperVar+"=1"), Alone: true, Grace: 50 * time.Millisecond}
 		r, err := Run(context.Background(), c)
 		fmt.Println(r.ExitCode, err)
 	case "setsid": // command: becomes it, in a session of its own; setsid(1) is on no POSIX list
@@ -103,10 +104,31 @@ func help(mode string, args []string) int {
 		return playAgent()
 	case "acp": // script
 		return playACP(args[0])
+	case "beside": // script, its first argument
+		beside(args[0], args[1])
+	case "hop": // way, file that says that it began
+		_ = os.WriteFile(args[1], nil, 0o600)
+		hop(args[0] == "session")
 	default:
 		return 99
 	}
 	return 0
+}
+
+// beside runs a script that leaves a daemon, while an Alone command runs.
+func beside(script, arg string) {
+	AdoptOrphans()
+	env := append(os.Environ(), helperVar+"=1")
+	began, over := make(chan bool, 1), make(chan error, 1)
+	waits := Command{Args: []string{"/bin/sh", "-c", `echo on; while [ ! -e "$0.on" ]; do sleep 0.02; done`, arg}, Env: env,
+		Alone: true, Timeout: 10 * time.Second, OnLine: func(string) { began <- true }}
+	go func() {
+		_, err := Run(context.Background(), waits)
+		over <- err
+	}()
+	<-began
+	_, err := Run(context.Background(), Command{Args: []string{"/bin/sh", "-c", script, arg, executablePath()}, Env: env})
+	fmt.Println(err, <-over)
 }
 
 // ready reports that the process runs, and waits to be killed.

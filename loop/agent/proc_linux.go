@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -38,16 +39,6 @@ var adopts atomic.Bool
 // environment ends with the agent's call. Only for programs whose other children stay in their own session:
 // a child in another session that loop/agent did not start counts as an agent's orphan.
 func AdoptOrphans() { adopts.Store(unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil) }
-
-// orphan reports whether we became the process's parent because its own parent, started by us, ended.
-func (p proc) orphan() bool {
-	if !adopts.Load() || p.parent != os.Getpid() || p.session == Session() {
-		return false
-	}
-	children.Lock()
-	defer children.Unlock()
-	return !children.started[p.pid]
-}
 
 func newFamily(leader int, mark string, alone bool) *family {
 	p, _ := readStat(strconv.Itoa(leader))
@@ -109,6 +100,9 @@ func bootID() string {
 // signal sends sig (0 for none) to every living member, to the leader's group at once, and
 // returns how many there were.
 func (f *family) signal(sig syscall.Signal) int {
+	if sig == syscall.SIGKILL && f.alone { // the search below is too slow for what forks and ends again and again
+		sweep(context.Background(), sweepLimit, 1)
+	}
 	members := f.members()
 	grouped := false
 	for _, p := range members {
@@ -178,8 +172,8 @@ func (f *family) candidates() []proc {
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
 		p, ok := readStat(e.Name())
-		if ok && p.zombie && p.orphan() {
-			_, _ = syscall.Wait4(p.pid, nil, syscall.WNOHANG, nil) // no other code waits for it
+		if ok && p.zombie && p.parent == os.Getpid() {
+			reap(p.pid)
 		}
 		if !ok || p.zombie || p.start < f.since || p.pid == os.Getpid() {
 			continue
@@ -209,7 +203,8 @@ func environOf(pid string) (env []byte) {
 type proc struct {
 	pid, parent, group, session int
 	start                       uint64 // clock ticks since boot
-	zombie, marked, elsewhere   bool   // it has ended; it has our mark; it has only other commands' marks
+	zombie, stopped             bool   // it has ended; SIGSTOP has reached it
+	marked, elsewhere           bool   // it has our mark; it has only other commands' marks
 }
 
 // in reports whether the process is in dir or below it.
@@ -237,7 +232,7 @@ func readStat(pid string) (p proc, ok bool) {
 	if len(fields) < 20 {
 		return p, false
 	}
-	p.pid, p.zombie = id, fields[0] == "Z" || fields[0] == "X"
+	p.pid, p.zombie, p.stopped = id, fields[0] == "Z" || fields[0] == "X", fields[0] == "T"
 	p.parent, _ = strconv.Atoi(fields[1])
 	p.group, _ = strconv.Atoi(fields[2])
 	p.session, _ = strconv.Atoi(fields[3])

@@ -74,7 +74,7 @@ func TestAdoptedOrphanEnds(t *testing.T) {
 	killAtEnd(t, pidFile)
 	script := `("$1" setsid env -i PATH="$PATH" sh -c 'echo $$ > "$0.new"; mv "$0.new" "$0"; while :; do sleep 0.05; done' "$0" </dev/null >/dev/null 2>&1 &)
 while [ ! -e "$0" ]; do sleep 0.02; done`
-	r := mustRun(t, t.Context(), helper("adopt", script, pidFile))
+	r := mustRun(t, t.Context(), helper("adopt", "0s", script, pidFile))
 	if string(r.Stdout) != "0 <nil>\n" {
 		t.Errorf("%s %s", r.Stdout, r.Stderr)
 	}

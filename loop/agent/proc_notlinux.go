@@ -2,7 +2,11 @@
 
 package agent
 
-import "syscall"
+import (
+	"context"
+	"syscall"
+	"time"
+)
 
 // endWithUs does nothing: only Linux can signal a child when its parent dies.
 func endWithUs(*syscall.SysProcAttr) {}
@@ -15,6 +19,12 @@ func belongs(noted) bool { return false }
 
 // AdoptOrphans does nothing outside Linux.
 func AdoptOrphans() {}
+
+// startOf returns 0: only orphans are compared by when they started.
+func startOf(int) uint64 { return 0 }
+
+// endOrphans returns true: outside Linux we get no orphans.
+func endOrphans(context.Context, time.Duration) bool { return true }
 
 // family is a command and its process group. A process that left the group is not found;
 // only Linux can find it.

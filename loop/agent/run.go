@@ -26,6 +26,8 @@ const (
 	drainDelay   = 2 * time.Second        // wait for output that a daemon still holds open after the command ended
 	killWait     = 2 * time.Second        // wait for the kernel to end killed processes
 
+	orphanLimit = 3 * time.Second // until what an Alone command left must have ended
+
 	// spawnVar marks every process that a command starts, so that it can be found after it
 	// left the process group and lost its parent.
 	spawnVar = "GIT_RUNR_SPAWN"
@@ -42,9 +44,10 @@ type Command struct {
 	Idle    time.Duration // limit of time without a byte of output; 0: none
 	Grace   time.Duration // between TERM and KILL; 0: 5 s, or 0.5 s when the context ended
 
-	MaxOutput int  // bytes kept of each stream, half from the head and half from the tail; 0: defaultMaxOutput
-	Merge     bool // both streams go to Result.Stdout, in the order of writing
-	Alone     bool // stop everything that it started when it ends, daemons too
+	MaxOutput int           // bytes kept of each stream, half from the head and half from the tail; 0: defaultMaxOutput
+	Merge     bool          // both streams go to Result.Stdout, in the order of writing
+	Alone     bool          // stop everything that it started when it ends, daemons too
+	within    time.Duration // limit of killing what an Alone command left; 0: orphanLimit
 	// receives every byte of both streams as it arrives; nil: none. Its errors do not stop the command
 	Transcript io.Writer
 
@@ -122,7 +125,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("start %q: %w", c.Args[0], err)
 	}
-	return p.finish(p.watch(ctx))
+	return p.finish(ctx, p.watch(ctx))
 }
 
 // process is a started command.
@@ -232,7 +235,7 @@ func (p *process) launch() error {
 	go func() {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		err := spawn(p.cmd, p.Alone)
+		err := spawn(p.cmd, p.mark, p.Alone)
 		started <- err
 		if err != nil {
 			return
@@ -247,45 +250,6 @@ func (p *process) launch() error {
 		p.copies.Go(func() { p.speak(stdin) })
 	}
 	return nil
-}
-
-// children holds the running processes that this package started, and how many of them are Alone.
-var children = struct {
-	sync.Mutex
-	started map[int]bool
-	alone   int
-}{started: map[int]bool{}}
-
-// spawn starts a command and registers it in children before another goroutine can look.
-func spawn(cmd *exec.Cmd, alone bool) error {
-	children.Lock()
-	defer children.Unlock()
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	children.started[cmd.Process.Pid] = true
-	if alone {
-		children.alone++
-	}
-	return nil
-}
-
-// forget removes an ended command from children: its process id may be reused.
-func forget(cmd *exec.Cmd, alone bool) {
-	children.Lock()
-	defer children.Unlock()
-	delete(children.started, cmd.Process.Pid)
-	if alone {
-		children.alone--
-	}
-}
-
-// onlyOne reports whether exactly one Alone command is running. With several, an orphan cannot be
-// attributed to one of them, so the last one stops all orphans.
-func onlyOne() bool {
-	children.Lock()
-	defer children.Unlock()
-	return children.alone == 1
 }
 
 // speak writes the prompt to the command, or holds the conversation, and closes its standard input.
@@ -357,7 +321,7 @@ func after(d time.Duration) <-chan time.Time {
 }
 
 // finish stops the process if it has not ended, stops what it left behind, and returns the result.
-func (p *process) finish(why cause) (Result, error) {
+func (p *process) finish(ctx context.Context, why cause) (Result, error) {
 	if why == finished && p.exitsWithin(drainDelay) { // by itself, after its conversation
 		why = ended
 	}
@@ -382,12 +346,17 @@ func (p *process) finish(why cause) (Result, error) {
 	if stopped {
 		forget(p.cmd, p.Alone)
 	}
+	cleared := !p.Alone || !stopped || endOrphans(ctx, cmp.Or(p.within, orphanLimit))
 
 	r := Result{ExitCode: -1, Started: p.began, Duration: took}
 	r.TimedOut, r.Idled, r.Cancelled, r.vain = why == timedOut, why == idled, why == cancelled, why == gaveUp
 	p.rec.fill(&r)
 	if !stopped {
 		return r, fmt.Errorf("stop %q, process %d: %w", p.Args[0], p.cmd.Process.Pid, errUnstoppable)
+	}
+	if !cleared {
+		return r, fmt.Errorf("stop what %q started: %w: find it with ps -ef, end it, and try again", p.Args[0],
+			errUnstoppable)
 	}
 	note(p.noteFile, noted{Mark: p.mark, Ended: true})
 	r.setStatus(p.cmd.ProcessState, why)
