@@ -11,7 +11,7 @@ var children = struct {
 	started  map[int]bool
 	alone    int      // how many of them are Alone
 	since    uint64   // start time of the first Alone command: what it and those beside it left is not older
-	left     bool     // some of that could not be stopped: since stays
+	left     bool     // some of that may still run: since stays
 	others   [][]byte // marks of commands that are not Alone: their daemons may go on
 	detached bool     // StartDetached was called: its processes hand out marks of their own
 }{started: map[int]bool{}}
@@ -46,6 +46,7 @@ func forget(cmd *exec.Cmd, alone bool) {
 	delete(children.started, cmd.Process.Pid)
 	if alone {
 		children.alone--
+		children.left = true // until endOrphans has found nothing
 	}
 }
 

@@ -31,7 +31,7 @@ func endOrphans(ctx context.Context, limit time.Duration) bool {
 	cleared := sweep(ctx, limit, 0)
 	children.Lock()
 	defer children.Unlock()
-	children.left = !cleared
+	children.left = !cleared || children.alone > 0
 	return cleared
 }
 
