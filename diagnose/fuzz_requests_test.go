@@ -69,9 +69,11 @@ func ownWords(t *testing.T, text string, report reply.Report) {
 }
 
 // nothingFromFences checks that text in an added fence requests nothing. A text that has its own fence, comment or
-// element is skipped, because that may include the text after it.
+// element is skipped, because that may include the text after it, and so is one of quotations alone: the fence beside
+// them is the answer.
 func nothingFromFences(t *testing.T, text string) {
-	if strings.TrimSpace(text) == "" || strings.ContainsAny(text, "`~<{[") {
+	own := func(line string) bool { line = strings.TrimSpace(line); return line != "" && line[0] != '>' }
+	if !slices.ContainsFunc(strings.Split(text, "\n"), own) || strings.ContainsAny(text, "`~<{[") {
 		return
 	}
 	for _, fence := range []string{"```", "~~~~"} {

@@ -254,7 +254,9 @@ func (r *requestReader) paragraph(sentences []string, listed bool) {
 		}
 		if i > 0 && pointsBack(wordsOf(s)) && weigh(sentences[i-1]) < weightObliged {
 			s, w = sentences[i-1]+" "+s, weightAsked
-			r.wishes = slices.DeleteFunc(r.wishes, func(w wish) bool { return strings.HasPrefix(s, w.text) })
+			if n := len(r.wishes) - 1; n >= 0 && strings.HasPrefix(s, r.wishes[n].text) { // it was taken by itself
+				r.wishes = r.wishes[:n]
+			}
 		}
 		low := floor
 		// a reason for the refusal before it, kept in case there is no other request
