@@ -278,9 +278,9 @@ func asksNoMore(old, newer record.Review) bool {
 // fixedBy returns the beginning of the note of a review that a run has fixed.
 func fixedBy(run record.Run) string { return "fixed by run " + run.ID }
 
-// CloseFixed closes the review that a run addressed and fixed, once the run has landed. The run's answers then name the
-// landed commit. A run of a part of the review closes it only if nobody is needed for the rest, and a review in which a
-// person asked for changes waits for that person.
+// CloseFixed closes the review that a run addressed and fixed, once the run has landed. The run's answers then name
+// the landed commit. A run of a part of the review closes it only if nobody is needed for the rest, and a review
+// waits for a person who asked for changes, or said since that a finding is still there.
 func CloseFixed(ctx context.Context, s *store.Store, run record.Run) error {
 	review, err := reviewOf(ctx, s, run)
 	if err != nil || review.ID == "" || !review.ClosedAt.IsZero() {
@@ -288,11 +288,20 @@ func CloseFixed(ctx context.Context, s *store.Store, run record.Run) error {
 	}
 	landed := func(a record.Answer) record.Answer { a.Commit = run.Landed.Commit; return a }
 	if review, err = answerAgain(ctx, s, review, run, run.Commit, landed); err != nil ||
-		!record.NothingInTheWay(run.Result) || run.Plan.Part && whyDone(review) == "" || review.Summary().Unconfirmed > 0 {
+		!record.NothingInTheWay(run.Result) || run.Plan.Part && whyDone(review) == "" ||
+		review.Summary().Unconfirmed > 0 || saidOpen(review) {
 		return err
 	}
 	_, err = end(ctx, s, review, record.Hold{Actor: record.Itself}, fixedBy(run)+", "+run.Landed.Words())
 	return err
+}
+
+// saidOpen reports whether somebody answered that a finding is still there.
+func saidOpen(review record.Review) bool {
+	return slices.ContainsFunc(review.Findings(), func(f reply.Finding) bool {
+		answer, _ := review.AnswerTo(f.ID)
+		return answer.Kind == record.AnswerOpen
+	})
 }
 
 // ReopenFixed reverses CloseFixed when a landing is undone, and says that what it fixed is open again. landed is the

@@ -399,4 +399,15 @@ func TestCloseFixed(t *testing.T) {
 		t.Fatal(err)
 	}
 	step("resolved by somebody", func() error { return ReopenFixed(ctx, s, run, landed) }, record.ReviewResolved, "")
+	// A person says since that it is still there: landing again does not close the review.
+	if _, err = s.ReopenReview(ctx, review.ID, "Ann"); err == nil {
+		_, err = s.AnswerFinding(ctx, review.ID, record.Answer{Finding: review.Unanswered()[0], Kind: record.AnswerOpen,
+			Reason: "still bad", Actor: "Ann"}, false)
+	}
+	if err == nil {
+		err = CloseFixed(ctx, s, run)
+	}
+	if now, readErr := s.Review(ctx, review.ID); err != nil || readErr != nil || now.Status != record.ReviewSubmitted {
+		t.Errorf("said open since: %s, %v, %v", now.Status, err, readErr)
+	}
 }

@@ -14,9 +14,9 @@ type Opinion struct {
 	Reviewer string        `json:"reviewer"`
 	Verdict  reply.Verdict `json:"verdict,omitempty"` // "" for comments alone, and if there was nothing to review
 	Outcome  Outcome       `json:"outcome"`
-	Stated   reply.Verdict `json:"stated,omitempty"` // the verdict before the judge, if that changed it
+	Stated   reply.Verdict `json:"stated,omitempty"`     // the verdict before the judge, if that changed it
+	Unread   bool          `json:"unreadable,omitempty"` // the answer could not be read
 	person   bool
-	unread   bool // the answer could not be read
 }
 
 // Opinions returns the conclusions of the reviewers whose submissions count, in the order in which they were asked.
@@ -28,7 +28,7 @@ func (r Review) Opinions() []Opinion {
 
 func (r Review) opinion(sub Submission) Opinion {
 	o := Opinion{Reviewer: sub.Reviewer, Verdict: sub.Report.Effective, Outcome: sub.Outcome, person: sub.byPerson(),
-		unread: sub.Report.Unreadable()}
+		Unread: sub.Report.Unreadable()}
 	if o.Outcome == OutcomeCommented || o.Outcome == OutcomeNothing {
 		o.Verdict = ""
 	}
@@ -70,7 +70,7 @@ func (r Review) counted() []Opinion {
 	all := r.Opinions()
 	upheld := r.upheld(all)
 	for i := range all {
-		if o := &all[i]; !o.person && !o.unread && o.Outcome == OutcomeFailed && !upheld[o.Reviewer] {
+		if o := &all[i]; !o.person && !o.Unread && o.Outcome == OutcomeFailed && !upheld[o.Reviewer] {
 			o.Verdict, o.Outcome = reply.PassWithNotes, OutcomePassed
 		}
 	}
@@ -170,7 +170,7 @@ func (r Review) Unreadable() bool {
 func (r Review) Disagree() bool {
 	passes, fails := false, false
 	for _, o := range r.Opinions() {
-		passes, fails = passes || o.Verdict.Passed(), fails || o.Outcome == OutcomeFailed
+		passes, fails = passes || o.Verdict.Passed(), fails || o.Outcome == OutcomeFailed && !o.Unread
 	}
 	return passes && fails
 }

@@ -169,7 +169,7 @@ func Reasons() []Reason {
 			4, false, InterveneManualFix, []NextStep{stepIntervene(InterveneManualFix), stepResume, stepAbort}},
 		{ReasonCheckpoint, "checkpoint", "The implementer waits for a person.", FamilyAgent, true, 4, false,
 			InterveneManualFix, []NextStep{stepShow, stepIntervene(InterveneManualFix), stepResume}},
-		{ReasonAgentFailed, "agent failed", "The agent's command ended with an error.", FamilyAgent, true, 30, false,
+		{ReasonAgentFailed, "agent failed", "The agent's call gave no answer.", FamilyAgent, true, 30, false,
 			InterveneAgent, retry},
 		{ReasonAgentNotFound, "agent not found", "The agent's program is not installed or not on PATH.", FamilySetup, true,
 			30, false, "", retry},

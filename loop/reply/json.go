@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -128,14 +129,16 @@ func (o *jsonObject) number(key string) int {
 }
 
 // report returns r and the object's error. A field that no reader asked for and that has words stays with a pass as a
-// note.
+// note. A text without a space, such as "low" or a file's name, is no remark.
 func (o *jsonObject) report(r Report) (Report, error) {
 	if !r.Verdict.Passed() {
 		return r, o.done()
 	}
 	for _, key := range slices.Sorted(maps.Keys(o.fields)) {
 		value := strings.TrimSpace(string(o.fields[key]))
-		if !slices.Contains(o.asked, key) && strings.ContainsAny(value[:1], `"[{`) && !isNone(value) {
+		var compact bytes.Buffer
+		remark := json.Compact(&compact, o.fields[key]) == nil && bytes.ContainsRune(compact.Bytes(), ' ')
+		if !slices.Contains(o.asked, key) && remark && !isNone(value) {
 			r.Findings = append(r.Findings, Finding{Severity: Note, Issue: prose.Cut(key+": "+value, maxSummary)})
 		}
 	}

@@ -64,6 +64,8 @@ func TestJSONPassWithUnreadField(t *testing.T) {
 			`"remarks": "SQL injection in f.txt"`:    `PASS_WITH_NOTES; note remarks: "SQL injection in f.txt"`,
 			`"advice": ["SQL injection"]`:            `PASS_WITH_NOTES; note advice: ["SQL injection"]`,
 			`"more": {"f.txt": "SQL injection"}`:     `PASS_WITH_NOTES; note more: {"f.txt": "SQL injection"}`,
+			`"risk": "low"`:                          "PASS",
+			`"files_reviewed": ["a.txt", "b.txt"]`:   "PASS",
 			`"remarks": "none"`:                      "PASS",
 			`"remarks": ""`:                          "PASS",
 			`"remarks": []`:                          "PASS",

@@ -62,7 +62,7 @@ func (s *session) follow(store *store.Store, request *record.ReviewRequest) (fol
 		return followed, false, err
 	}
 	if !found {
-		if again && !waits {
+		if again && !waits && !s.IsSet("reviewer") {
 			s.say("no review of this branch by a person or an agent is open, so this starts a new one")
 		}
 		return followed, waits, nil

@@ -607,9 +607,9 @@ func writePanel(w io.Writer, r record.Review) {
 		of += fmt.Sprintf(" with a quorum of %d", q)
 	}
 	verdict := r.Verdict()
-	safetext.Fprintf(w, "\nTogether: %s, of %s\n", orOutcome(verdict, r.Outcome()), of)
+	safetext.Fprintf(w, "\nTogether: %s, of %s\n", saidOr(r.Unreadable(), orOutcome(verdict, r.Outcome())), of)
 	for _, o := range opinions {
-		line := fmt.Sprintf("%s: %s", o.Reviewer, orOutcome(o.Verdict, o.Outcome))
+		line := fmt.Sprintf("%s: %s", o.Reviewer, saidOr(o.Unread, orOutcome(o.Verdict, o.Outcome)))
 		if o.Stated != "" {
 			line += fmt.Sprintf(" (%s before the judge)", o.Stated)
 		}
@@ -635,6 +635,14 @@ func writePanel(w io.Writer, r record.Review) {
 	for _, j := range r.Judgements {
 		safetext.Fprintf(w, "Judged by %s: %s\n", j.By, j.Count())
 	}
+}
+
+// saidOr returns text, or that an answer could not be read.
+func saidOr(unread bool, text string) string {
+	if unread {
+		return "unreadable"
+	}
+	return text
 }
 
 // orOutcome returns the verdict, or the outcome if there is none.
