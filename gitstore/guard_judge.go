@@ -59,6 +59,9 @@ func (r *Repo) judge(ctx context.Context, c *FileChange) (news bool) {
 	if c.Is == nil && (gitdir.Below(c.Path, filepath.Join(r.CommonDir, "worktrees")) || filepath.Base(c.Path) == ".git") {
 		return false // a worktree was removed, perhaps that of a review
 	}
+	if dir := filepath.Dir(c.Path); c.Was == nil && filepath.Base(c.Path) == ".git" && r.isRegistered(dir, linkedTo(dir)) {
+		return false // git was making a worktree, perhaps that of a review
+	}
 	switch c.Kind {
 	case KindConfig:
 		return r.judgeConfig(ctx, c)
@@ -70,6 +73,12 @@ func (r *Repo) judge(ctx context.Context, c *FileChange) (news bool) {
 		c.Executes = otherExecutes(*c)
 	}
 	return true
+}
+
+// isRegistered reports whether gitDir is the git directory of the worktree at dir, by this repository's own record.
+func (r *Repo) isRegistered(dir, gitDir string) bool {
+	return gitDir != "" && gitdir.Below(gitDir, filepath.Join(r.CommonDir, "worktrees")) &&
+		gitdir.RegisteredDir(gitDir) == gitdir.RealDir(dir)
 }
 
 func (r *Repo) judgeConfig(ctx context.Context, c *FileChange) bool {

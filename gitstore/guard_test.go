@@ -253,3 +253,32 @@ func TestGuardedIndexAndRemoteBranches(t *testing.T) {
 		})
 	}
 }
+
+// TestWorktreeThatIsBeingMade: a worktree whose .git file git had not written yet when an agent began is no change. A
+// file that names another git directory is one.
+func TestWorktreeThatIsBeingMade(t *testing.T) {
+	repo, ctx := newTestRepo(t), context.Background()
+	dir := filepath.Join(t.TempDir(), "second")
+	testGit(t, repo.WorkTree, "worktree", "add", "-q", "--detach", dir)
+	path := filepath.Join(dir, ".git")
+	made, err := os.ReadFile(path)
+	if err == nil {
+		err = os.Remove(path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard, err := repo.Guard(ctx, checkoutOf(t, repo), "one worked")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer guard.Close()
+	for text, changes := range map[string]int{string(made): 0, "gitdir: " + t.TempDir() + "\n": 1} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if files := guard.Files(ctx); len(files) != changes {
+			t.Errorf("%q: %+v", text, files)
+		}
+	}
+}
