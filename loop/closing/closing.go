@@ -346,7 +346,8 @@ func answerAgain(ctx context.Context, s *store.Store, review record.Review, run 
 		newest, _ := review.AnswerTo(f.ID)
 		fix, found := fixOf(review.AnswersTo(f.ID), run, commit)
 		answer := as(fix)
-		if !found || answer.Kind == newest.Kind && answer.Commit == newest.Commit {
+		nowhere := answer.Kind == record.AnswerFixed && answer.Commit == "" // it landed as no commit
+		if !found || nowhere || answer.Kind == newest.Kind && answer.Commit == newest.Commit {
 			continue
 		}
 		answered, err := s.AnswerFinding(ctx, review.ID, answer, false)
@@ -365,13 +366,14 @@ func answerAgain(ctx context.Context, s *store.Store, review record.Review, run 
 // run took back.
 func fixOf(answers []record.Answer, run record.Run, commit gitstore.ID) (fix record.Answer, found bool) {
 	n := len(answers)
-	if n > 1 && answers[n-1].Kind == record.AnswerOpen && answers[n-1].Reason == undone(run) {
-		return answers[n-2], answers[n-2].Kind == record.AnswerFixed
-	}
 	if n == 0 {
 		return fix, false
 	}
-	return answers[n-1], answers[n-1].Kind == record.AnswerFixed && answers[n-1].Commit == commit
+	newest := answers[n-1]
+	if n > 1 && newest.Kind == record.AnswerOpen && newest.Actor == record.Itself && newest.Reason == undone(run) {
+		return answers[n-2], answers[n-2].Kind == record.AnswerFixed
+	}
+	return newest, newest.Kind == record.AnswerFixed && newest.Commit == commit
 }
 
 // SettleAsked closes the review that run requested from people, once nobody needs an answer to it. It may be closed

@@ -388,6 +388,9 @@ func TestCloseFixed(t *testing.T) {
 			t.Errorf("%s: %s, %+v", name, now.Status, answer)
 		}
 	}
+	nowhere := run
+	nowhere.Landed = &record.Landed{}
+	step("landed as no commit", func() error { return CloseFixed(ctx, s, nowhere) }, record.ReviewSubmitted, fix)
 	step("accepted with issues", func() error { return CloseFixed(ctx, s, run) }, record.ReviewSubmitted, landed)
 	run.Result = record.ResultPass
 	step("undone", func() error { return ReopenFixed(ctx, s, run, landed) }, record.ReviewSubmitted, "")
