@@ -106,6 +106,11 @@ func help(mode string, args []string) int {
 		return playACP(args[0])
 	case "beside": // script, its first argument
 		beside(args[0], args[1])
+	case "headless": // file that says that it began
+		_, _ = syscall.Setsid()
+		endFirstThread()
+		_ = os.WriteFile(args[0], nil, 0o600)
+		time.Sleep(time.Minute)
 	case "hop": // way, file that says that it began
 		_ = os.WriteFile(args[1], nil, 0o600)
 		hop(args[0] == "session")

@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	sweepLimit = 100 * time.Millisecond // of a sweep while the command is still being stopped
-	emptyScans = 3                      // in a row: one scan can miss an orphan while another child ends
+	sweepLimit  = 100 * time.Millisecond // of a sweep while the command is still being stopped
+	endingLimit = 15 * time.Second       // of a sweep when all that is left has been killed
+	emptyScans  = 3                      // in a row: one scan can miss an orphan while another child ends
 )
 
 // startOf returns when a process started, in clock ticks since boot.
@@ -37,54 +38,70 @@ func endOrphans(ctx context.Context, limit time.Duration) bool {
 
 // sweep kills orphans until none is found or the time is over, and reports whether none is left. It does nothing if
 // more Alone commands run than running. A process whose parent ends at once after a fork has a new id before a search
-// of /proc is over; but it is always our child, and the list of these is short.
+// of /proc is over; but it is always our child, and the list of these is short. After the last Alone command, the limit
+// is endingLimit while the kernel is still ending what has been killed, which takes long on a busy machine.
 func sweep(ctx context.Context, limit time.Duration, running int) bool {
 	if !adopts.Load() {
 		return true
 	}
-	began := time.Now()
-	for empty := 0; empty < emptyScans; {
-		if !killOrphans(running) {
+	killed := map[uint64]bool{}
+	for began, empty := time.Now(), 0; empty < emptyScans; {
+		found, fresh := killOrphans(running, killed)
+		if found == 0 {
 			empty++
 			continue
 		}
 		empty = 0
-		if ctx.Err() != nil {
-			limit = min(limit, cancelGrace)
+		within := limit
+		switch {
+		case ctx.Err() != nil:
+			within = min(limit, cancelGrace)
+		case fresh == 0 && running == 0:
+			within = max(limit, endingLimit)
+			time.Sleep(time.Millisecond)
 		}
-		if time.Since(began) > limit {
+		if time.Since(began) > within {
 			return false
 		}
 	}
 	return true
 }
 
-// killOrphans kills or reaps each orphan among our children, and reports whether there was one.
-func killOrphans(running int) (found bool) {
+// killOrphans kills or reaps each orphan among our children. It returns how many there were, and how many of them it
+// met for the first time; it adds these to killed.
+func killOrphans(running int, killed map[uint64]bool) (found, fresh int) {
 	for _, pid := range childIDs() {
-		found = endOrphan(pid, running) || found
+		p, ok := endOrphan(pid, running)
+		if !ok {
+			continue
+		}
+		found++
+		if id := p.start<<32 | uint64(pid); !killed[id] {
+			killed[id] = true
+			fresh++
+		}
 	}
-	return found
+	return found, fresh
 }
 
 // endOrphan kills or reaps our child with that id if it is what an Alone command left, and reports that. Only the
-// holder of the lock reaps orphans, so the id cannot be reused meanwhile.
-func endOrphan(pid, running int) bool {
+// holder of the lock reaps orphans, so the id cannot be reused meanwhile. A process whose first thread alone has ended
+// looks like a zombie, and is killed too.
+func endOrphan(pid, running int) (proc, bool) {
 	children.Lock()
 	defer children.Unlock()
 	p, ok := readStat(strconv.Itoa(pid))
 	if !ok || children.alone > running || p.start < children.since || !p.adopted() {
-		return false
+		return p, false
 	}
-	if p.zombie {
-		_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
-		return true
-	}
-	if p.ofOthers() {
-		return false
+	if !p.zombie && p.ofOthers() {
+		return p, false
 	}
 	_ = syscall.Kill(pid, syscall.SIGKILL)
-	return true
+	if p.zombie {
+		_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+	}
+	return p, true
 }
 
 // reap removes our child with that id from the list of processes if it is an orphan that has ended.

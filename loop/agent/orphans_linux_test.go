@@ -4,6 +4,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -81,6 +83,42 @@ func TestHoppingProcessEnds(t *testing.T) {
 				t.Errorf("it was waited for: %v", r.Duration)
 			}
 		})
+	}
+}
+
+// endFirstThread ends the first thread of this process, and returns on another one. The state of the process is that
+// of a zombie from then on.
+func endFirstThread() {
+	for first := false; !first; {
+		answer := make(chan bool)
+		go func() {
+			runtime.LockOSThread() // without an end: the thread stays ours
+			first := syscall.Gettid() == os.Getpid()
+			answer <- first
+			if first {
+				_, _, _ = syscall.RawSyscall(syscall.SYS_EXIT, 0, 0, 0)
+			}
+			select {}
+		}()
+		first = <-answer
+	}
+	for p, ok := readStat(strconv.Itoa(os.Getpid())); ok && !p.zombie; p, ok = readStat(strconv.Itoa(os.Getpid())) {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// A process whose first thread has ended, so that it looks like a zombie, ends with the call.
+func TestHeadlessProcessEnds(t *testing.T) {
+	t.Parallel()
+	runs, fifo := held(t)
+	script := `(env -i ` + helperVar + `=1 "$1" headless "$0.on" </dev/null >"$0" 2>&1 &)
+while [ ! -e "$0.on" ]; do sleep 0.02; done`
+	r := mustRun(t, t.Context(), helper("adopt", "30s", script, fifo))
+	if string(r.Stdout) != "0 <nil>\n" {
+		t.Errorf("%s %s", r.Stdout, r.Stderr)
+	}
+	if runs() {
+		t.Error("it still runs")
 	}
 }
 

@@ -143,7 +143,7 @@ func TestPanel(t *testing.T) {
 			w.sideBySide()
 			out := w.runr(down.status, "review", "--wait", "--reviewer", a.name)
 			has(t, out, down.says...)
-			w.judged(down.status == 1)
+			w.judged(out, down.status == 1)
 		})
 	}
 }
@@ -182,8 +182,9 @@ func panelScript(t *testing.T, a tool, pi model.Reply) model.Script {
 	})
 }
 
-// judged checks that the panel's answers are recorded, and that the judge ruled on them if it had its turn.
-func (w *world) judged(turn bool) {
+// judged checks that the answers of a panel that printed out are recorded, and that the judge ruled on them if it had
+// its turn.
+func (w *world) judged(out string, turn bool) {
 	t := w.t
 	var review struct {
 		Opinions []struct{ Reviewer, Verdict, Stated string }
@@ -196,7 +197,7 @@ func (w *world) judged(turn bool) {
 	}
 	w.shown(&review, "inbox", "get", "latest", "--json")
 	if len(review.Opinions) != 4 || !review.Disagree || len(review.Findings) != 2 {
-		t.Fatalf("recorded: %+v", review)
+		t.Fatalf("recorded: %+v\nsaid:\n%s", review, out)
 	}
 	if by := review.Findings[0].SaidBy; !slices.Equal(by, []string{"codex", "claude"}) {
 		t.Errorf("the bug is said by %v", by)
