@@ -15,8 +15,8 @@ import (
 // Continued returns the newest waiting review whose change the request's subject continues, by a rewrite or by more
 // commits on the same base; ok is false without one. The review asked one of the same reviewers, and waits for no
 // other. With again, more commits on its branch suffice, and the review asked somebody besides the built-in reviewer;
-// with anybody, a verdict on the very commit suffices too.
-// unanswered reports whether a request of the very commit is still open.
+// with anybody, a review of the very commit suffices too. unanswered reports whether a request of the very commit is
+// still open.
 func Continued(ctx context.Context, s *store.Store, request record.ReviewRequest,
 	again, anybody bool) (found record.ReviewSummary, ok, unanswered bool, err error) {
 	subject := request.Subject
@@ -41,7 +41,7 @@ func Continued(ctx context.Context, s *store.Store, request record.ReviewRequest
 		case "":
 			return false
 		case subject.Commit: // also where it was rewritten and has the same change
-			return anybody && r.Outcome != ""
+			return anybody
 		}
 		if !sameChange {
 			return false
@@ -75,11 +75,6 @@ func onlyAskedByItself(r record.ReviewSummary) bool {
 	return asksByItself(r.Source) && r.Follows == "" && r.Kind == record.SubjectCommit && r.Outcome == ""
 }
 
-// AskedAgain reports whether Follow requested the review, without a person, and nobody has begun with it.
-func AskedAgain(r record.Review) bool {
-	return r.Source == "follow" && r.Status == record.ReviewOpen && r.Claim == nil && len(r.Submissions) == 0
-}
-
 // NextRound returns a request that asks those whom a review asked about its change as it is now: up to the newest
 // commit of its branch, and where its commit was rewritten from what took its place on. Without that branch here, it is
 // about the newest version that is known here: see Newest.
@@ -102,13 +97,18 @@ func NextRound(ctx context.Context, s *store.Store, review record.Review) (recor
 	return request, err
 }
 
+// askedAgain reports whether Follow requested the review, without a person, and nobody has begun with it.
+func askedAgain(r record.Review) bool {
+	return r.Source == "follow" && r.Status == record.ReviewOpen && r.Claim == nil && len(r.Submissions) == 0
+}
+
 // sinceAsked returns now, or the change since the base that somebody last asked about, if now goes on from there on the
 // same branch: a commit that was split is asked about as a whole.
 func sinceAsked(ctx context.Context, s *store.Store, rounds record.Conversation,
 	now record.Subject) (record.Subject, error) {
 	asked := rounds[0]
 	for _, r := range rounds {
-		if !AskedAgain(r) {
+		if !askedAgain(r) {
 			asked = r
 		}
 	}

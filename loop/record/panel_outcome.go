@@ -61,13 +61,18 @@ func (r Review) opinion(sub Submission) Opinion {
 // Outvoted reports whether agents fail the change, but too few of them for the same reason.
 func (r Review) Outvoted() bool {
 	against := func(o Opinion) bool { return !o.person && o.Outcome == OutcomeFailed }
-	return slices.ContainsFunc(r.Opinions(), against) && !slices.ContainsFunc(r.counted(), against)
+	readable := func(o Opinion) bool { return against(o) && !o.Unread }
+	return slices.ContainsFunc(r.Opinions(), readable) && !slices.ContainsFunc(r.counted(), against)
 }
 
 // counted returns the opinions as they count: if too few agents share the reason of a failure, that agent's opinion
-// counts as a pass with notes. Nobody outvotes an answer that could not be read: nobody knows what it says.
+// counts as a pass with notes. No agent outvotes an answer that could not be read: nobody knows what it says. A person
+// who approves answers it.
 func (r Review) counted() []Opinion {
 	all := r.Opinions()
+	if len(r.Approvers()) > 0 {
+		all = slices.DeleteFunc(all, func(o Opinion) bool { return o.Unread })
+	}
 	upheld := r.upheld(all)
 	for i := range all {
 		if o := &all[i]; !o.person && !o.Unread && o.Outcome == OutcomeFailed && !upheld[o.Reviewer] {

@@ -265,7 +265,7 @@ func requestedLines(asked round, url, hint string) []string {
 		lines = append(lines, "Nobody else sees it until you type: git runr inbox share "+made.ID)
 	}
 	if asked.number > 1 {
-		lines[0] += fmt.Sprintf(": round %d of %s", asked.number, made.Request.Follows)
+		lines[0] += fmt.Sprintf(": round %d, after %s", asked.number, made.Request.Follows)
 	}
 	if made.Audience != "" {
 		lines[0] += ", " + render.Audience(made.Audience)

@@ -112,8 +112,8 @@ func (s *session) reviewAgain(store *store.Store) (review record.Review, ok bool
 }
 
 // requestRound records a request. It closes the earlier rounds, which the new one replaces. It records nothing where
-// that request exists: people were asked the same and have not answered, or lineage has asked and the command line adds
-// no message. waits is false if no such request can exist.
+// that request exists and nobody has answered it, unless the command line adds a message. waits is false if no such
+// request can exist.
 func (s *session) requestRound(records *store.Store, request record.ReviewRequest,
 	waits bool) (made round, err error) {
 	if request.Follows == "" && !waits {
@@ -135,7 +135,7 @@ func (s *session) requestRound(records *store.Store, request record.ReviewReques
 	last := rounds[len(rounds)-1]
 	asked := last.Request
 	made = round{review: last, number: len(rounds), known: true}
-	if !lineage.AskedAgain(last) || asked.Subject.Commit != request.Subject.Commit ||
+	if last.Status != record.ReviewOpen || len(last.Submissions) > 0 || asked.Subject.Commit != request.Subject.Commit ||
 		asked.Subject.Base != request.Subject.Base ||
 		!slices.Equal(asked.Reviewers(), request.Reviewers()) || request.Message != "" ||
 		s.IsSet("reviewer") && !slices.Equal(asked.People, request.People) {
