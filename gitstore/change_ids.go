@@ -1,7 +1,6 @@
 package gitstore
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -25,9 +24,9 @@ type Span struct{ From, To ID }
 func (r *Repo) ChangeIDs(ctx context.Context, spans []Span, paths ...string) ([]string, error) {
 	ids := make([]string, len(spans))
 	for i, span := range spans {
-		changes, err := r.Changed(ctx, r.orEmptyTree(span.From), r.orEmptyTree(span.To))
+		changes, err := r.Changed(ctx, r.orEmptyTree(span.From), r.orEmptyTree(span.To), paths...)
 		if err == nil {
-			ids[i] = r.changeID(changes, paths)
+			ids[i] = r.changeID(changes)
 		}
 	}
 	return ids, ctx.Err()
@@ -36,17 +35,15 @@ func (r *Repo) ChangeIDs(ctx context.Context, spans []Span, paths ...string) ([]
 // NoChange is the id of a span without a difference.
 const NoChange = "none"
 
-// changeID hashes the changes that are within paths.
-func (r *Repo) changeID(changes []Change, paths []string) string {
-	hash, id := sha256.New(), NoChange
-	for _, c := range changes {
-		inside := func(p string) bool { return covers(cmp.Or(strings.TrimSuffix(p, "/"), "."), c.Path) }
-		if len(paths) == 0 || slices.ContainsFunc(paths, inside) {
-			fmt.Fprintf(hash, "%s\x00%s\x00", c.raw(r.objects.ZeroID()), c.Path)
-			id = ""
-		}
+func (r *Repo) changeID(changes []Change) string {
+	if len(changes) == 0 {
+		return NoChange
 	}
-	return cmp.Or(id, hex.EncodeToString(hash.Sum(nil))[:40])
+	hash := sha256.New()
+	for _, c := range changes {
+		fmt.Fprintf(hash, "%s\x00%s\x00", c.raw(r.objects.ZeroID()), c.Path)
+	}
+	return hex.EncodeToString(hash.Sum(nil))[:40]
 }
 
 // PatchIDs returns git's stable patch ids of commits against their first parents, by commit. A

@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/odb"
 )
 
 // Changed lists the paths that differ between two trees or commits, in the order of
 // `git diff-tree -r`: without renames, and with directories replaced by what they hold.
+// If paths are given, it lists only what is one of them or below one; "" and "." are the top.
 // It reads the trees itself and starts no process.
-func (r *Repo) Changed(ctx context.Context, a, b ID) ([]Change, error) {
+func (r *Repo) Changed(ctx context.Context, a, b ID, paths ...string) ([]Change, error) {
 	d := treeDiff{ctx: ctx, repo: r}
 	from, err := d.treeOf(a)
 	to := from
@@ -26,7 +29,12 @@ func (r *Repo) Changed(ctx context.Context, a, b ID) ([]Change, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", a.Short(), b.Short(), err)
 	}
-	return d.changes, nil
+	if len(paths) == 0 {
+		return d.changes, nil
+	}
+	return each.Where(d.changes, func(c Change) bool {
+		return slices.ContainsFunc(paths, func(p string) bool { return covers(cmp.Or(strings.TrimSuffix(p, "/"), "."), c.Path) })
+	}), nil
 }
 
 // ChangedOnDisk is Changed for trees that record files as they are on disk. Like git, it ignores the mode of a file

@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/loop/prose"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
+	"github.com/git-runr/git-runr/loop/safetext"
 	"github.com/git-runr/git-runr/loop/store"
 )
 
@@ -97,17 +98,35 @@ func Gate(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit, 
 	}
 	held = append(held, below...)
 	for i := range held[:min(len(held), Named)] {
-		if c := &held[i]; c.Refused && c.Review != "" {
-			review, err := s.Review(ctx, c.Review)
-			if err != nil {
-				return nil, passing, err
-			}
-			c.Finding = cmp.Or(worstOf(review), c.UnsettledWords())
+		if err := held[i].readFinding(ctx, s); err != nil {
+			return nil, passing, err
 		}
 	}
 	slices.Sort(passing.NotText)
 	passing.NotText = slices.Compact(passing.NotText)
 	return held, passing, nil
+}
+
+// readFinding reads what refuses the commit in the review or run that does.
+func (g *Gated) readFinding(ctx context.Context, s *store.Store) error {
+	switch {
+	case !g.Refused:
+	case g.Review != "":
+		review, err := s.Review(ctx, g.Review)
+		if err != nil {
+			return err
+		}
+		g.Finding = cmp.Or(worstOf(review), g.UnsettledWords())
+	case g.Run != "":
+		run, err := s.Run(ctx, g.Run)
+		if err != nil {
+			return err
+		}
+		if open, _ := run.Open(); len(open) > 0 {
+			g.Finding = findingWords(worstFinding(open))
+		}
+	}
+	return nil
 }
 
 // worstOf returns the worst open or deferred finding of a review, on one line, or else what it asks for.
@@ -120,14 +139,22 @@ func worstOf(review record.Review) string {
 		}
 		return cmp.Or(asked, unconfirmed)
 	}
-	worst := slices.MinFunc(open, func(a, b reply.Finding) int {
+	worst := worstFinding(open)
+	if !review.IsOpen(worst) {
+		return findingWords(worst) + " (" + string(record.AnswerDeferred) + ")"
+	}
+	return findingWords(worst)
+}
+
+func worstFinding(findings []reply.Finding) reply.Finding {
+	return slices.MinFunc(findings, func(a, b reply.Finding) int {
 		return reply.SeverityRank(a.Severity) - reply.SeverityRank(b.Severity)
 	})
-	words := strings.Fields(fmt.Sprintf("%s %s %s", worst.Severity, worst.Place(), worst.Issue))
-	if !review.IsOpen(worst) {
-		words = append(words, "("+string(record.AnswerDeferred)+")")
-	}
-	return strings.Join(words, " ")
+}
+
+// findingWords returns a finding on one line.
+func findingWords(f reply.Finding) string {
+	return strings.Join(strings.Fields(fmt.Sprintf("%s %s %s", f.Severity, f.Place(), f.Issue)), " ")
 }
 
 // ToType returns at most most commands that get commits through to level: one for each kind of obstacle. rules says
@@ -148,12 +175,14 @@ func ToType(held []Gated, level lineage.Level, rules bool, most int) []string {
 		switch {
 		case c.Stuck():
 			continue
-		case c.Review == "" && c.Finding != "":
+		case c.Review == "" && c.InItself != "":
 			line = "git rebase -i " + c.Commit.Short() + "~1"
 		case c.RefusedIn != "":
 			line = "git runr inbox reopen " + c.Review
 		case c.Refused && c.Review != "":
 			line = "git runr show " + c.Review
+		case c.Refused && c.ByAgent(): // a review that its findings can be answered in; the run has none
+			line = safetext.ShellLine("git", "runr", "review", "--wait", "--reviewer", c.Reviewer(), c.Commit.Short())
 		case asked != "" && !c.RulesLooked(): // rules have to look before it may go to the branch where that person is asked
 			add("git runr review --wait " + c.Commit.Short())
 			line = "git runr show " + asked

@@ -75,6 +75,7 @@ type OwnerGroup struct {
 	Have    int      `json:"have"`
 	Unknown []string `json:"unknown,omitempty"` // owners that [teams] does not define
 	Wrote   bool     `json:"wrote,omitempty"`   // all of them are authors of the commit, who do not approve it
+	able    int      // how many known owners are no authors of it
 }
 
 // met reports whether enough people and enough owners approved.
@@ -84,10 +85,11 @@ func (a *Approvals) met() bool {
 
 func (g OwnerGroup) lacking() bool { return g.Have < g.Need }
 
-// Stuck reports whether nobody can give an approval that the commit lacks, because all its owners wrote it.
+// Stuck reports whether nobody can give an approval that the commit lacks, because too few of its owners are known and
+// did not write it.
 func (c Covered) Stuck() bool {
 	return c.Approvals != nil && slices.ContainsFunc(c.Approvals.Owners, func(g OwnerGroup) bool {
-		return g.Wrote && g.lacking()
+		return g.able < g.Need
 	})
 }
 
@@ -173,7 +175,7 @@ func (g OwnerGroup) words() string {
 		text += " (who wrote it and cannot approve it: CODEOWNERS has to name somebody else as well)"
 	}
 	if len(g.Unknown) > 0 {
-		text += " ([teams] does not say who is " + strings.Join(g.Unknown, ", ") + ")"
+		text += fmt.Sprintf(" ([teams] does not say who is %s: %q = [\"ADDRESS\"])", strings.Join(g.Unknown, ", "), g.Unknown[0])
 	}
 	return text
 }
@@ -584,10 +586,10 @@ func (a approvals) owned(group owners.Group, counted []Approval, commit gitstore
 			result.Have++
 		}
 	}
-	wrote := func(p people.Person) bool {
-		return slices.ContainsFunc(authors(commit), func(author string) bool { return people.Same(a.person(author), p) })
-	}
-	result.Wrote = len(known) > 0 && !slices.ContainsFunc(known, func(p people.Person) bool { return !wrote(p) })
+	result.able = each.Count(known, func(p people.Person) bool {
+		return !slices.ContainsFunc(authors(commit), func(author string) bool { return people.Same(a.person(author), p) })
+	})
+	result.Wrote = len(known) > 0 && result.able == 0
 	return result
 }
 

@@ -92,6 +92,9 @@ func (c Covered) Seen() bool { return c.Level != "" || c.State == CoverNothing }
 // RulesLooked reports whether rules or somebody looked at the commit's change, or there is nothing in it to show them.
 func (c Covered) RulesLooked() bool { return c.Seen() || c.State == CoverUnshown }
 
+// Reviewer returns the name of whoever gave the verdict.
+func (c Covered) Reviewer() string { return c.reviewer }
+
 // ByAgent reports whether the verdict is an agent's.
 func (c Covered) ByAgent() bool {
 	return !slices.Contains([]string{"", record.Human, record.Builtin}, c.reviewer)
@@ -455,13 +458,14 @@ func movedCovers(r record.ReviewSummary, c cover) (covers []cover) {
 // they make another change.
 func runCovers(r record.RunSummary) []cover {
 	stopped := r.Status == record.RunStopped || r.Status == record.RunReviewing // what refused it waits for a person
-	if r.Status != record.RunCompleted && !stopped || r.Commit == "" || r.Verdict == "" {
+	if r.Status != record.RunCompleted && !stopped || r.Commit == "" || r.Verdict == "" || r.Unread {
 		return nil
 	}
 	c := cover{
 		Covered: Covered{State: CoverReviewed, Run: r.ID, Verdict: r.Verdict, Passed: record.NothingInTheWay(r.Result),
 			Outcome: record.OutcomeFailed, NotText: r.NotText, reviewer: r.Reviewer},
 		span: gitstore.Span{From: r.Base, To: r.Commit}, ranged: true, unseen: r.Unseen, at: r.UpdatedAt,
+		change: r.Change, saw: r.Commit,
 		wrote: each.Where([]string{r.StartedBy}, func(by string) bool { return by != "" }),
 	}
 	if c.Passed {
@@ -474,7 +478,7 @@ func runCovers(r record.RunSummary) []cover {
 	c.Refused = !c.Passed && (stopped || byPolicy || c.Verdict == reply.CriticalFail)
 	covers := []cover{c}
 	if l := r.LandedAs; l != nil && l.Commit != "" && l.Commit != r.Commit {
-		c.From, c.State, c.span = r.Commit, CoverCarried, gitstore.Span{From: l.Onto, To: l.Commit}
+		c.From, c.State, c.span, c.change = r.Commit, CoverCarried, gitstore.Span{From: l.Onto, To: l.Commit}, ""
 		if l.Stale {
 			c.State, c.Level, c.Passed = CoverStale, "", false
 		}
@@ -529,7 +533,7 @@ func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedComm
 const maxCovered = 10_000
 
 // addSameChanges adds to by the covers of the same change in other commits: all of them for commits without a review of
-// their own, and for others what people refuse and who wrote it.
+// their own, and for others what refuses it and who wrote it.
 func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
 	by map[gitstore.ID][]cover) error {
 	changeOf, own := map[gitstore.ID]string{}, map[gitstore.ID]cover{}
@@ -573,8 +577,8 @@ func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.Logg
 			if reviewed {
 				wroteToo(had, append(squashed(ctx, s, same, left), same.wrote...))
 			}
-			there := slices.ContainsFunc(had, func(c cover) bool { return c.Review == same.Review })
-			if !reviewed || !said.ranged && len(same.refusers) > 0 && !there {
+			there := slices.ContainsFunc(had, func(c cover) bool { return c.Review == same.Review && c.Run == same.Run })
+			if !reviewed || !said.ranged && same.Refused && !there {
 				by[id] = append(by[id], same)
 			}
 		}

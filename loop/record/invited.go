@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/git-runr/git-runr/gitstore"
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/people"
 )
 
@@ -207,12 +208,17 @@ func (r Review) StillAsked() []string {
 	})
 }
 
-// OwnersMissing reports whether owners of changed files still have to approve.
-func (r Review) OwnersMissing() bool {
+// OwnersMissing returns the owners of changed files whose approval is still required, or one of whose is.
+func (r Review) OwnersMissing() (missing []string) {
 	approving := r.approving()
-	return slices.ContainsFunc(r.Request.Approvals, func(q Quota) bool {
-		return len(q.People) > 0 && q.have(approving) < q.Need
-	})
+	for _, q := range r.Request.Approvals {
+		for _, p := range q.People {
+			if q.have(approving) < q.Need && !hasPerson(approving, p) {
+				missing = each.Once(missing, p)
+			}
+		}
+	}
+	return missing
 }
 
 // ApprovedWords returns how many of the required approvals a review has, as "approved by 1 of 2". It returns "" if

@@ -89,7 +89,7 @@ func (r Review) upheld(opinions []Opinion) map[string]bool {
 	quorum, upheld := r.quorumCounts(), map[string]bool{}
 	failing, vague := []string{JudgeTurn(r.Request.Judge)}, []string(nil)
 	for _, o := range opinions {
-		if !o.person && o.Outcome == OutcomeFailed {
+		if !o.person && !o.Unread && o.Outcome == OutcomeFailed {
 			failing = append(failing, o.Reviewer)
 		}
 	}
@@ -166,9 +166,7 @@ func (r Review) Verdict() reply.Verdict {
 // Unreadable reports whether the verdict rests only on answers that could not be parsed.
 func (r Review) Unreadable() bool {
 	return len(r.refusing) == 0 && r.Verdict() == reply.NeedsFix &&
-		!slices.ContainsFunc(r.Verdicts(), func(sub Submission) bool {
-			return !sub.Report.Effective.Passed() && !sub.Report.Unreadable()
-		})
+		!slices.ContainsFunc(r.counted(), func(o Opinion) bool { return o.Outcome == OutcomeFailed && !o.Unread })
 }
 
 // Disagree reports whether some reviewers pass the change and others fail it.

@@ -127,6 +127,29 @@ func TestPanelVerdict(t *testing.T) {
 	}
 }
 
+// An answer that nobody could read supports nobody's reason, and a person who approves answers it.
+func TestPanelUnread(t *testing.T) {
+	pass, fix, unread := said("c", reply.Pass), said("b", reply.NeedsFix, divided), said("d", reply.NeedsFix)
+	unread.Report.Format = reply.FormatUnreadable
+	approves := Person{Actor: "Ada", Decision: Approve}
+	for name, tc := range map[string]struct {
+		quorum int
+		steps  []any
+		want   string // verdict, outcome, unreadable, outvoted
+	}{
+		"alone":                 {1, []any{pass, unread}, "NEEDS_FIX failed true false"},
+		"beside a refusal":      {1, []any{pass, fix, unread}, "NEEDS_FIX failed false false"},
+		"in a quorum":           {2, []any{pass, fix, unread}, "NEEDS_FIX failed true false"},
+		"a person approves":     {1, []any{pass, unread, approves}, "PASS passed false false"},
+		"a person approves all": {1, []any{pass, fix, unread, approves}, "NEEDS_FIX failed false false"},
+	} {
+		r := panelOf(t, asked(Panel{Quorum: tc.quorum}, "b", "c", "d"), tc.steps...)
+		if got := fmt.Sprint(r.Verdict(), " ", r.Outcome(), " ", r.Unreadable(), " ", r.Outvoted()); got != tc.want {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		}
+	}
+}
+
 func TestPanelJoins(t *testing.T) {
 	first, second := said("a", reply.CriticalFail, divides, closes), said("b", reply.NeedsFix, divided)
 	want := "[critical a.go:3 [a b] same 0] [warning b.go:9 [a] same 0] "

@@ -67,6 +67,7 @@ type Round struct {
 	Report   reply.Report      `json:"report"`
 	Census   Census            `json:"census"`
 	Unseen   []gitstore.ID     `json:"unseen_commits,omitempty"` // of the run, as in Submission
+	Change   string            `json:"change,omitempty"`         // of the run up to then, as in Submission
 	Checks   []CheckResult     `json:"checks,omitempty"`
 	Failure  *Failure          `json:"failure,omitempty"`
 	Told     *Instructions     `json:"instructions,omitempty"`

@@ -440,6 +440,7 @@ type RunSummary struct {
 	// Unseen are the run's commits that the newest round's reviewer did not see, and those as which they landed.
 	Unseen    []gitstore.ID  `json:"unseen_commits,omitempty"`
 	NotText   []string       `json:"not_text,omitempty"` // as in ReviewSummary
+	Change    string         `json:"change,omitempty"`   // what the newest round saw, if that is a commit
 	Landed    bool           `json:"landed"`
 	LandedAs  *Landed        `json:"landed_as,omitempty"` // where it landed
 	Base      gitstore.ID    `json:"base,omitempty"`      // the commit that its work began from
@@ -515,6 +516,9 @@ func (r Run) Summary() RunSummary {
 	if round != nil {
 		s.Verdict, s.Reviewer, s.Unread = round.Report.Effective, round.Reviewer, round.Report.Unreadable()
 		s.Unseen, s.NotText = r.unseenAfter(*round), round.Census.NotText()
+		if round.Commit == r.Commit && !r.Plan.InPlace {
+			s.Change = round.Change
+		}
 	}
 	return s
 }

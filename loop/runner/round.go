@@ -41,7 +41,8 @@ func (t *execution) recordRound(round record.RoundPayload, raw string) error {
 	default:
 		round.Report.Effective = reply.EffectiveVerdict(round.Report.Verdict, round.Report.Findings, round.ChecksFailed())
 		reviewing.BoundVerdict(&round.Report, round.Census)
-		round.Unseen = t.unseen(round.Round)
+		whole := change.Subject{Kind: change.Range, Base: t.run.Plan.Base, Commit: round.Commit, Tree: round.Tree}
+		round.Unseen, round.Change = t.unseen(round.Round, whole), t.Store.ChangeID(t.ctx, whole)
 		title = fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Said(), round.By(round.Reviewer),
 			round.Report.Gist())
 	}
@@ -50,9 +51,7 @@ func (t *execution) recordRound(round record.RoundPayload, raw string) error {
 
 // unseen returns the run's commits that the reviewer of a round has seen neither in the whole change nor in an earlier
 // round.
-func (t *execution) unseen(round record.Round) []gitstore.ID {
-	base := t.run.Plan.Base
-	whole := change.Subject{Kind: change.Range, Base: base, Commit: round.Commit, Tree: round.Tree}
+func (t *execution) unseen(round record.Round, whole change.Subject) []gitstore.ID {
 	hides := round.Census.Hides
 	if len(round.Census.LeftOut) == 0 {
 		hides = nil
@@ -62,7 +61,7 @@ func (t *execution) unseen(round record.Round) []gitstore.ID {
 		if len(unseen) == 0 || !earlier.SawAll() || earlier.Reviewer != round.Reviewer {
 			continue
 		}
-		row, err := t.Store.Repo.Between(t.ctx, base, earlier.Commit, maxSeenBefore)
+		row, err := t.Store.Repo.Between(t.ctx, whole.Base, earlier.Commit, maxSeenBefore)
 		if err != nil {
 			continue // an agent's commits that were joined, and are gone
 		}

@@ -109,7 +109,7 @@ func writeSubmitted(w io.Writer, review record.Review, person record.Person) {
 }
 
 // writeStanding prints whether an open review counts as approved after somebody's decision, and who is still asked.
-func writeStanding(w io.Writer, s record.ReviewSummary, decided record.Decision, owners bool) {
+func writeStanding(w io.Writer, s record.ReviewSummary, decided record.Decision, owners []string) {
 	still := strings.Join(s.StillAsked, ", ")
 	if len(s.Refusers) > 0 {
 		names := each.Of(s.Refusers, func(by record.Speaker) string { return by.By })
@@ -129,7 +129,8 @@ func writeStanding(w io.Writer, s record.ReviewSummary, decided record.Decision,
 		}
 		return
 	}
-	screen.When(w, owners && decided == record.Approve && still != "", "The approval of an owner is missing: %s.\n", still)
+	screen.When(w, len(owners) > 0 && decided == record.Approve, "The approval of an owner is missing: %s.\n",
+		strings.Join(owners, ", "))
 }
 
 // submission returns the verdict and message of the flags.

@@ -369,10 +369,14 @@ func (s *session) reviewRequest(store *store.Store, conf *config.Config, again b
 	if err != nil {
 		return request, err
 	}
-	unknown, err := conf.Invite(s.ctx, &request)
+	unknown, wrote, err := conf.Invite(s.ctx, &request)
 	if len(unknown) > 0 {
 		s.say("not asked, because nobody is known as %s of CODEOWNERS; [teams] can say who it is",
 			strings.Join(unknown, ", "))
+	}
+	if len(wrote) > 0 {
+		s.say("%s wrote the change and cannot approve it, which review.owners requires: CODEOWNERS has to name somebody else as well",
+			strings.Join(wrote, ", "))
 	}
 	if base := request.Subject.Base; err == nil && base != "" && slices.Contains(request.Reviewers(), record.Human) {
 		s.sayBroken(conf.BrokenAt(s.ctx, base))

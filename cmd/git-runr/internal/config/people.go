@@ -51,7 +51,7 @@ func (c *Config) RequestOn(ctx context.Context, names []string, kind string,
 	subject record.Subject) (record.ReviewRequest, error) {
 	request, err := c.RequestFor(ctx, names, kind)
 	if request.Subject = subject; err == nil {
-		_, err = c.Invite(ctx, &request)
+		_, _, err = c.Invite(ctx, &request)
 	}
 	return request, err
 }
@@ -119,63 +119,70 @@ func (c *Config) directory(ctx context.Context) (people.Directory, error) {
 
 // Invite fills in whom a request to a person asks. If it names nobody, these are the code owners of the changed files,
 // by the CODEOWNERS of the base. Invite also adds the approvals that this repository requires. It returns the owners
-// that match no known person, or nil if the request names people, because owners are then not asked.
-func (c *Config) Invite(ctx context.Context, request *record.ReviewRequest) (unknown []string, err error) {
+// that match no known person, unless they are neither asked nor have to approve. wrote are the owners whose approval is
+// required and cannot be given, because they wrote the change and no other owner is known.
+func (c *Config) Invite(ctx context.Context, request *record.ReviewRequest) (unknown, wrote []string, err error) {
 	subject := request.Subject
 	if !slices.Contains(request.Reviewers(), record.Human) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	base, err := lineage.BaseOfSubject(ctx, c.repo, subject)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	bar, _, err := c.KnownBar(ctx, c.Hooks.PrePushRequire, base)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if c.Hooks.PrePush != "off" && bar.Level == lineage.LevelApproved {
 		request.Approvals = []record.Quota{{Need: max(1, bar.Approvals)}}
 	}
 	if base == "" || len(request.People) > 0 && !bar.Owners {
-		return nil, nil
+		return nil, nil, nil
 	}
 	rules, err := lineage.OwnersAt(ctx, c.repo, base)
 	if err != nil || rules == nil {
-		return nil, err
+		return nil, nil, err
 	}
-	changes, err := c.repo.Changed(ctx, subject.Base, subject.Tree)
+	changes, err := c.repo.Changed(ctx, subject.Base, subject.Tree, subject.Paths...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	groups := rules.OfAll(each.Of(changes, func(c gitstore.Change) string { return c.Path }))
 	if len(groups) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	directory, err := c.directory(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	author := gitstore.ParseIdentity(subject.Author)
 	var asked []people.Person
 	for _, group := range groups {
 		var known []people.Person
+		var itself []string
 		for _, owner := range group.Owners {
 			found, err := directory.Find(owner)
 			if err != nil && !slices.Contains(unknown, owner) {
 				unknown = append(unknown, owner)
 			}
-			known = append(known, slices.DeleteFunc(found, func(p people.Person) bool { return people.Same(p, author) })...)
+			others := slices.DeleteFunc(slices.Clone(found), func(p people.Person) bool { return people.Same(p, author) })
+			if known = append(known, others...); len(others) < len(found) {
+				itself = append(itself, owner)
+			}
+		}
+		if bar.Owners && group.Need > 0 && len(known) == 0 {
+			wrote = append(wrote, itself...)
 		}
 		asked = append(asked, known...)
 		if need := min(group.Need, len(known)); bar.Owners && need > 0 {
 			request.Approvals = append(request.Approvals, record.Quota{People: PeopleTexts(known), Need: need})
 		}
 	}
-	if len(request.People) > 0 { // the owners must approve too, but only the named people are asked
-		return nil, nil
+	if len(request.People) == 0 { // else the owners must approve too, but only the named people are asked
+		request.People = PeopleTexts(asked)
 	}
-	request.People = PeopleTexts(asked)
-	return unknown, nil
+	return unknown, wrote, nil
 }
 
 // PeopleTexts returns people as "Name <address>", without duplicates.

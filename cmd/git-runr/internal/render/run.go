@@ -367,6 +367,9 @@ func Completed(w io.Writer, run record.Run) {
 	findings, _ := run.Open()
 	if result == record.ResultWithIssues {
 		result = "Accepted " + run.Summary().Accepted.String()
+		if round := run.LastRound(); round != nil && round.Report.Effective == reply.CriticalFail {
+			result += fmt.Sprintf("; audit and the gate refuse it, because %s called it CRITICAL", round.By(round.Reviewer))
+		}
 	}
 	if result == record.ResultChecked {
 		what, by := "--worktree", record.Builtin
