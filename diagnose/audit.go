@@ -405,7 +405,8 @@ func standingText(c lineage.Covered) (of string) {
 			"has not confirmed " + prose.Count(c.Unconfirmed, "answer")},
 		{c.RefusedIn != "", ", and " + c.UnsettledWords()},
 		{c.Claimed > 0, fmt.Sprintf(", %d claimed fixed", c.Claimed)},
-		{words != "", ", " + words},
+		{words != "" && !c.Refused, ", " + words},
+		{words != "" && c.Refused, "; " + words}, // of the commit, also in other reviews than the one that refuses it
 		{c.LeftOut > 0, ", " + prose.Count(c.LeftOut, "file") + " left out"},
 		{len(c.NotText) > 0, ", " + prose.Count(len(c.NotText), "file") + " not text"},
 		{c.Outcome == record.OutcomePartial, ", a part was not looked at"},

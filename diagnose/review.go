@@ -30,6 +30,9 @@ func Calm(review record.Review) string {
 			review.ResolvedBy, prose.Count(len(review.Open()), "finding"))
 	case review.Status == record.ReviewOpen:
 		return fmt.Sprintf("review %s is open, and nobody has answered it", review.ID)
+	case passedWithNotes(review):
+		return fmt.Sprintf("review %s passed with %s, which nobody has answered", review.ID,
+			prose.Count(len(review.Open()), "note"))
 	}
 	return fmt.Sprintf("review %s is %s and asks for nothing", review.ID, review.Status)
 }
@@ -52,11 +55,7 @@ func OfReview(review record.Review, checks []runplan.Check, fix string) (Diagnos
 	case reason == record.ReasonReviewNotPassed:
 		d.Explanation = "The review asks for changes that nobody has made yet."
 		step := record.NextStep{Command: fix, What: "let an implementer fix the findings"}
-		switch {
-		case review.Request.Subject.Commit == "":
-		case fix == "git runr agents": // no agent is ready
-			d.NextSteps = append(d.NextSteps, step)
-		default:
+		if review.Request.Subject.Commit != "" && fix != "git runr agents" { // which says that no agent is ready
 			d.NextSteps = slices.Insert(d.NextSteps, 0, step)
 		}
 	case reason == record.ReasonReviewUnreadable:
@@ -89,11 +88,16 @@ func Asks(review record.Review) bool {
 // unfinished reports whether the review has no result because a reviewer could not run.
 func unfinished(review record.Review) bool { return review.Failure != nil && !review.Complete() }
 
+// passedWithNotes reports whether the review passed, and some of its notes are unanswered.
+func passedWithNotes(review record.Review) bool {
+	return review.ClosedAt.IsZero() && review.Outcome() == record.OutcomePassed && len(review.Open()) > 0
+}
+
 // reviewReason returns the problem of a review as a code of the registry.
 func reviewReason(review record.Review) (code, detail string, ok bool) {
 	found := review.Findings()
 	switch {
-	case !review.ClosedAt.IsZero():
+	case !review.ClosedAt.IsZero(), passedWithNotes(review):
 	case unfinished(review):
 		return review.Failure.Reason, review.Failure.Detail, true
 	case review.Unreadable() && len(review.Open()) == 0:

@@ -91,6 +91,12 @@ func TestReviewWithNothingToSay(t *testing.T) {
 			t.Errorf("diagnosed as %+v", d)
 		}
 	}
+	noted := reviewed(record.Submission{Outcome: record.OutcomePassed, Report: reply.Report{
+		Effective: reply.PassWithNotes, Findings: []reply.Finding{{ID: "f-1", Severity: reply.Note, Issue: "Name it"}}}})
+	if d, ok := OfReview(noted, npmChecks(), ""); ok ||
+		Calm(noted) != "review "+reviewID+" passed with 1 note, which nobody has answered" {
+		t.Errorf("a note: %+v, %s", d, Calm(noted))
+	}
 	if d, ok := OfReview(reviewed(record.Submission{Outcome: record.OutcomeNothing}), nil, ""); !ok ||
 		d.StopReason != record.ReasonNothing {
 		t.Errorf("nothing to review: %v %+v", ok, d)

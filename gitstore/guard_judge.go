@@ -59,8 +59,8 @@ func (r *Repo) judge(ctx context.Context, c *FileChange) (news bool) {
 	if c.Is == nil && (gitdir.Below(c.Path, filepath.Join(r.CommonDir, "worktrees")) || filepath.Base(c.Path) == ".git") {
 		return false // a worktree was removed, perhaps that of a review
 	}
-	if dir := filepath.Dir(c.Path); c.Was == nil && filepath.Base(c.Path) == ".git" && r.isRegistered(dir, linkedTo(dir)) {
-		return false // git was making a worktree, perhaps that of a review
+	if r.madeByGit(c) {
+		return false
 	}
 	switch c.Kind {
 	case KindConfig:
@@ -73,6 +73,23 @@ func (r *Repo) judge(ctx context.Context, c *FileChange) (news bool) {
 		c.Executes = otherExecutes(*c)
 	}
 	return true
+}
+
+// madeByGit reports whether git was making a worktree, perhaps that of a review: the file was missing or empty, and is
+// still so or says what git writes there.
+func (r *Repo) madeByGit(c *FileChange) bool {
+	if len(c.Was) > 0 || c.WasLink != "" || c.IsLink != "" {
+		return false
+	}
+	dir := filepath.Dir(c.Path)
+	switch filepath.Base(c.Path) {
+	case ".git":
+		return len(c.Is) == 0 || r.isRegistered(dir, linkedTo(dir))
+	case "commondir":
+		below := filepath.Dir(dir) == filepath.Join(r.CommonDir, "worktrees")
+		return below && (len(c.Is) == 0 || strings.TrimSpace(string(c.Is)) == "../..")
+	}
+	return false
 }
 
 // isRegistered reports whether gitDir is the git directory of the worktree at dir, by this repository's own record.

@@ -254,31 +254,44 @@ func TestGuardedIndexAndRemoteBranches(t *testing.T) {
 	}
 }
 
-// TestWorktreeThatIsBeingMade: a worktree whose .git file git had not written yet when an agent began is no change. A
-// file that names another git directory is one.
+// TestWorktreeThatIsBeingMade: a worktree whose files git has not written yet, or has just created, when an agent begins
+// or ends is no change. A file that names another git directory is one.
 func TestWorktreeThatIsBeingMade(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	dir := filepath.Join(t.TempDir(), "second")
 	testGit(t, repo.WorkTree, "worktree", "add", "-q", "--detach", dir)
-	path := filepath.Join(dir, ".git")
-	made, err := os.ReadFile(path)
-	if err == nil {
-		err = os.Remove(path)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	guard, err := repo.Guard(ctx, checkoutOf(t, repo), "one worked")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer guard.Close()
-	for text, changes := range map[string]int{string(made): 0, "gitdir: " + t.TempDir() + "\n": 1} {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+	made := filepath.Join(repo.CommonDir, "worktrees", "second", "commondir")
+	for _, path := range []string{filepath.Join(dir, ".git"), made} {
+		whole, err := os.ReadFile(path)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if files := guard.Files(ctx); len(files) != changes {
-			t.Errorf("%q: %+v", text, files)
+		write := func(text string) {
+			t.Helper()
+			_ = os.Remove(path)
+			if text == "none" {
+				return
+			}
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
+		for _, before := range []string{"none", "", string(whole)} {
+			for now, changes := range map[string]int{"none": 0, "": 0, string(whole): 0, "gitdir: " + t.TempDir(): 1} {
+				if write(before); before == string(whole) && now == "" {
+					changes = 1 // git does not take back what it has written
+				}
+				guard, err := repo.Guard(ctx, checkoutOf(t, repo), "one worked")
+				if err != nil {
+					t.Fatal(err)
+				}
+				write(now)
+				if files := guard.Files(ctx); len(files) != changes {
+					t.Errorf("%s, from %q to %q: %+v", path, before, now, files)
+				}
+				guard.Close()
+			}
+		}
+		write(string(whole))
 	}
 }

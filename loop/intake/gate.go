@@ -22,6 +22,7 @@ type Gated struct {
 	Skipped string `json:"skipped,omitempty"` // why no review was requested
 	Finding string `json:"finding,omitempty"` // the worst finding that blocks it
 	Unread  string `json:"unread,omitempty"`  // for a commit that passes: the files that were not reviewed
+	closed  bool   // the review that refuses it is resolved
 }
 
 // Passing says what was not looked at of the commits that pass a gate.
@@ -116,7 +117,7 @@ func (g *Gated) readFinding(ctx context.Context, s *store.Store) error {
 		if err != nil {
 			return err
 		}
-		g.Finding = cmp.Or(worstOf(review), g.UnsettledWords())
+		g.Finding, g.closed = cmp.Or(worstOf(review), g.UnsettledWords()), !review.ClosedAt.IsZero()
 	case g.Run != "":
 		run, err := s.Run(ctx, g.Run)
 		if err != nil {
@@ -177,7 +178,7 @@ func ToType(held []Gated, level lineage.Level, rules bool, most int) []string {
 			continue
 		case c.Review == "" && c.InItself != "":
 			line = "git rebase -i " + c.Commit.Short() + "~1"
-		case c.RefusedIn != "":
+		case c.RefusedIn != "" && c.closed:
 			line = "git runr inbox reopen " + c.Review
 		case c.Refused && c.Review != "":
 			line = "git runr show " + c.Review
