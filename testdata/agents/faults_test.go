@@ -113,7 +113,7 @@ func TestFaults(t *testing.T) {
 				if !own {
 					want = f.ends[""]
 				}
-				got, took := w.fails(want.reason)
+				got, took := w.fails(want)
 				if want.reason != "" && got.Reason != want.reason || !strings.Contains(got.Detail, want.detail) ||
 					got.Transient != want.transient {
 					t.Errorf("want %+v", want)
@@ -132,7 +132,7 @@ func TestFaults(t *testing.T) {
 
 // fails lets the tool review, and returns the failure and how long it took. On a busy machine the tool may be stopped
 // before it called its model, or before it gave up for the expected reason; then it is tried again with more time.
-func (w *world) fails(reason string) (*failure, time.Duration) {
+func (w *world) fails(want end) (*failure, time.Duration) {
 	for idle := 20 * time.Second; ; idle *= 3 {
 		w.files(w.home,
 			map[string]string{".config/git-runr/config.toml": fmt.Sprintf("[agents.%s]\nidle_timeout = %q\ntimeout = %q\n",
@@ -145,8 +145,8 @@ func (w *world) fails(reason string) (*failure, time.Duration) {
 		if review.Failure == nil {
 			w.t.Fatal("no failure is recorded")
 		}
-		early := len(w.Requests()) == 0 || review.Failure.Reason == "stalled_timeout" && reason != "" &&
-			reason != "stalled_timeout"
+		early := len(w.Requests()) == 0 || review.Failure.Reason == "stalled_timeout" && want.reason != "" &&
+			(want.reason != "stalled_timeout" || !strings.Contains(review.Failure.Detail, want.detail))
 		if !early || idle > time.Minute {
 			return review.Failure, took
 		}
