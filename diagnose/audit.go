@@ -361,9 +361,9 @@ func coverState(c lineage.Covered) string {
 		return "no verdict yet, " + of
 	case lineage.CoverStale:
 		if c.From == "" {
-			return "what was looked at is another change, " + of
+			return "what was looked at had other contents, " + of
 		}
-		return fmt.Sprintf("stale, what was looked at as %s is another change, %s", c.From.Short(), of)
+		return fmt.Sprintf("stale, what was looked at as %s had other contents, %s", c.From.Short(), of)
 	case lineage.CoverCarried:
 		if c.From == "" {
 			return of + ", before it was committed"

@@ -142,7 +142,7 @@ func TestAuditReviews(t *testing.T) {
 		{lineage.Covered{State: lineage.CoverCarried, Level: lineage.LevelReviewed, Review: review, Verdict: "PASS",
 			Passed: true, From: commitID("2")}, AuditAttributed, "review " + review + ": PASS, carried from 2000000", 2},
 		{lineage.Covered{State: lineage.CoverStale, Review: review, From: commitID("2")}, AuditGap,
-			"stale, what was looked at as 2000000 is another change, review " + review, 0},
+			"stale, what was looked at as 2000000 had other contents, review " + review, 0},
 		{lineage.Covered{State: lineage.CoverPending, Review: review}, AuditGap, "no verdict yet, review " + review, 0},
 		{lineage.Covered{State: lineage.CoverNothing, Passed: true}, AuditGap, "there is nothing in it to review", 3},
 		{lineage.Covered{State: lineage.CoverUnreviewed}, AuditGap, "no verdict on it is recorded here", 0},

@@ -33,7 +33,9 @@ func (r *Repo) Changed(ctx context.Context, a, b ID, paths ...string) ([]Change,
 		return d.changes, nil
 	}
 	return each.Where(d.changes, func(c Change) bool {
-		return slices.ContainsFunc(paths, func(p string) bool { return covers(cmp.Or(strings.TrimSuffix(p, "/"), "."), c.Path) })
+		return slices.ContainsFunc(paths, func(p string) bool {
+			return covers(cmp.Or(strings.TrimSuffix(p, "/"), "."), c.Path)
+		})
 	}), nil
 }
 

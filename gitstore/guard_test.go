@@ -254,8 +254,8 @@ func TestGuardedIndexAndRemoteBranches(t *testing.T) {
 	}
 }
 
-// TestWorktreeThatIsBeingMade: a worktree whose files git has not written yet, or has just created, when an agent begins
-// or ends is no change. A file that names another git directory is one.
+// TestWorktreeThatIsBeingMade: a worktree whose files git has not written yet, or has just created, when an agent
+// begins or ends is no change. A file that names another git directory is one.
 func TestWorktreeThatIsBeingMade(t *testing.T) {
 	repo, ctx := newTestRepo(t), context.Background()
 	dir := filepath.Join(t.TempDir(), "second")

@@ -175,7 +175,8 @@ func (g OwnerGroup) words() string {
 		text += " (who wrote it and cannot approve it: CODEOWNERS has to name somebody else as well)"
 	}
 	if len(g.Unknown) > 0 {
-		text += fmt.Sprintf(" ([teams] does not say who is %s: %q = [\"ADDRESS\"])", strings.Join(g.Unknown, ", "), g.Unknown[0])
+		text += fmt.Sprintf(" ([teams] does not say who is %s: %q = [\"ADDRESS\"])", strings.Join(g.Unknown, ", "),
+			g.Unknown[0])
 	}
 	return text
 }

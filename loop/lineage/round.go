@@ -15,7 +15,7 @@ import (
 // Continued returns the newest waiting review whose change the request's subject continues, by a rewrite or by more
 // commits on the same base; ok is false without one. The review asked one of the same reviewers, and waits for no
 // other. With again, more commits on its branch suffice, and the review asked somebody besides the built-in reviewer;
-// with anybody, a review of the very commit suffices too. unanswered reports whether a request of the very commit is
+// with anybody, a verdict on the very commit suffices too. unanswered reports whether a request of the very commit is
 // still open.
 func Continued(ctx context.Context, s *store.Store, request record.ReviewRequest,
 	again, anybody bool) (found record.ReviewSummary, ok, unanswered bool, err error) {
@@ -41,7 +41,7 @@ func Continued(ctx context.Context, s *store.Store, request record.ReviewRequest
 		case "":
 			return false
 		case subject.Commit: // also where it was rewritten and has the same change
-			return anybody
+			return anybody && r.Outcome != ""
 		}
 		if !sameChange {
 			return false

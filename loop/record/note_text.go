@@ -161,7 +161,7 @@ func landedText(e Event, landed Landed, reviewed gitstore.ID) string {
 		text += ", reviewed as " + reviewed.Short()
 	}
 	if landed.Stale {
-		text += ", which is another change: others had changed the same files"
+		text += ", with other contents: others had changed the same files"
 	}
 	return text
 }

@@ -30,6 +30,8 @@ type Runner struct {
 	Limits func(run record.Run) runplan.RunLimits
 	// Ask asks a person about a run whose retries are used up. nil means that nobody can be asked.
 	Ask func(ctx context.Context, run record.Run, why Step) (runplan.Choice, error)
+	// Invite completes a request to a person with who is asked by name and which approvals it needs. nil: anybody.
+	Invite func(ctx context.Context, request *record.ReviewRequest) error
 	// Keep retries a killed or failed attempt on the files as they are now, and reverts nothing.
 	Keep    bool
 	Explain Explainer // nil: stops are not explained

@@ -62,9 +62,14 @@ func (t *execution) askPeople(subject record.Subject, round record.Round) (recor
 			return review, err
 		}
 	}
-	review, err := t.Store.RequestReview(t.ctx, record.ReviewRequest{
-		Subject: subject, Reviewer: record.Human, Message: t.requestMessage(round), Run: t.run.ID, Round: round.Number,
-	}, "runner")
+	request := record.ReviewRequest{Subject: subject, Reviewer: record.Human, Message: t.requestMessage(round),
+		Run: t.run.ID, Round: round.Number}
+	if t.Invite != nil {
+		if err := t.Invite(t.ctx, &request); err != nil {
+			return record.Review{}, err
+		}
+	}
+	review, err := t.Store.RequestReview(t.ctx, request, "runner")
 	if err != nil {
 		return review, err
 	}

@@ -375,8 +375,8 @@ func (s *session) reviewRequest(store *store.Store, conf *config.Config, again b
 			strings.Join(unknown, ", "))
 	}
 	if len(wrote) > 0 {
-		s.say("%s wrote the change and cannot approve it, which review.owners requires: CODEOWNERS has to name somebody else as well",
-			strings.Join(wrote, ", "))
+		s.say("%s wrote the change and cannot approve it, which review.owners requires: "+
+			"CODEOWNERS has to name somebody else as well", strings.Join(wrote, ", "))
 	}
 	if base := request.Subject.Base; err == nil && base != "" && slices.Contains(request.Reviewers(), record.Human) {
 		s.sayBroken(conf.BrokenAt(s.ctx, base))

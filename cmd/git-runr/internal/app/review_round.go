@@ -122,6 +122,9 @@ func (s *session) requestRound(records *store.Store, request record.ReviewReques
 	}
 	if request.Follows == "" {
 		made.review, made.known, err = intake.Request(s.ctx, records, request, "cli")
+		if err == nil && !made.known && s.Bool("again") {
+			s.say("an open request of this commit stays beside this one: git runr inbox")
+		}
 		return made, err
 	}
 	before, err := records.Review(s.ctx, request.Follows)

@@ -133,6 +133,10 @@ func (c *console) runner(conf *config.Config, store *store.Store, progress *prog
 	return &runner.Runner{
 		Store: store, Implementer: conf.Implementer, Reviewer: conf.Reviewer, Checker: conf.Checker(),
 		Progress: progress, Explain: diagnose.Explain, Terms: conf.Terms(),
+		Invite: func(ctx context.Context, request *record.ReviewRequest) error {
+			_, _, err := conf.Invite(ctx, request)
+			return err
+		},
 	}
 }
 
