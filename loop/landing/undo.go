@@ -39,7 +39,7 @@ func (u Undone) Added(ctx context.Context, s *store.Store) map[string]bool {
 	return added
 }
 
-// Moved returns where a branch moved, or "" if none did.
+// Moved returns where a branch moved, or "" if none did, and whether a remote still has what landed.
 func (u Undone) Moved(ctx context.Context, s *store.Store) string {
 	now, err := s.Repo.ReadSnapshot(ctx, u.Took.Before)
 	if err != nil || u.Took.Kind != gitstore.OpLand {
@@ -49,7 +49,13 @@ func (u Undone) Moved(ctx context.Context, s *store.Store) string {
 	if now.Head != "" {
 		at = "at " + now.Head.Short()
 	}
-	return cmp.Or(strings.TrimPrefix(now.HeadRef, "refs/heads/"), "HEAD") + " is " + at + " again"
+	text := cmp.Or(strings.TrimPrefix(now.HeadRef, "refs/heads/"), "HEAD") + " is " + at + " again"
+	if was, err := s.Repo.ReadSnapshot(ctx, u.Took.After); err == nil && was.Head != "" && !u.Took.Undoes {
+		if pushed, err := s.Repo.OnRemote(ctx, was.Head); err == nil && pushed {
+			text += "; a branch of a remote still has " + was.Head.Short()
+		}
+	}
+	return text
 }
 
 // Undo reverses the newest operation on the working tree in which the repository was opened, or on a run's working

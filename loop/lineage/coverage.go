@@ -82,8 +82,9 @@ type Covered struct {
 
 // Beside is a review or run that passed something else than the commit, and does not count for it.
 type Beside struct {
-	Of  string `json:"of"`  // its id
-	Why string `json:"why"` // goes on from the id: "was limited to paths"
+	Of   string `json:"of"`                    // its id
+	Why  string `json:"why"`                   // goes on from the id: "was limited to paths"
+	Read bool   `json:"read_a_part,omitempty"` // an agent or a person read a part of the commit
 }
 
 // Seen reports whether rules or somebody looked at the commit's change, or there is no change to look at.
@@ -496,7 +497,7 @@ func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedComm
 	for _, c := range covers {
 		whole := inView[c.span.To]
 		if c.part && c.Passed && c.State == CoverReviewed {
-			beside[c.span.To] = &Beside{c.Review, "was limited to " + cmp.Or(c.kind, "paths")}
+			beside[c.span.To] = &Beside{c.Review, "was limited to " + cmp.Or(c.kind, "paths"), c.Level == LevelReviewed}
 		}
 		if c.files {
 			continue
@@ -518,11 +519,11 @@ func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedComm
 			switch unseen := slices.Contains(c.unseen, id); {
 			case !inView[id]:
 			case !whole && !c.cut:
-				beside[id] = &Beside{c.Review, "passed a range that goes on after it"}
+				beside[id] = &Beside{Of: c.Review, Why: "passed a range that goes on after it"}
 			case !unseen || id == c.span.To && !c.Passed:
 				by[id] = append(by[id], c)
 			case c.Passed:
-				beside[id] = &Beside{cmp.Or(c.Review, c.Run), "passed a range that does not show all of it"}
+				beside[id] = &Beside{Of: cmp.Or(c.Review, c.Run), Why: "passed a range that does not show all of it"}
 			}
 		}
 	}

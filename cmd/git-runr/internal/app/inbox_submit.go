@@ -103,6 +103,9 @@ func writeSubmitted(w io.Writer, review record.Review, person record.Person) {
 	if why := review.Uncounted(sub); why != "" {
 		safetext.Fprintf(w, "%s\n", why)
 	}
+	screen.When(w, sub.Decision == record.Approve && len(review.Request.Subject.Paths) > 0,
+		"It was limited to %s, so that it does not make the whole change approved.\n",
+		strings.Join(review.Request.Subject.Paths, " "))
 	if review.ClosedAt.IsZero() {
 		writeStanding(w, review.Summary(), sub.Decision, review.OwnersMissing())
 	}
