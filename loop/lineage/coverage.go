@@ -456,16 +456,17 @@ func movedCovers(r record.ReviewSummary, c cover) (covers []cover) {
 }
 
 // runCovers returns what a run covers: its work as its last review saw it, and the landed commits. These are stale if
-// they make another change.
+// they make another change. A run that was given up passes nothing; what refused its work stands.
 func runCovers(r record.RunSummary) []cover {
-	stopped := r.Status == record.RunStopped || r.Status == record.RunReviewing // what refused it waits for a person
-	if r.Status != record.RunCompleted && !stopped || r.Commit == "" || r.Verdict == "" || r.Unread {
+	givenUp := r.Status == record.RunSkipped || r.Status == record.RunAborted
+	if r.Status == record.RunRunning || r.Commit == "" || r.Verdict == "" || r.Unread ||
+		givenUp && (r.Verdict.Passed() || r.Change == "") {
 		return nil
 	}
 	c := cover{
 		Covered: Covered{State: CoverReviewed, Run: r.ID, Verdict: r.Verdict, Passed: record.NothingInTheWay(r.Result),
 			Outcome: record.OutcomeFailed, NotText: r.NotText, reviewer: r.Reviewer},
-		span: gitstore.Span{From: r.Base, To: r.Commit}, ranged: true, unseen: r.Unseen, at: r.UpdatedAt,
+		span: gitstore.Span{From: r.Base, To: r.Commit}, ranged: true, unseen: r.Unseen, at: r.SaidAt,
 		change: r.Change, saw: r.Commit,
 		wrote: each.Where([]string{r.StartedBy}, func(by string) bool { return by != "" }),
 	}
@@ -476,7 +477,7 @@ func runCovers(r record.RunSummary) []cover {
 	// A person who accepted the run answered what is less than CRITICAL; its configuration answers nothing.
 	byPolicy := r.Accepted != nil && r.Accepted.Policy
 	byPolicy = byPolicy || r.Result == record.ResultBelow
-	c.Refused = !c.Passed && (stopped || byPolicy || c.Verdict == reply.CriticalFail)
+	c.Refused = !c.Passed && (r.Status != record.RunCompleted || byPolicy || c.Verdict == reply.CriticalFail)
 	covers := []cover{c}
 	if l := r.LandedAs; l != nil && l.Commit != "" && l.Commit != r.Commit {
 		c.From, c.State, c.span, c.change = r.Commit, CoverCarried, gitstore.Span{From: l.Onto, To: l.Commit}, ""

@@ -436,6 +436,7 @@ type RunSummary struct {
 	Attempts int            `json:"attempts"`
 	Rounds   int            `json:"rounds"`
 	Verdict  reply.Verdict  `json:"verdict,omitempty"`    // effective verdict of the newest round
+	SaidAt   time.Time      `json:"verdict_at,omitzero"`  // when it was given
 	Unread   bool           `json:"unreadable,omitempty"` // nobody could read what that round answered
 	// Unseen are the run's commits that the newest round's reviewer did not see, and those as which they landed.
 	Unseen    []gitstore.ID  `json:"unseen_commits,omitempty"`
@@ -514,7 +515,8 @@ func (r Run) Summary() RunSummary {
 		round = r.lastSaid()
 	}
 	if round != nil {
-		s.Verdict, s.Reviewer, s.Unread = round.Report.Effective, round.Reviewer, round.Report.Unreadable()
+		s.Verdict, s.SaidAt, s.Reviewer = round.Report.Effective, round.At, round.Reviewer
+		s.Unread = round.Report.Unreadable()
 		s.Unseen, s.NotText = r.unseenAfter(*round), round.Census.NotText()
 		if round.Commit == r.Commit && !r.Plan.InPlace {
 			s.Change = round.Change
