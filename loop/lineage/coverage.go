@@ -425,7 +425,7 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		return []cover{c}
 	}
 	c.Refused = c.Refused || r.Outcome == record.OutcomeFailed && !c.Passed
-	if r.Critical > 0 && (c.Passed || r.Outcome == record.OutcomeCommented) { // a remark that is critical
+	if r.Critical > r.Disputed && (c.Passed || r.Outcome == record.OutcomeCommented) { // a remark that is critical
 		c.State, c.Passed, c.Refused, c.Verdict = CoverReviewed, false, true, reply.CriticalFail
 	}
 	return append([]cover{c}, movedCovers(r, c)...)
@@ -548,7 +548,7 @@ func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.Logg
 			own[c.ID] = said
 		}
 		switch {
-		case reviewed && !said.ranged:
+		case reviewed && said.single():
 			changeOf[c.ID] = said.change
 		case !reviewed || len(said.approvers) > 0: // who wrote a commit of a range may have approved the range
 			unnamed = append(unnamed, c)
@@ -572,6 +572,7 @@ func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.Logg
 			by[id] = append(by[id], cover{Covered: Covered{State: CoverNothing, Passed: true}})
 		}
 		had := by[id]
+		refused := slices.ContainsFunc(had, func(c cover) bool { return c.Refused }) // which another verdict may replace
 		for _, same := range known[change] {
 			if same.State == CoverReviewed {
 				same.From, same.State = same.span.To, CoverCarried
@@ -580,7 +581,7 @@ func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.Logg
 				wroteToo(had, append(squashed(ctx, s, same, left), same.wrote...))
 			}
 			there := slices.ContainsFunc(had, func(c cover) bool { return c.Review == same.Review && c.Run == same.Run })
-			if !reviewed || !said.ranged && same.Refused && !there {
+			if !reviewed || said.single() && (same.Refused || refused) && !there {
 				by[id] = append(by[id], same)
 			}
 		}
@@ -608,6 +609,9 @@ func coversOfChanges(ctx context.Context, s *store.Store,
 	}
 	return known, err
 }
+
+// single reports whether c is of the change of one commit.
+func (c *cover) single() bool { return !c.ranged || len(c.row) == 1 && c.change != "" }
 
 // wroteToo adds who wrote the same change elsewhere to the covers that people approved.
 func wroteToo(covers []cover, who []string) {

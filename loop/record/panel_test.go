@@ -150,6 +150,22 @@ func TestPanelUnread(t *testing.T) {
 	}
 }
 
+// A critical finding that fewer than the quorum report is disputed, unless a person reports it.
+func TestPanelDisputed(t *testing.T) {
+	critical, pass := said("a", reply.CriticalFail, divides), said("c", reply.Pass)
+	remark := Person{Actor: "Ada", Decision: CommentOnly, Comments: []Comment{{Severity: "critical", Comment: "no"}}}
+	for quorum, want := range map[int]string{1: "1 0", 2: "1 1"} {
+		r := panelOf(t, asked(Panel{Quorum: quorum}, "a", "c"), critical, pass)
+		if s := r.Summary(); fmt.Sprint(s.Critical, " ", s.Disputed) != want {
+			t.Errorf("quorum %d: %d critical, %d disputed, want %s", quorum, s.Critical, s.Disputed, want)
+		}
+	}
+	r := panelOf(t, asked(Panel{Quorum: 2}, "a", "c"), critical, pass, remark)
+	if s := r.Summary(); s.Critical != 2 || s.Disputed != 1 {
+		t.Errorf("with a person's: %d critical, %d disputed", s.Critical, s.Disputed)
+	}
+}
+
 func TestPanelJoins(t *testing.T) {
 	first, second := said("a", reply.CriticalFail, divides, closes), said("b", reply.NeedsFix, divided)
 	want := "[critical a.go:3 [a b] same 0] [warning b.go:9 [a] same 0] "

@@ -41,9 +41,10 @@ type ReviewSummary struct {
 	Audience     string        `json:"audience,omitempty"` // as in Review; filled in by the store
 	RequestedBy  string        `json:"requested_by"`
 	Branch       string        `json:"branch,omitempty"`
-	Author       string        `json:"author,omitempty"` // author of the commit
-	CommentCount int           `json:"comment_count"`    // findings and comments
-	Critical     int           `json:"critical"`         // open findings and comments, by severity
+	Author       string        `json:"author,omitempty"`            // author of the commit
+	CommentCount int           `json:"comment_count"`               // findings and comments
+	Critical     int           `json:"critical"`                    // open findings and comments, by severity
+	Disputed     int           `json:"critical_disputed,omitempty"` // of Critical: reported by fewer than the quorum
 	Warnings     int           `json:"warnings"`
 	Notes        int           `json:"notes"`
 	Claimed      int           `json:"claimed_fixed,omitempty"` // findings claimed fixed or gone and not confirmed
@@ -142,6 +143,9 @@ func (r Review) Summary() ReviewSummary {
 	s.Approved, s.ApprovalsNeeded = r.ApprovedOf()
 	s.Unreadable = r.Unreadable()
 	s.count(r.Open())
+	s.Disputed = each.Count(r.Joined(), func(j Joined) bool {
+		return j.Disputed && j.Severity == reply.Critical && r.IsOpen(j.Finding)
+	})
 	s.Claimed, s.Follows = len(r.Claimed()), r.Request.Follows
 	s.BackTo, s.Back = r.BackTo()
 	_, s.Unconfirmed = r.Awaited()

@@ -518,7 +518,7 @@ func (r Run) Summary() RunSummary {
 		s.Verdict, s.SaidAt, s.Reviewer = round.Report.Effective, round.At, round.Reviewer
 		s.Unread = round.Report.Unreadable()
 		s.Unseen, s.NotText = r.unseenAfter(*round), round.Census.NotText()
-		if round.Commit == r.Commit && !r.Plan.InPlace {
+		if round.Commit == r.Commit {
 			s.Change = round.Change
 		}
 	}
