@@ -143,9 +143,11 @@ func (r Review) Summary() ReviewSummary {
 	s.Approved, s.ApprovalsNeeded = r.ApprovedOf()
 	s.Unreadable = r.Unreadable()
 	s.count(r.Open())
-	s.Disputed = each.Count(r.Joined(), func(j Joined) bool {
-		return j.Disputed && j.Severity == reply.Critical && r.IsOpen(j.Finding)
-	})
+	if s.Critical > 0 {
+		s.Disputed = each.Count(r.Joined(), func(j Joined) bool {
+			return j.Disputed && j.Severity == reply.Critical && r.IsOpen(j.Finding)
+		})
+	}
 	s.Claimed, s.Follows = len(r.Claimed()), r.Request.Follows
 	s.BackTo, s.Back = r.BackTo()
 	_, s.Unconfirmed = r.Awaited()

@@ -12,6 +12,7 @@ import (
 	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/lineage"
+	"github.com/git-runr/git-runr/loop/owners"
 	"github.com/git-runr/git-runr/loop/people"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/role"
@@ -118,9 +119,9 @@ func (c *Config) directory(ctx context.Context) (people.Directory, error) {
 }
 
 // Invite fills in whom a request to a person asks. If it names nobody, these are the code owners of the changed files,
-// by the CODEOWNERS of the base. Invite also adds the approvals that this repository requires. It returns the owners
-// that match no known person, unless they are neither asked nor have to approve. wrote are the owners whose approval is
-// required and cannot be given, because they wrote the change and no other owner is known.
+// by the CODEOWNERS of the base. Invite also adds the approvals that this repository requires. unknown are the owners
+// that match no known person, unless owners are neither asked nor have to approve. wrote are the owners whose required
+// approval nobody can give, because the author of the change is the only one of them who is known.
 func (c *Config) Invite(ctx context.Context, request *record.ReviewRequest) (unknown, wrote []string, err error) {
 	subject := request.Subject
 	if !slices.Contains(request.Reviewers(), record.Human) {
@@ -156,33 +157,50 @@ func (c *Config) Invite(ctx context.Context, request *record.ReviewRequest) (unk
 	if err != nil {
 		return nil, nil, err
 	}
-	author := gitstore.ParseIdentity(subject.Author)
 	var asked []people.Person
 	for _, group := range groups {
-		var known []people.Person
-		var itself []string
-		for _, owner := range group.Owners {
-			found, err := directory.Find(owner)
-			if err != nil && !slices.Contains(unknown, owner) {
-				unknown = append(unknown, owner)
-			}
-			others := slices.DeleteFunc(slices.Clone(found), func(p people.Person) bool { return people.Same(p, author) })
-			if known = append(known, others...); len(others) < len(found) {
-				itself = append(itself, owner)
-			}
+		of := ownersIn(directory, group, gitstore.ParseIdentity(subject.Author))
+		asked = append(asked, of.others...)
+		for _, owner := range of.unknown {
+			unknown = each.Once(unknown, owner)
 		}
-		if bar.Owners && group.Need > 0 && len(known) == 0 {
-			wrote = append(wrote, itself...)
+		if !bar.Owners || group.Need == 0 {
+			continue
 		}
-		asked = append(asked, known...)
-		if need := min(group.Need, len(known)); bar.Owners && need > 0 {
-			request.Approvals = append(request.Approvals, record.Quota{People: PeopleTexts(known), Need: need})
+		if len(of.others) == 0 {
+			wrote = append(wrote, of.authors...)
+			continue
 		}
+		request.Approvals = append(request.Approvals,
+			record.Quota{People: PeopleTexts(of.others), Need: min(group.Need, len(of.others))})
 	}
 	if len(request.People) == 0 { // else the owners must approve too, but only the named people are asked
 		request.People = PeopleTexts(asked)
 	}
 	return unknown, wrote, nil
+}
+
+// groupOwners are the owners of a group of CODEOWNERS.
+type groupOwners struct {
+	others  []people.Person // who are known here and did not write the change
+	unknown []string        // who match no known person
+	authors []string        // among whom is the author of the change
+}
+
+func ownersIn(directory people.Directory, group owners.Group, author people.Person) (of groupOwners) {
+	for _, owner := range group.Owners {
+		found, err := directory.Find(owner)
+		if err != nil {
+			of.unknown = append(of.unknown, owner)
+		}
+		before := len(found)
+		found = slices.DeleteFunc(slices.Clone(found), func(p people.Person) bool { return people.Same(p, author) })
+		if len(found) < before {
+			of.authors = append(of.authors, owner)
+		}
+		of.others = append(of.others, found...)
+	}
+	return of
 }
 
 // PeopleTexts returns people as "Name <address>", without duplicates.
