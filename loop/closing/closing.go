@@ -87,14 +87,17 @@ func whyDone(review record.Review) string {
 	if people, _ := review.BackTo(); !review.Complete() || len(review.Open()) > 0 || len(people) > 0 {
 		return ""
 	}
+	without := ""
 	for _, sub := range review.Standing() {
-		if asksMore(sub) {
+		switch {
+		case sub.Report.Unreadable() && len(review.Approvers()) > 0: // a person has answered it
+			without += "; what " + sub.Reviewer + " answered could not be read"
+		case asksMore(sub):
 			return ""
 		}
 	}
-	without := ""
 	if absent := review.Absent(); len(absent) > 0 {
-		without = "; without " + strings.Join(absent, ", ")
+		without += "; without " + strings.Join(absent, ", ")
 	}
 	switch {
 	case len(review.Findings()) > 0:

@@ -80,6 +80,10 @@ type Covered struct {
 	asked       *cover // the newest request of it that waits for a person, or nil
 }
 
+// undecided is the verdict of a review that agents refuse, too few of them for the same reason, while the answer of one
+// more could not be read.
+const undecided reply.Verdict = "undecided"
+
 // Beside is a review or run that passed something else than the commit, and does not count for it.
 type Beside struct {
 	Of   string `json:"of"`                    // its id
@@ -208,7 +212,8 @@ type cover struct {
 	cut       bool             // it refuses a range whose newest commit is not among those asked about
 	copied    bool             // of a commit whose edits this one makes: it may refuse this one, and passes nothing of it
 	part      bool             // it covers only a part of the change, so its pass does not make the change reviewed
-	files     bool             // it passed and was limited to paths: it is only named
+	aside     bool             // it counts for nothing and is only named
+	why       string           // why it does not count for all of the change, as in Beside
 	kind      string           // the kind of fault looked for; "" for all
 	waits     bool             // for a person
 	branch    string           // on which it was requested; "" if HEAD was detached
@@ -404,8 +409,11 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		c.Refused, c.Before = true, true
 	case r.Outcome == "":
 		c.State = CoverPending
+	case r.Undecided && !c.Passed: // agents refuse it, and nobody knows whether one more does
+		c.Verdict = undecided
 	case r.Unreadable: // nobody knows what it says
-		return nil
+		c.aside, c.why = true, "has an answer that could not be read"
+		return []cover{c}
 	case r.Outcome == record.OutcomeCommented && !r.RulesLooked:
 		c.State, c.Level = CoverPending, "" // a remark is no verdict
 	case r.Outcome == record.OutcomePartial && !r.RulesLooked: // nobody looked at the rest
@@ -417,11 +425,13 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		}
 	}
 	// a review of a part counts only if it refuses, or passes for its kind
-	c.files = c.Passed && r.Paths
-	switch {
-	case c.part && c.State != CoverReviewed:
+	if c.part && c.State != CoverReviewed {
 		return nil
-	case c.files:
+	}
+	if c.part && c.Passed {
+		c.aside, c.why = r.Paths, "was limited to "+cmp.Or(c.kind, "paths")
+	}
+	if c.aside {
 		return []cover{c}
 	}
 	c.Refused = c.Refused || r.Outcome == record.OutcomeFailed && !c.Passed
@@ -497,10 +507,10 @@ func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedComm
 	by, beside = map[gitstore.ID][]cover{}, map[gitstore.ID]*Beside{}
 	for _, c := range covers {
 		whole := inView[c.span.To]
-		if c.part && c.Passed && c.State == CoverReviewed {
-			beside[c.span.To] = &Beside{c.Review, "was limited to " + cmp.Or(c.kind, "paths"), c.Level == LevelReviewed}
+		if c.why != "" && c.State == CoverReviewed {
+			beside[c.span.To] = &Beside{c.Review, c.why, c.Passed && c.Level == LevelReviewed}
 		}
-		if c.files {
+		if c.aside {
 			continue
 		}
 		if !c.ranged {
@@ -603,7 +613,7 @@ func coversOfChanges(ctx context.Context, s *store.Store,
 	}
 	covers, err := coversOf(ctx, s, ids)
 	for _, c := range covers {
-		if c.change != "" && c.State != CoverPending && !c.part {
+		if c.change != "" && c.State != CoverPending && !c.part && !c.aside {
 			known[c.change] = append(known[c.change], c)
 		}
 	}

@@ -284,7 +284,7 @@ func (p *patches) decided(decision record.Decision) (map[gitstore.ID]*verdict, e
 	of := map[gitstore.ID]*verdict{}
 	for _, r := range reviews {
 		covers := reviewCovers(r)
-		if len(covers) == 0 || covers[0].files || decision == record.RequestChanges && !covers[0].refusesCopies() {
+		if len(covers) == 0 || covers[0].aside || decision == record.RequestChanges && !covers[0].refusesCopies() {
 			continue
 		}
 		for id := range each.Set(append(slices.Clone(r.Within), r.Commit)) {

@@ -169,6 +169,14 @@ func (r Review) Unreadable() bool {
 		!slices.ContainsFunc(r.counted(), func(o Opinion) bool { return o.Outcome == OutcomeFailed && !o.Unread })
 }
 
+// Undecided reports whether agents fail the change, too few of them for the same reason, and the verdict rests on an
+// answer that could not be parsed.
+func (r Review) Undecided() bool {
+	return r.Unreadable() && slices.ContainsFunc(r.Opinions(), func(o Opinion) bool {
+		return !o.person && !o.Unread && o.Outcome == OutcomeFailed
+	})
+}
+
 // Disagree reports whether some reviewers pass the change and others fail it.
 func (r Review) Disagree() bool {
 	passes, fails := false, false

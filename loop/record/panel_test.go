@@ -147,6 +147,9 @@ func TestPanelUnread(t *testing.T) {
 		if got := fmt.Sprint(r.Verdict(), " ", r.Outcome(), " ", r.Unreadable(), " ", r.Outvoted()); got != tc.want {
 			t.Errorf("%s: %s, want %s", name, got, tc.want)
 		}
+		if r.Undecided() != (name == "in a quorum") {
+			t.Errorf("%s: undecided %v", name, r.Undecided())
+		}
 	}
 }
 

@@ -28,6 +28,7 @@ type ReviewSummary struct {
 	Blocked      int           `json:"blocked_by,omitempty"` // threads of earlier rounds that refuse: see Review.Carrying
 	Verdict      reply.Verdict `json:"verdict,omitempty"`    // the worst effective one that counts; "" until there is one
 	Unreadable   bool          `json:"unreadable,omitempty"` // the verdict rests only on answers that could not be parsed
+	Undecided    bool          `json:"undecided,omitempty"`  // as from Review.Undecided
 	Reviewer     string        `json:"reviewer"`
 	Run          string        `json:"run_id,omitempty"` // the run that continues with the answer
 	Kind         SubjectKind   `json:"kind"`
@@ -141,7 +142,7 @@ func (r Review) Summary() ReviewSummary {
 	}
 	s.StillAsked = r.StillAsked()
 	s.Approved, s.ApprovalsNeeded = r.ApprovedOf()
-	s.Unreadable = r.Unreadable()
+	s.Unreadable, s.Undecided = r.Unreadable(), r.Undecided()
 	s.count(r.Open())
 	if s.Critical > 0 {
 		s.Disputed = each.Count(r.Joined(), func(j Joined) bool {
