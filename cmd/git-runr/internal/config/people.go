@@ -27,8 +27,11 @@ func (c *Config) RequestFor(ctx context.Context, names []string, kind string) (r
 	var asked []people.Person
 	var agents []string
 	for name := range strings.SplitSeq(strings.Join(names, ","), ",") {
-		before, _, _ := strings.Cut(name, "@") // without a model
-		if _, _, known := c.agent(before); name == "" || known || role.Reserved(before) {
+		isAgent, err := c.meansAgent(ctx, name)
+		if err != nil {
+			return record.ReviewRequest{}, err
+		}
+		if isAgent {
 			agents = append(agents, name)
 			continue
 		}
@@ -45,6 +48,22 @@ func (c *Config) RequestFor(ctx context.Context, names []string, kind string) (r
 	request.People = PeopleTexts(asked)
 	request.Each = len(request.People) > 1
 	return request, err
+}
+
+// meansAgent reports whether a name of --reviewer is that of an agent, maybe with a model after "@". The address of a
+// contributor is that person's.
+func (c *Config) meansAgent(ctx context.Context, name string) (bool, error) {
+	before, _, _ := strings.Cut(name, "@")
+	if _, _, known := c.agent(before); name == "" || !known && !role.Reserved(before) {
+		return name == "", nil
+	}
+	if !isAddress().MatchString(name) {
+		return true, nil
+	}
+	directory, err := c.directory(ctx)
+	return !slices.ContainsFunc(directory.Contributors, func(p people.Person) bool {
+		return strings.EqualFold(p.Email, name)
+	}), err
 }
 
 // RequestOn returns the request of RequestFor for a subject, completed by Invite.
