@@ -13,14 +13,30 @@ import (
 	"github.com/git-runr/git-runr/loop/store"
 )
 
-// edit is what a change does to a file. The id of a file that is not there is "".
+// edit is what a change does to a file.
 type edit struct {
 	path           string
-	old, new       gitstore.ID
+	old, new       content
 	added, removed lineSet // lines that only one of the two versions has
 }
 
+// content is what a tree says of a file. It is empty for a file that is not there.
+type content struct {
+	id   gitstore.ID
+	mode string
+}
+
+// is reports whether c is one side of e. The mode counts if e changes it.
+func (e edit) is(c, side content) bool {
+	return c.id == side.id && (!e.changesMode() || c.mode == side.mode)
+}
+
+func (e edit) changesMode() bool {
+	return e.old.mode != e.new.mode && e.old.mode != "" && e.new.mode != ""
+}
+
 // lineSet is the lines of a file without the white space around them, and without those that have no letter or digit.
+// The mode of the file is one more line.
 type lineSet map[string]bool
 
 func (l lineSet) and(lines lineSet) lineSet {
@@ -52,21 +68,21 @@ func contains(change, other []edit) bool {
 	return len(other) > 0 && !slices.ContainsFunc(other, func(e edit) bool {
 		in, same := each.First(change, func(c edit) bool { return c.path == e.path })
 		lines := len(e.added)+len(e.removed) > 0 && in.added.has(e.added) && in.removed.has(e.removed)
-		return !same || in.new != e.new && !lines
+		return !same || !e.is(in.new, e.new) && !lines
 	})
 }
 
-// version is a file of a commit; its id is "" if the commit does not have it.
+// version is a file of a commit; its content is empty if the commit does not have it.
 type version struct {
-	path  string
-	id    gitstore.ID
+	path string
+	content
 	lines lineSet
 }
 
 // holds reports whether v has what e does: at least half of the lines that it adds, or none of those that it removes.
 func (v version) holds(e edit) bool {
 	switch {
-	case v.id == e.new:
+	case e.is(v.content, e.new):
 		return true
 	case len(e.added) > 0:
 		return 2*v.lines.count(e.added) >= len(e.added)
@@ -76,13 +92,14 @@ func (v version) holds(e edit) bool {
 
 // applies reports whether v has all that e adds, and nothing that it removes.
 func (v version) applies(e edit) bool {
-	return v.id == e.new || v.id != e.old && v.lines.has(e.added) && v.lines.count(e.removed) == 0
+	made := v.lines.has(e.added) && v.lines.count(e.removed) == 0
+	return e.is(v.content, e.new) || !e.is(v.content, e.old) && made
 }
 
 // undoes reports whether v is as before e, or has all that e removes and nothing that it adds.
 func (v version) undoes(e edit) bool {
 	back := len(e.removed) > 0 && v.lines.has(e.removed) && v.lines.count(e.added) == 0
-	return v.id == e.old || v.id != e.new && back
+	return e.is(v.content, e.old) || !e.is(v.content, e.new) && back
 }
 
 // reader reads edits, and keeps what it has read. What is not in this clone has no edits.
@@ -91,14 +108,14 @@ type reader struct {
 	store   *store.Store
 	edits   map[gitstore.Span][]edit
 	paths   map[gitstore.ID][]string
-	files   map[gitstore.ID]map[string]gitstore.ID
-	lines   map[gitstore.ID]lineSet             // of files as they are in a commit
+	files   map[gitstore.ID]map[string]content
+	lines   map[content]lineSet
 	renames map[gitstore.Span]map[string]string // new paths by old ones
 }
 
 func newReader(ctx context.Context, s *store.Store) *reader {
 	return &reader{ctx: ctx, store: s, edits: map[gitstore.Span][]edit{}, paths: map[gitstore.ID][]string{},
-		files: map[gitstore.ID]map[string]gitstore.ID{}, lines: map[gitstore.ID]lineSet{},
+		files: map[gitstore.ID]map[string]content{}, lines: map[content]lineSet{},
 		renames: map[gitstore.Span]map[string]string{}}
 }
 
@@ -108,13 +125,13 @@ func (r *reader) pathsOf(c gitstore.LoggedCommit) []string {
 	return r.paths[c.ID]
 }
 
-// filesOf returns the files of pathsOf as the commit has them; the id of a deleted file is "".
-func (r *reader) filesOf(c gitstore.LoggedCommit) map[string]gitstore.ID {
+// filesOf returns the files of pathsOf as the commit has them; the content of a deleted file is empty.
+func (r *reader) filesOf(c gitstore.LoggedCommit) map[string]content {
 	if _, known := r.files[c.ID]; !known && len(c.Parents) < 2 {
 		changes, _ := changesIn(r.ctx, r.store, c) // none if they cannot be read
-		files := make(map[string]gitstore.ID, len(changes))
+		files := make(map[string]content, len(changes))
 		for _, change := range changes {
-			files[change.Path] = change.NewID
+			files[change.Path] = content{change.NewID, change.NewMode}
 		}
 		r.files[c.ID], r.paths[c.ID] = files, slices.Sorted(maps.Keys(files))
 	}
@@ -153,8 +170,13 @@ func (r *reader) of(span gitstore.Span) ([]edit, error) {
 		if err != nil {
 			return nil, err
 		}
-		edits[i] = edit{path: change.Path, old: change.OldID, new: change.NewID}
-		edits[i].removed, edits[i].added = differentLines(old, now)
+		e := edit{path: change.Path, old: content{change.OldID, change.OldMode},
+			new: content{change.NewID, change.NewMode}}
+		e.removed, e.added = differentLines(old, now)
+		if e.changesMode() {
+			e.removed[modeLine(e.old.mode)], e.added[modeLine(e.new.mode)] = true, true
+		}
+		edits[i] = e
 	}
 	r.edits[span] = edits
 	return edits, nil
@@ -174,21 +196,26 @@ func (r *reader) at(commit gitstore.ID, path string, since gitstore.ID) (version
 	if err != nil {
 		return version{}, r.unlessAbsent(err)
 	}
-	lines, err := r.linesOf(file.ID)
-	return version{path, file.ID, lines}, err
+	c := content{file.ID, file.Mode}
+	lines, err := r.linesOf(c)
+	return version{path, c, lines}, err
 }
 
 // linesOf returns the lines of a file.
-func (r *reader) linesOf(file gitstore.ID) (lineSet, error) {
+func (r *reader) linesOf(file content) (lineSet, error) {
 	if _, known := r.lines[file]; !known {
-		text, err := r.text(file)
+		text, err := r.text(file.id)
 		if err != nil {
 			return nil, err
 		}
 		r.lines[file] = linesOf(strings.Split(text, "\n"))
+		r.lines[file][modeLine(file.mode)] = true
 	}
 	return r.lines[file], nil
 }
+
+// modeLine stands for a file's mode among its lines. It ends in a line break, so that no line of a text is equal.
+func modeLine(mode string) string { return "mode " + mode + "\n" }
 
 // text returns the text of a file: "" if it cannot be read here, as of a submodule, or is not there.
 func (r *reader) text(blob gitstore.ID) (string, error) {

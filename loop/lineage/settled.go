@@ -376,8 +376,8 @@ func (p *patches) completes(commit, other gitstore.LoggedCommit) (bool, error) {
 	}
 	files := p.filesOf(commit)
 	for _, e := range edits { // most differ here, and no tree has to be read
-		if id, edited := files[e.path]; edited {
-			if made, err := p.made(id, e); err != nil || !made {
+		if file, edited := files[e.path]; edited {
+			if made, err := p.made(file, e); err != nil || !made {
 				return false, err
 			}
 		}
@@ -400,7 +400,7 @@ func (p *patches) allMade(commit gitstore.ID, edits []edit) (bool, error) {
 		if err = p.unlessAbsent(err); err != nil {
 			return false, err
 		}
-		if made, err := p.made(file.ID, e); err != nil || !made {
+		if made, err := p.made(content{file.ID, file.Mode}, e); err != nil || !made {
 			return false, err
 		}
 	}
@@ -408,9 +408,9 @@ func (p *patches) allMade(commit gitstore.ID, edits []edit) (bool, error) {
 }
 
 // made reports whether a file has what e makes: the same contents, or all lines that it adds and none that it removes.
-func (p *patches) made(file gitstore.ID, e edit) (bool, error) {
-	if file == e.new || len(e.added)+len(e.removed) == 0 {
-		return file == e.new, nil
+func (p *patches) made(file content, e edit) (bool, error) {
+	if e.is(file, e.new) || len(e.added)+len(e.removed) == 0 {
+		return e.is(file, e.new), nil
 	}
 	lines, err := p.linesOf(file)
 	return err == nil && lines.has(e.added) && lines.count(e.removed) == 0, err

@@ -15,10 +15,10 @@ func TestVersion(t *testing.T) {
 		}
 		return found
 	}
-	replaces := edit{old: "old", new: "new", added: set("cd"), removed: set("ab")}
-	onlyAdds := edit{old: "old", new: "new", added: set("cd")}
-	onlyRemoves := edit{old: "old", new: "new", removed: set("ab")}
-	sameLines := edit{old: "old", new: "new"} // as a file whose lines are only moved
+	replaces := edit{old: content{id: "old"}, new: content{id: "new"}, added: set("cd"), removed: set("ab")}
+	onlyAdds := edit{old: content{id: "old"}, new: content{id: "new"}, added: set("cd")}
+	onlyRemoves := edit{old: content{id: "old"}, new: content{id: "new"}, removed: set("ab")}
+	sameLines := edit{old: content{id: "old"}, new: content{id: "new"}} // as a file whose lines are only moved
 	for _, c := range []struct {
 		name                   string
 		e                      edit
@@ -42,7 +42,7 @@ func TestVersion(t *testing.T) {
 		{"moved lines, changed further", sameLines, "x", "x", false, true, false},
 		{"moved lines, as before", sameLines, "old", "", false, false, true},
 	} {
-		v := version{id: gitstore.ID(c.id), lines: set(c.lines)}
+		v := version{content: content{id: gitstore.ID(c.id)}, lines: set(c.lines)}
 		if v.holds(c.e) != c.holds || v.applies(c.e) != c.applies || v.undoes(c.e) != c.undoes {
 			t.Errorf("%s: holds %t, applies %t, undoes %t", c.name, v.holds(c.e), v.applies(c.e), v.undoes(c.e))
 		}
