@@ -294,6 +294,25 @@ func BaseOfSubject(ctx context.Context, repo *gitstore.Repo, subject record.Subj
 	return subject.Base, err
 }
 
+// PushedBase returns the commit whose files will define people and owners when the subject is pushed: what a remote has
+// of its branch as last fetched, or where the branch began. It is that of BaseOfSubject if neither is known.
+func PushedBase(ctx context.Context, repo *gitstore.Repo, subject record.Subject) (gitstore.ID, error) {
+	head := cmp.Or(subject.Commit, subject.Base)
+	for _, remote := range repo.Remotes() {
+		tip, err := repo.Ref(ctx, "refs/remotes/"+remote+"/"+subject.Branch)
+		if err != nil || tip == "" || subject.Branch == "" {
+			continue
+		}
+		if base, err := repo.MergeBase(ctx, tip, head); err == nil && base != "" && base != head {
+			return base, nil
+		}
+	}
+	if base, _, err := repo.BranchPointOf(ctx, "refs/heads/"+subject.Branch, head); err == nil && base != "" {
+		return base, nil
+	}
+	return BaseOfSubject(ctx, repo, subject)
+}
+
 // noBase returns the error for commits whose base has to say which approvals count. Status prints it as one line.
 func noBase(s *store.Store) error {
 	where := "; to name it: git runr audit BASE..HEAD"
