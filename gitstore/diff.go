@@ -179,7 +179,7 @@ func parseNumstat(listing string) ([]FileStat, error) {
 func (r *Repo) HeadOrEmpty(ctx context.Context) (ID, error) {
 	head, err := r.Head(ctx)
 	if errors.Is(err, ErrUnborn) {
-		return r.EmptyTree(ctx)
+		return r.EmptyTreeID(), nil
 	}
 	return head, err
 }
@@ -211,7 +211,7 @@ func (r *Repo) orEmptyTree(id ID) ID {
 
 func (r *Repo) treeOrEmpty(ctx context.Context, id ID) (ID, error) {
 	if id == "" {
-		return r.EmptyTree(ctx)
+		return r.EmptyTreeID(), nil
 	}
 	return r.refs.TreeOf(ctx, id)
 }

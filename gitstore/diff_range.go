@@ -91,6 +91,9 @@ func (r *Repo) ownRange(ctx context.Context, rev string) (from, to ID, err error
 // EmptyTree writes the tree without entries and returns its id.
 func (r *Repo) EmptyTree(ctx context.Context) (ID, error) { return r.objects.WriteTree(ctx, nil) }
 
+// EmptyTreeID returns the id of the tree without entries, which git can read also where nobody wrote it.
+func (r *Repo) EmptyTreeID() ID { return r.objects.EmptyTreeID() }
+
 // OnRemote reports whether a commit is known to be on a remote: a remote-tracking branch here contains it.
 func (r *Repo) OnRemote(ctx context.Context, id ID) (bool, error) {
 	out, err := r.dir.Git(ctx, "for-each-ref", "--count=1", "--contains="+string(id), "refs/remotes/")

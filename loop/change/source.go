@@ -112,8 +112,8 @@ func (s Source) HeadSubject(ctx context.Context) (Subject, error) {
 		Author: commit.Author.String()}
 	if len(commit.Parents) > 0 {
 		subject.Base = commit.Parents[0]
-	} else if subject.Base, err = s.Repo.EmptyTree(ctx); err != nil {
-		return subject, err
+	} else {
+		subject.Base = s.Repo.EmptyTreeID()
 	}
 	subject.Branch, err = s.Branch(ctx)
 	return subject, err
@@ -219,7 +219,7 @@ func (s Source) wholeSubject(ctx context.Context) (Subject, error) {
 	if err != nil {
 		return subject, err
 	}
-	subject.Base, err = s.Repo.EmptyTree(ctx)
+	subject.Base = s.Repo.EmptyTreeID()
 	subject.Kind, subject.Title = Range, "whole files at: "+subject.Title
 	return subject, err
 }

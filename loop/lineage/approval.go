@@ -283,20 +283,16 @@ func BaseOf(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit
 }
 
 // BaseOfSubject is BaseOf for the subject of a review, which has the empty tree as the base of a root commit.
-func BaseOfSubject(ctx context.Context, repo *gitstore.Repo, subject record.Subject) (gitstore.ID, error) {
-	if subject.Kind != record.SubjectCommit {
-		return subject.Base, nil
+func BaseOfSubject(repo *gitstore.Repo, subject record.Subject) gitstore.ID {
+	if subject.Kind == record.SubjectCommit && subject.Base == repo.EmptyTreeID() {
+		return subject.Commit
 	}
-	empty, err := repo.EmptyTree(ctx)
-	if err == nil && subject.Base == empty {
-		return subject.Commit, nil
-	}
-	return subject.Base, err
+	return subject.Base
 }
 
 // PushedBase returns the commit whose files will define people and owners when the subject is pushed: what a remote has
 // of its branch as last fetched, or where the branch began. It is that of BaseOfSubject if neither is known.
-func PushedBase(ctx context.Context, repo *gitstore.Repo, subject record.Subject) (gitstore.ID, error) {
+func PushedBase(ctx context.Context, repo *gitstore.Repo, subject record.Subject) gitstore.ID {
 	head := cmp.Or(subject.Commit, subject.Base)
 	for _, remote := range repo.Remotes() {
 		tip, err := repo.Ref(ctx, "refs/remotes/"+remote+"/"+subject.Branch)
@@ -304,13 +300,13 @@ func PushedBase(ctx context.Context, repo *gitstore.Repo, subject record.Subject
 			continue
 		}
 		if base, err := repo.MergeBase(ctx, tip, head); err == nil && base != "" && base != head {
-			return base, nil
+			return base
 		}
 	}
 	if base, _, err := repo.BranchPointOf(ctx, "refs/heads/"+subject.Branch, head); err == nil && base != "" {
-		return base, nil
+		return base
 	}
-	return BaseOfSubject(ctx, repo, subject)
+	return BaseOfSubject(repo, subject)
 }
 
 // noBase returns the error for commits whose base has to say which approvals count. Status prints it as one line.
@@ -416,7 +412,7 @@ func changesIn(ctx context.Context, s *store.Store, c gitstore.LoggedCommit) ([]
 func parentOf(ctx context.Context, s *store.Store, c gitstore.LoggedCommit) (gitstore.ID, error) {
 	switch len(c.Parents) {
 	case 0:
-		return s.Repo.EmptyTree(ctx)
+		return s.Repo.EmptyTreeID(), nil
 	case 1:
 		return c.Parents[0], nil
 	}

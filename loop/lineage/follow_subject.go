@@ -135,7 +135,7 @@ func (f *follower) changeOfPlace(ctx context.Context, review record.Review, plac
 func (f *follower) baseNow(ctx context.Context, old record.Subject, p pair) (gitstore.ID, error) {
 	parent := func(c gitstore.LoggedCommit) (gitstore.ID, error) {
 		if len(c.Parents) == 0 {
-			return f.store.Repo.EmptyTree(ctx)
+			return f.store.Repo.EmptyTreeID(), nil
 		}
 		return c.Parents[0], nil
 	}

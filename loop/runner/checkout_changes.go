@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -71,13 +72,7 @@ func (t *execution) lostWork(a *record.Attempt, before, after gitstore.Snapshot)
 	if before.Head != after.Head || before.HeadRef != after.HeadRef {
 		a.Moved = &record.HeadMove{From: before.Head, FromRef: before.HeadRef, To: after.Head, ToRef: after.HeadRef}
 	}
-	head := before.Head
-	if head == "" {
-		var err error
-		if head, err = t.Store.Repo.EmptyTree(t.ctx); err != nil {
-			return err
-		}
-	}
+	head := cmp.Or(before.Head, t.Store.Repo.EmptyTreeID())
 	var sets [3]map[string]bool // the paths that differ from head
 	for i, tree := range []gitstore.ID{t.run.Plan.Base, before.Tree, after.Tree} {
 		files, err := t.changedOnDisk(head, tree)

@@ -188,16 +188,15 @@ func (c *Config) MayRun(ctx context.Context, run []runplan.Check, not []string,
 // checkedTips returns the commits whose code the checks of a review run: the base and the change. It omits a change in
 // this clone's working tree, which is the user's own. A request of another clone can name any tree, so that one
 // counts.
-func checkedTips(ctx context.Context, store *store.Store, review record.Review) (tips []gitstore.ID, err error) {
-	empty, err := store.Repo.EmptyTree(ctx)
+func checkedTips(store *store.Store, review record.Review) (tips []gitstore.ID) {
 	subject := review.Request.Subject
-	if subject.Base != "" && subject.Base != empty {
+	if subject.Base != "" && subject.Base != store.Repo.EmptyTreeID() {
 		tips = append(tips, subject.Base)
 	}
 	if subject.Commit != "" || !store.Repo.Owns(review.Writer) {
 		tips = append(tips, subject.Tree)
 	}
-	return tips, err
+	return tips
 }
 
 // clearedFile returns the path of the list of commits whose code Stranger has found to be allowed. Reflogs expire,

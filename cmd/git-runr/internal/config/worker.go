@@ -138,11 +138,7 @@ func (c *Config) reviewChecks(ctx context.Context, store *store.Store, review re
 		}
 		run, not = c.mayDetect(ctx, found)
 	}
-	tips, err := checkedTips(ctx, store, review)
-	if err != nil {
-		return nil, append(not, err.Error())
-	}
-	return c.MayRun(ctx, run, not, tips...)
+	return c.MayRun(ctx, run, not, checkedTips(store, review)...)
 }
 
 // Plan returns the configured plan of a run that begins now, without checks.

@@ -65,10 +65,7 @@ func (t Taker) mapped(ctx context.Context, id string, p record.Person) (record.P
 	if err != nil {
 		return p, nil // SubmitPerson says what is wrong
 	}
-	base, err := lineage.BaseOfSubject(ctx, t.Store.Repo, review.Request.Subject)
-	if err != nil {
-		return p, err
-	}
+	base := lineage.BaseOfSubject(t.Store.Repo, review.Request.Subject)
 	if _, err := t.Store.Repo.File(ctx, base, ".mailmap"); err != nil {
 		return p, nil // there is none, or the base is not in this clone; a gate reads it again
 	}
