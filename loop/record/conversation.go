@@ -37,13 +37,14 @@ func (c Conversation) Carried(at int) (carried []Thread) {
 			continue
 		}
 		later := c[n+1 : at+1]
+		again := later.reported()
 		for _, j := range r.Joined() {
 			answer, _ := r.AnswerTo(j.ID)
 			if accusesMessage(j.Finding) && r.At() != c[at].At() {
 				continue
 			}
 			by, objected := r.refuse(j), r.awaitsObjector(answer) && len(r.objectors(j)) > 0
-			if (r.IsOpen(j.Finding) || answer.Claimed() || objected) && !later.repeat(j) && !later.withdrawn(r, j) {
+			if (r.IsOpen(j.Finding) || answer.Claimed() || objected) && !again[j.ID] && !later.withdrawn(r, j) {
 				carried = append(carried, Thread{n + 1, r.ID, j, len(by) > 0, by})
 			}
 		}
@@ -56,13 +57,20 @@ func (c Conversation) Carried(at int) (carried []Thread) {
 // verdict of theirs and no verification confirmed; what was deferred; and what a person called open and approved later.
 // A finding that a later round reports again counts in that round.
 func (c Conversation) Left(at int) (left []Thread, settled int) {
-	carried := c.Carried(at)
+	type place struct {
+		round int
+		id    string
+	}
+	carried := map[place]bool{}
+	for _, t := range c.Carried(at) {
+		carried[place{t.Round, t.Finding.ID}] = true
+	}
 	for n, r := range c[:at] {
 		later := c[n+1 : at+1]
+		again := later.reported()
 		for _, j := range r.Joined() {
-			isCarried := slices.ContainsFunc(carried, func(t Thread) bool { return t.Round == n+1 && t.Finding.ID == j.ID })
 			switch {
-			case isCarried, later.repeat(j):
+			case carried[place{n + 1, j.ID}], again[j.ID]:
 			case r.unconfirmed(j, later.withdrawn(r, j)):
 				left = append(left, Thread{Round: n + 1, Review: r.ID, Finding: j})
 			default:
@@ -112,12 +120,18 @@ func (r Review) objectors(j Joined) []Submission {
 	})
 }
 
-// repeat reports whether the rounds of c report the finding again.
-func (c Conversation) repeat(j Joined) bool {
-	return slices.ContainsFunc(c, func(r Review) bool {
-		_, again := r.Finding(j.ID)
-		return again
-	})
+// reported returns the ids of the findings that the rounds of c report.
+func (c Conversation) reported() map[string]bool {
+	ids := map[string]bool{}
+	for _, r := range c {
+		for _, j := range r.Joined() {
+			ids[j.ID] = true
+			for _, id := range j.Same {
+				ids[id] = true
+			}
+		}
+	}
+	return ids
 }
 
 // withdrawn reports whether all who reported a finding in an earlier round gave a verdict in the rounds of c that no

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/git-runr/git-runr/gitstore"
@@ -30,5 +31,30 @@ func TestSecretInAMessageIsNotCarried(t *testing.T) {
 	carried := Conversation{first, round("bbbb")}.Carried(1)
 	if len(carried) != 1 || carried[0].Finding.File != "a.txt" {
 		t.Errorf("to another commit: %+v", carried)
+	}
+}
+
+// TestManyFindingsLeft counts allocations, since the findings of a round were once joined again for each earlier one.
+func TestManyFindingsLeft(t *testing.T) {
+	allocations := func(n int) float64 {
+		findings := make([]reply.Finding, n)
+		for i := range findings {
+			findings[i] = reply.Finding{ID: fmt.Sprintf("f-%010d", i), Severity: reply.Warning, Issue: "bad", File: "a.txt"}
+		}
+		round := foldReview(t, []Event{
+			reviewEventAt(1, EventReviewRequested.Name, ReviewRequest{Reviewer: "rev", Subject: Subject{Commit: "aaaa"}}),
+		})
+		round.Submissions = []Submission{{Reviewer: "rev", Outcome: OutcomeFailed,
+			Report: reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Findings: findings}}}
+		round.join()
+		rounds := Conversation{round, round}
+		return testing.AllocsPerRun(1, func() {
+			if left, settled := rounds.Left(1); len(left)+settled > 0 {
+				t.Fatalf("left %d, settled %d: the second round reports them again", len(left), settled)
+			}
+		})
+	}
+	if few, many := allocations(50), allocations(500); many > 15*few {
+		t.Errorf("%.0f allocations for 50 findings, %.0f for 500", few, many)
 	}
 }

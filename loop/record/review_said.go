@@ -238,8 +238,11 @@ func (r Review) Claimed() []reply.Finding {
 
 // AnswerTo returns the newest answer to a finding or comment, by any of its ids.
 func (r Review) AnswerTo(finding string) (answer Answer, ok bool) {
-	if newest := last(r.AnswersTo(finding)); newest != nil {
-		return *newest, true
+	ids := r.sameIDs(finding)
+	for i := range slices.Backward(r.Answers) {
+		if slices.Contains(ids, r.Answers[i].Finding) {
+			return r.Answers[i], true
+		}
 	}
 	return answer, false
 }
@@ -247,7 +250,7 @@ func (r Review) AnswerTo(finding string) (answer Answer, ok bool) {
 // AnswersTo returns the answers to a finding or comment, by any of its ids, oldest first.
 func (r Review) AnswersTo(finding string) []Answer {
 	ids := r.sameIDs(finding)
-	return slices.DeleteFunc(slices.Clone(r.Answers), func(a Answer) bool { return !slices.Contains(ids, a.Finding) })
+	return each.Where(r.Answers, func(a Answer) bool { return slices.Contains(ids, a.Finding) })
 }
 
 // LastAnswers returns the newest answer of each actor to a finding or comment, oldest first.

@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/git-runr/git-runr/gitstore/each"
 	"github.com/git-runr/git-runr/loop/internal/markdown"
 	"github.com/git-runr/git-runr/loop/prose"
 )
@@ -319,9 +320,14 @@ func ShortRow(text string) string {
 
 // RequestsBeside returns the requests that no finding contains.
 func RequestsBeside(requests []string, findings []Finding) []string {
-	return slices.DeleteFunc(slices.Clone(requests), func(r string) bool {
-		return slices.ContainsFunc(findings, func(f Finding) bool {
-			return strings.Contains(r, f.Issue) || r == RequestOf(f)
-		})
+	if len(requests) == 0 {
+		return nil
+	}
+	made := map[string]bool{}
+	for _, f := range findings {
+		made[RequestOf(f)] = true
+	}
+	return each.Where(requests, func(r string) bool {
+		return !made[r] && !slices.ContainsFunc(findings, func(f Finding) bool { return strings.Contains(r, f.Issue) })
 	})
 }

@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -97,5 +98,25 @@ func TestHearsInCriteria(t *testing.T) {
 		if got := ParseReview(text, "").Effective.Passed(); got != want {
 			t.Errorf("below %q: passes %v, want %v", heading, got, want)
 		}
+	}
+}
+
+// TestManyRequests counts allocations, since each request was once compared with each finding.
+func TestManyRequests(t *testing.T) {
+	allocations := func(n int) float64 {
+		var requests []string
+		findings := make([]Finding, n)
+		for i := range findings {
+			findings[i] = Finding{File: "a.go", Line: i + 1, Issue: fmt.Sprintf("problem %d is bad", i)}
+			requests = append(requests, RequestOf(findings[i]))
+		}
+		return testing.AllocsPerRun(1, func() {
+			if left := RequestsBeside(requests, findings); len(left) > 0 {
+				t.Fatalf("left: %q", left)
+			}
+		})
+	}
+	if few, many := allocations(100), allocations(1000); many > 12*few {
+		t.Errorf("%.0f allocations for 100 findings, %.0f for 1000", few, many)
 	}
 }
