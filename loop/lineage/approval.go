@@ -291,10 +291,15 @@ func BaseOfSubject(repo *gitstore.Repo, subject record.Subject) gitstore.ID {
 }
 
 // PushedBase returns the commit whose files will define people and owners when the subject is pushed: what a remote has
-// of its branch as last fetched, or where the branch began. It is that of BaseOfSubject if neither is known.
+// of its branch as last fetched, or where the branch began. It is that of BaseOfSubject if neither is known, or if
+// there is no remote.
 func PushedBase(ctx context.Context, repo *gitstore.Repo, subject record.Subject) gitstore.ID {
 	head := cmp.Or(subject.Commit, subject.Base)
-	for _, remote := range repo.Remotes() {
+	remotes := repo.Remotes()
+	if len(remotes) == 0 {
+		return BaseOfSubject(repo, subject)
+	}
+	for _, remote := range remotes {
 		tip, err := repo.Ref(ctx, "refs/remotes/"+remote+"/"+subject.Branch)
 		if err != nil || tip == "" || subject.Branch == "" {
 			continue

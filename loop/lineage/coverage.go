@@ -11,6 +11,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/each"
+	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/store"
@@ -224,6 +225,7 @@ type cover struct {
 	approvers []record.Speaker // as in ReviewSummary
 	author    string           // of the reviewed commit, for a range of its newest one
 	within    []gitstore.ID    // as in ReviewSummary
+	steps     []string         // as in RunSummary
 	wrote     []string         // who beside the authors of the commit wrote it, or had a run write it
 	refusers  []record.Speaker // as in ReviewSummary
 	settled   []gitstore.ID    // commits that fix or remove its findings
@@ -231,9 +233,10 @@ type cover struct {
 }
 
 // Coverage returns the state of each commit, in the order given. A review counts for the commit that it was of, and for
-// a commit that makes exactly the same change to the same content, and for no other. What people refuse counts for each
-// commit that makes the same edits as well. Coverage reads the index, and the trees of commits that no review names. A
-// commit is approved if a person who is not among its authors approved it.
+// a commit that makes exactly the same change to the same content, and for no other. So does the pass of a run for
+// commits that make its change together, step by step. What people refuse counts for each commit that makes the same
+// edits as well. Coverage reads the index, and the trees of commits that no review names. A commit is approved if a
+// person who is not among its authors approved it.
 func Coverage(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit) ([]Covered, error) {
 	return CoverageBy(ctx, s, commits, Bar{})
 }
@@ -477,7 +480,7 @@ func runCovers(r record.RunSummary) []cover {
 		Covered: Covered{State: CoverReviewed, Run: r.ID, Verdict: r.Verdict, Passed: record.NothingInTheWay(r.Result),
 			Outcome: record.OutcomeFailed, NotText: r.NotText, reviewer: r.Reviewer},
 		span: gitstore.Span{From: r.Base, To: r.Commit}, ranged: true, unseen: r.Unseen, at: r.SaidAt,
-		change: r.Change, saw: r.Commit,
+		change: r.Change, saw: r.Commit, steps: r.Steps,
 		wrote: each.Where([]string{r.StartedBy}, func(by string) bool { return by != "" }),
 	}
 	if c.Passed {
@@ -596,7 +599,93 @@ func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.Logg
 			}
 		}
 	}
+	return addSameRows(ctx, s, each.Where(commits, func(c gitstore.LoggedCommit) bool {
+		return !slices.ContainsFunc(by[c.ID], func(c cover) bool { return c.Level == LevelReviewed || c.Refused })
+	}), by)
+}
+
+// addSameRows adds to by the covers of the change that the commits of one run make together, as after a rebase.
+func addSameRows(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
+	by map[gitstore.ID][]cover) error {
+	rows := runRows(ctx, s, commits)
+	changes, err := s.Repo.ChangeIDs(ctx, each.Of(rows, runRow.span))
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	changeOf := map[gitstore.ID]string{}
+	for i, row := range rows {
+		changeOf[row.span().To] = changes[i]
+	}
+	known, err := coversOfChanges(ctx, s, changeOf)
+	if err != nil {
+		return err
+	}
+	here := each.SetOf(commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
+	for i, row := range rows {
+		for _, same := range known[changes[i]] {
+			made, err := row.madeAs(ctx, s, same)
+			if err != nil {
+				return err
+			}
+			if !made || same.State != CoverReviewed || len(same.unseen) > 0 {
+				continue
+			}
+			same.From, same.State, same.span, same.row, same.ranged = same.span.To, CoverCarried, row.span(), row.ids, true
+			for _, id := range row.ids {
+				if here[id] {
+					by[id] = append(by[id], same)
+				}
+			}
+		}
+	}
 	return nil
+}
+
+// runRow is commits that name the same run and follow each other, newest first, after the commit from.
+type runRow struct {
+	ids  []gitstore.ID
+	from gitstore.ID
+}
+
+func (r runRow) span() gitstore.Span { return gitstore.Span{From: r.from, To: r.ids[0]} }
+
+// maxRunRow is how many commits of one run are taken together.
+const maxRunRow = 20
+
+// runTrailer matches the line of a message that names a run. Anybody can write one; it only tells where to look.
+var runTrailer = lazyre.Compile(`(?m)^Runr-Run: (\S+)$`)
+
+// runRows returns the rows of two or more commits that end with one of commits, newest first.
+func runRows(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit) (rows []runRow) {
+	inRow := map[gitstore.ID]bool{}
+	for _, c := range commits {
+		run := runTrailer().FindString(c.Message)
+		if inRow[c.ID] || run == "" || len(c.Parents) != 1 {
+			continue
+		}
+		row := runRow{[]gitstore.ID{c.ID}, c.Parents[0]}
+		for len(row.ids) < maxRunRow {
+			parent, err := s.Repo.ReadCommit(ctx, row.from)
+			if err != nil || len(parent.Parents) != 1 || runTrailer().FindString(parent.Message) != run {
+				break
+			}
+			row.ids, row.from = append(row.ids, row.from), parent.Parents[0]
+			inRow[row.ids[len(row.ids)-1]] = true
+		}
+		if len(row.ids) > 1 {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// madeAs reports whether the run of c made its change in the steps of r: nobody looked at what another step adds and
+// the next one removes.
+func (r runRow) madeAs(ctx context.Context, s *store.Store, c cover) (bool, error) {
+	steps, err := s.Repo.ChangeIDs(ctx, each.Of(r.ids, func(id gitstore.ID) gitstore.Span {
+		return gitstore.Span{From: r.from, To: id}
+	}))
+	return !slices.ContainsFunc(steps, func(step string) bool { return !slices.Contains(c.steps, step) }), err
 }
 
 // coversOfChanges returns the covers of reviews of whole changes that have a verdict, by the change.

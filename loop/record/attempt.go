@@ -36,6 +36,7 @@ type Attempt struct {
 	After  gitstore.ID `json:"after,omitempty"`
 	Commit gitstore.ID `json:"commit,omitempty"` // its result, on the run's branch
 	Tree   gitstore.ID `json:"tree,omitempty"`   // of Commit
+	Change string      `json:"change,omitempty"` // what the run changes up to Commit: see gitstore.Repo.ChangeIDs
 	Files  []string    `json:"files"`            // paths that it changed, from comparing trees
 	// Found are those of Files that changed before the agent started: the setup, an earlier try or a person did that.
 	Found   []string `json:"found_changed,omitempty"`

@@ -442,6 +442,7 @@ type RunSummary struct {
 	Unseen    []gitstore.ID  `json:"unseen_commits,omitempty"`
 	NotText   []string       `json:"not_text,omitempty"` // as in ReviewSummary
 	Change    string         `json:"change,omitempty"`   // what the newest round saw, if that is a commit
+	Steps     []string       `json:"steps,omitempty"`    // the change up to each attempt, as in Attempt
 	Landed    bool           `json:"landed"`
 	LandedAs  *Landed        `json:"landed_as,omitempty"` // where it landed
 	Base      gitstore.ID    `json:"base,omitempty"`      // the commit that its work began from
@@ -492,6 +493,11 @@ func (r Run) Summary() RunSummary {
 		Attempts: len(r.Attempts), Rounds: len(r.Rounds), Landed: r.Landed != nil, InPlace: r.Plan.InPlace, Writer: r.Writer,
 		Usage: r.Usage, Spending: r.Spending, Base: r.Plan.Base, Looked: r.Looked(), CreatedAt: r.CreatedAt,
 		UpdatedAt: r.UpdatedAt, StartedBy: r.StartedBy,
+	}
+	for _, a := range r.Attempts {
+		if a.Change != "" {
+			s.Steps = append(s.Steps, a.Change)
+		}
 	}
 	if r.Result == ResultWithIssues {
 		findings, requests := r.Open()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/each"
+	"github.com/git-runr/git-runr/loop/change"
 	"github.com/git-runr/git-runr/loop/checking"
 	"github.com/git-runr/git-runr/loop/duration"
 	"github.com/git-runr/git-runr/loop/prose"
@@ -455,7 +456,9 @@ func (t *execution) commit(a *record.Attempt, work gitstore.CommitSpec) error {
 	if a.Tree = tree; at == a.From {
 		return nil
 	}
-	if a.Commit = at; t.run.Plan.InPlace {
+	a.Commit = at
+	a.Change = t.Store.ChangeID(t.ctx, change.Subject{Kind: change.Range, Base: t.run.Plan.Base, Commit: at, Tree: tree})
+	if t.run.Plan.InPlace {
 		return nil
 	}
 	// The commit also contains what the setup did, what an earlier try of the attempt left, and what a person did in the

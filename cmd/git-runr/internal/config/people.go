@@ -138,9 +138,9 @@ func (c *Config) directory(ctx context.Context) (people.Directory, error) {
 }
 
 // Invite fills in whom a request to a person asks. If it names nobody, these are the code owners of the changed files,
-// by the CODEOWNERS of lineage.PushedBase. Invite also adds the approvals that this repository requires. unknown are the owners
-// that match no known person, unless owners are neither asked nor have to approve. wrote are the owners whose required
-// approval nobody can give, because the author of the change is the only one of them who is known.
+// by the CODEOWNERS of lineage.PushedBase. Invite also adds the approvals that this repository requires. unknown are
+// the owners that match no known person, unless owners are neither asked nor have to approve. wrote are the owners
+// whose required approval nobody can give, because the author of the change is the only one of them who is known.
 func (c *Config) Invite(ctx context.Context, request *record.ReviewRequest) (unknown, wrote []string, err error) {
 	subject := request.Subject
 	if !slices.Contains(request.Reviewers(), record.Human) {
