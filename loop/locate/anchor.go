@@ -123,7 +123,7 @@ func AnchorTyped(ctx context.Context, s *store.Store, subject record.Subject, c 
 		return placed, err
 	}
 	c.File, c.StartLine, c.EndLine = m[1], markdown.Number(m[2]), markdown.Number(cmp.Or(m[3], m[2]))
-	if c.StartLine < 1 {
+	if c.StartLine < 1 || c.EndLine < c.StartLine {
 		return c, &record.InputError{Why: fmt.Sprintf("%q is not a range of lines", place[len(m[1])+1:])}
 	}
 	return anchorNamed(ctx, s, subject, c)

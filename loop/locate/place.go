@@ -29,6 +29,7 @@ const (
 	whyGone    = "the file is gone"
 	whyBinary  = "the file is binary now"
 	whyLarge   = "the file is too large to look into"
+	whyNever   = "the file never had these lines"
 	whyUnknown = "the content of the lines is no longer known"
 )
 
@@ -157,6 +158,8 @@ func (p *placer) relocate(c record.Comment, old, now version, end int) (newStart
 	}
 	quoted, known := anchor.Selected(old.rows, c.StartLine, end)
 	switch {
+	case !known && c.SelectedText == "" && old.id != "":
+		return 0, 0, whyNever
 	case !known && c.SelectedText == "":
 		return 0, 0, whyUnknown
 	case !known:

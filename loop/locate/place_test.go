@@ -243,6 +243,9 @@ func TestPlaceForeignComments(t *testing.T) {
 		"no blob":              {with(func(c *record.Comment) { c.Blob = "" }), "a.go:4"},
 		"a path out of the tree": {with(func(c *record.Comment) { c.File = "../../etc/passwd" }),
 			"outdated: the file is gone"},
+		"lines that never were, without their text": {with(func(c *record.Comment) {
+			c.StartLine, c.EndLine, c.SelectedText = 90, 95, ""
+		}), "outdated: the file never had these lines"},
 		"only lines": {record.Comment{File: "a.go", StartLine: 4}, "outdated: the content of the lines is no longer known"},
 	} {
 		placed, err := Place(context.Background(), s, test.comment, good.Commit)

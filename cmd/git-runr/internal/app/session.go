@@ -551,6 +551,10 @@ func workHere(ctx context.Context, store *store.Store, run record.Run) error {
 	if !errors.Is(err, gitstore.ErrNotFound) {
 		return err
 	}
+	if store.Repo.Owns(run.Writer) {
+		return exit.Problemf(exit.NotFound, "the work of run %s (%s) is gone: its branch was deleted, and git has removed "+
+			"its commits", run.ID, run.Head().Short())
+	}
 	return exit.Problemf(exit.NotFound, "the work of run %s (%s) is not in this clone", run.ID, run.Head().Short()).
 		WithHint(
 			"where it was made: git push origin "+run.Plan.Branch, "here: git fetch origin "+run.Plan.Branch)

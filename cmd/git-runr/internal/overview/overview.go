@@ -172,6 +172,9 @@ func (d Overview) next(ctx context.Context, store *store.Store) []string {
 		switch {
 		case slices.ContainsFunc(d.Cut, func(op string) bool { return strings.Contains(op, r.ID) }):
 		case r.Status == record.RunCompleted && !r.Landed && !r.InPlace:
+			if here, err := store.Repo.HasCommit(ctx, r.Commit); err == nil && !here && store.Repo.Owns(r.Writer) {
+				continue // git has removed the commits of a branch that was deleted
+			}
 			if !busy && landing.Conflicts(ctx, store, r.ID) { // land would refuse it
 				lines = append(lines, "git merge "+r.Branch)
 			} else if !busy {
