@@ -548,7 +548,7 @@ func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedComm
 const maxCovered = 10_000
 
 // addSameChanges adds to by the covers of the same change in other commits: all of them for commits without a review of
-// their own, and for others what refuses it and who wrote it.
+// their own, and for others what refuses it, who wrote it and, if only rules looked at them, verdicts on the code.
 func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
 	by map[gitstore.ID][]cover) error {
 	changeOf, own := map[gitstore.ID]string{}, map[gitstore.ID]cover{}
@@ -586,6 +586,7 @@ func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.Logg
 		}
 		had := by[id]
 		refused := slices.ContainsFunc(had, func(c cover) bool { return c.Refused }) // which another verdict may replace
+		rules := !slices.ContainsFunc(had, func(c cover) bool { return c.Level != LevelChecked })
 		for _, same := range known[change] {
 			if same.State == CoverReviewed {
 				same.From, same.State = same.span.To, CoverCarried
@@ -594,7 +595,8 @@ func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.Logg
 				wroteToo(had, append(squashed(ctx, s, same, left), same.wrote...))
 			}
 			there := slices.ContainsFunc(had, func(c cover) bool { return c.Review == same.Review && c.Run == same.Run })
-			if !reviewed || said.single() && (same.Refused || refused) && !there {
+			more := same.Refused || refused || rules && same.Level == LevelReviewed
+			if !reviewed || said.single() && more && !there {
 				by[id] = append(by[id], same)
 			}
 		}
