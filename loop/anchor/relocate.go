@@ -10,8 +10,10 @@ const (
 	whyReplaced  = "the lines were changed"
 	whyElsewhere = "the same words are elsewhere, but between other lines"
 	whyAmbiguous = "two places fit equally well"
-	whyRange     = "the file never had these lines"
 )
+
+// WhyRange is the reason why lines have no place that the older text does not have.
+const WhyRange = "the file never had these lines"
 
 // Relocate finds lines start to end of old, with the text quoted, in new. It returns their new place, or the reason why
 // there is none. It never guesses: the text at the new place is the quoted one, except for blanks at line ends, and no
@@ -64,7 +66,7 @@ const (
 func (r *Relocation) Find(start, end int, quoted string) (newStart, newEnd int, why string) {
 	want, ok := r.wanted(start, end, quoted)
 	if !ok {
-		return 0, 0, whyRange
+		return 0, 0, WhyRange
 	}
 	at, why := r.choose(want, start-1)
 	if why != "" {

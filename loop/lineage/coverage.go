@@ -11,7 +11,6 @@ import (
 
 	"github.com/git-runr/git-runr/gitstore"
 	"github.com/git-runr/git-runr/gitstore/each"
-	"github.com/git-runr/git-runr/gitstore/lazyre"
 	"github.com/git-runr/git-runr/loop/record"
 	"github.com/git-runr/git-runr/loop/reply"
 	"github.com/git-runr/git-runr/loop/store"
@@ -260,7 +259,7 @@ func CoverageBy(ctx context.Context, s *store.Store, commits []gitstore.LoggedCo
 		return nil, err
 	}
 	for _, step := range []func(context.Context, *store.Store, []gitstore.LoggedCommit, map[gitstore.ID][]cover) error{
-		staleOtherChanges, addCheckedHere, addSameChanges, addRefusedPatches, refuseUnsettled,
+		staleOtherChanges, addCheckedHere, addSameChanges, addSameRows, addRefusedPatches, refuseUnsettled,
 	} {
 		if err := step(ctx, s, commits, by); err != nil {
 			return nil, err
@@ -407,31 +406,12 @@ func reviewCovers(r record.ReviewSummary) []cover {
 	c.Level = levelOf(r.Looked, r.Outcome)
 	c.Passed = r.Outcome == record.OutcomePassed ||
 		r.Outcome == record.OutcomeFailed && r.Open == 0 && r.Unconfirmed == 0 && r.Asked == "" && r.CommentCount > 0
-	switch {
-	case r.Outcome == "" && r.Blocked > 0: // nobody has answered what refuses the round before
-		c.Refused, c.Before = true, true
-	case r.Outcome == "":
-		c.State = CoverPending
-	case r.Undecided && !c.Passed: // agents refuse it, and nobody knows whether one more does
-		c.Verdict = undecided
-	case r.Unreadable: // nobody knows what it says
-		c.aside, c.why = true, "has an answer that could not be read"
-		return []cover{c}
-	case r.Outcome == record.OutcomeCommented && !r.RulesLooked:
-		c.State, c.Level = CoverPending, "" // a remark is no verdict
-	case r.Outcome == record.OutcomePartial && !r.RulesLooked: // nobody looked at the rest
-		c.Level = ""
-	case r.Outcome == record.OutcomeNothing:
-		c.State, c.Passed = CoverNothing, true
-		if r.Unshown {
-			c.State, c.Passed = CoverUnshown, false
-		}
-	}
+	c.settle(r)
 	// a review of a part counts only if it refuses, or passes for its kind
 	if c.part && c.State != CoverReviewed {
 		return nil
 	}
-	if c.part && c.Passed {
+	if c.part && c.Passed && !c.aside {
 		c.aside, c.why = r.Paths, "was limited to "+cmp.Or(c.kind, "paths")
 	}
 	if c.aside {
@@ -442,6 +422,29 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		c.State, c.Passed, c.Refused, c.Verdict = CoverReviewed, false, true, reply.CriticalFail
 	}
 	return append([]cover{c}, movedCovers(r, c)...)
+}
+
+// settle sets what the outcome of a review means for c, which has the verdict as it was given.
+func (c *cover) settle(r record.ReviewSummary) {
+	switch {
+	case r.Outcome == "" && r.Blocked > 0: // nobody has answered what refuses the round before
+		c.Refused, c.Before = true, true
+	case r.Outcome == "":
+		c.State = CoverPending
+	case r.Undecided && !c.Passed: // agents refuse it, and nobody knows whether one more does
+		c.Verdict = undecided
+	case r.Unreadable: // nobody knows what it says
+		c.aside, c.why = true, "has an answer that could not be read"
+	case r.Outcome == record.OutcomeCommented && !r.RulesLooked:
+		c.State, c.Level = CoverPending, "" // a remark is no verdict
+	case r.Outcome == record.OutcomePartial && !r.RulesLooked: // nobody looked at the rest
+		c.Level = ""
+	case r.Outcome == record.OutcomeNothing:
+		c.State, c.Passed = CoverNothing, true
+		if r.Unshown {
+			c.State, c.Passed = CoverUnshown, false
+		}
+	}
 }
 
 // movedCovers returns what a review covers where its change moved to; c is what it covers at first.
@@ -585,8 +588,9 @@ func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.Logg
 			by[id] = append(by[id], cover{Covered: Covered{State: CoverNothing, Passed: true}})
 		}
 		had := by[id]
-		refused := slices.ContainsFunc(had, func(c cover) bool { return c.Refused }) // which another verdict may replace
-		rules := !slices.ContainsFunc(had, func(c cover) bool { return c.Level != LevelChecked })
+		// Another verdict may replace one that refuses, and one on the code adds to that of rules.
+		refused := slices.ContainsFunc(had, func(c cover) bool { return c.Refused })
+		onlyRules := !slices.ContainsFunc(had, isReviewed)
 		for _, same := range known[change] {
 			if same.State == CoverReviewed {
 				same.From, same.State = same.span.To, CoverCarried
@@ -595,99 +599,13 @@ func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.Logg
 				wroteToo(had, append(squashed(ctx, s, same, left), same.wrote...))
 			}
 			there := slices.ContainsFunc(had, func(c cover) bool { return c.Review == same.Review && c.Run == same.Run })
-			more := same.Refused || refused || rules && same.Level == LevelReviewed
+			more := same.Refused || refused || onlyRules && isReviewed(same)
 			if !reviewed || said.single() && more && !there {
 				by[id] = append(by[id], same)
 			}
 		}
 	}
-	return addSameRows(ctx, s, each.Where(commits, func(c gitstore.LoggedCommit) bool {
-		return !slices.ContainsFunc(by[c.ID], func(c cover) bool { return c.Level == LevelReviewed || c.Refused })
-	}), by)
-}
-
-// addSameRows adds to by the covers of the change that the commits of one run make together, as after a rebase.
-func addSameRows(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
-	by map[gitstore.ID][]cover) error {
-	rows := runRows(ctx, s, commits)
-	changes, err := s.Repo.ChangeIDs(ctx, each.Of(rows, runRow.span))
-	if err != nil || len(rows) == 0 {
-		return err
-	}
-	changeOf := map[gitstore.ID]string{}
-	for i, row := range rows {
-		changeOf[row.span().To] = changes[i]
-	}
-	known, err := coversOfChanges(ctx, s, changeOf)
-	if err != nil {
-		return err
-	}
-	here := each.SetOf(commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
-	for i, row := range rows {
-		for _, same := range known[changes[i]] {
-			made, err := row.madeAs(ctx, s, same)
-			if err != nil {
-				return err
-			}
-			if !made || same.State != CoverReviewed || len(same.unseen) > 0 {
-				continue
-			}
-			same.From, same.State, same.span, same.row, same.ranged = same.span.To, CoverCarried, row.span(), row.ids, true
-			for _, id := range row.ids {
-				if here[id] {
-					by[id] = append(by[id], same)
-				}
-			}
-		}
-	}
 	return nil
-}
-
-// runRow is commits that name the same run and follow each other, newest first, after the commit from.
-type runRow struct {
-	ids  []gitstore.ID
-	from gitstore.ID
-}
-
-func (r runRow) span() gitstore.Span { return gitstore.Span{From: r.from, To: r.ids[0]} }
-
-// maxRunRow is how many commits of one run are taken together.
-const maxRunRow = 20
-
-// runTrailer matches the line of a message that names a run. Anybody can write one; it only tells where to look.
-var runTrailer = lazyre.Compile(`(?m)^Runr-Run: (\S+)$`)
-
-// runRows returns the rows of two or more commits that end with one of commits, newest first.
-func runRows(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit) (rows []runRow) {
-	inRow := map[gitstore.ID]bool{}
-	for _, c := range commits {
-		run := runTrailer().FindString(c.Message)
-		if inRow[c.ID] || run == "" || len(c.Parents) != 1 {
-			continue
-		}
-		row := runRow{[]gitstore.ID{c.ID}, c.Parents[0]}
-		for len(row.ids) < maxRunRow {
-			parent, err := s.Repo.ReadCommit(ctx, row.from)
-			if err != nil || len(parent.Parents) != 1 || runTrailer().FindString(parent.Message) != run {
-				break
-			}
-			row.ids, row.from = append(row.ids, row.from), parent.Parents[0]
-			inRow[row.ids[len(row.ids)-1]] = true
-		}
-		if len(row.ids) > 1 {
-			rows = append(rows, row)
-		}
-	}
-	return rows
-}
-
-// madeAs reports whether the run of c made its change in the steps of r: nobody looked at what another step adds and
-// the next one removes.
-func (r runRow) madeAs(ctx context.Context, s *store.Store, c cover) (bool, error) {
-	steps, err := s.Repo.ChangeIDs(ctx, each.Of(r.ids, func(id gitstore.ID) gitstore.Span {
-		return gitstore.Span{From: r.from, To: id}
-	}))
-	return !slices.ContainsFunc(steps, func(step string) bool { return !slices.Contains(c.steps, step) }), err
 }
 
 // coversOfChanges returns the covers of reviews of whole changes that have a verdict, by the change.
@@ -710,6 +628,9 @@ func coversOfChanges(ctx context.Context, s *store.Store,
 	}
 	return known, err
 }
+
+// isReviewed reports whether c is of a look at the code by an agent or a person, and not only by rules.
+func isReviewed(c cover) bool { return c.Level == LevelReviewed }
 
 // single reports whether c is of the change of one commit.
 func (c *cover) single() bool { return !c.ranged || len(c.row) == 1 && c.change != "" }

@@ -29,7 +29,6 @@ const (
 	whyGone    = "the file is gone"
 	whyBinary  = "the file is binary now"
 	whyLarge   = "the file is too large to look into"
-	whyNever   = "the file never had these lines"
 	whyUnknown = "the content of the lines is no longer known"
 )
 
@@ -158,8 +157,8 @@ func (p *placer) relocate(c record.Comment, old, now version, end int) (newStart
 	}
 	quoted, known := anchor.Selected(old.rows, c.StartLine, end)
 	switch {
-	case !known && c.SelectedText == "" && old.id != "":
-		return 0, 0, whyNever
+	case !known && c.SelectedText == "" && old.id != "" && old.why == "":
+		return 0, 0, anchor.WhyRange
 	case !known && c.SelectedText == "":
 		return 0, 0, whyUnknown
 	case !known:

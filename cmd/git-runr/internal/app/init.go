@@ -96,16 +96,7 @@ func initialise(s *session, store *store.Store) error {
 		s.say("nothing was written")
 		return s.ctx.Err()
 	}
-	if !doc.DryRun {
-		err = setup.Remember(store.Repo)
-		if err == nil && doc.Written {
-			err = setup.WriteConfig(store.Repo, doc.Checks, given)
-		}
-		if err == nil {
-			err = setup.ShowNotes(s.ctx, store)
-		}
-	}
-	if err != nil {
+	if err := s.setUp(store, doc, given); err != nil {
 		return err
 	}
 	conf, err := s.configuration(store)
@@ -125,6 +116,22 @@ func initialise(s *session, store *store.Store) error {
 	}
 	doc.Agents = register.Found(store.Repo.WorkTree, s.getenv)
 	return s.print(doc, func(w io.Writer) { writeInit(w, doc) })
+}
+
+// setUp writes the configuration, if there is none, and makes git show the notes; with --dry-run it writes nothing.
+func (s *session) setUp(store *store.Store, doc initJSON, given runplan.Worktree) error {
+	if doc.DryRun {
+		return nil
+	}
+	if err := setup.Remember(store.Repo); err != nil {
+		return err
+	}
+	if doc.Written {
+		if err := setup.WriteConfig(store.Repo, doc.Checks, given); err != nil {
+			return err
+		}
+	}
+	return setup.ShowNotes(s.ctx, store)
 }
 
 // initHooks installs the hooks; with --dry-run it only reads their status.

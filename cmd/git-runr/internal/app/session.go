@@ -552,8 +552,8 @@ func workHere(ctx context.Context, store *store.Store, run record.Run) error {
 		return err
 	}
 	if store.Repo.Owns(run.Writer) {
-		return exit.Problemf(exit.NotFound, "the work of run %s (%s) is gone: its branch was deleted, and git has removed "+
-			"its commits", run.ID, run.Head().Short())
+		return exit.Problemf(exit.NotFound, "the work of run %s (%s) is not in this clone any more", run.ID,
+			run.Head().Short()).WithHint("if its branch was pushed: git fetch origin " + run.Plan.Branch)
 	}
 	return exit.Problemf(exit.NotFound, "the work of run %s (%s) is not in this clone", run.ID, run.Head().Short()).
 		WithHint(

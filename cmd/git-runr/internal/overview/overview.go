@@ -146,11 +146,10 @@ const nextShown = 3
 // next returns the commands that are most useful now.
 func (d Overview) next(ctx context.Context, store *store.Store) []string {
 	var lines []string
-	busy := d.Under != "" && d.Under != "bisect" // then nothing can land
 	switch unfinished := store.Repo.Unfinished(); {
-	case busy && unfinished != nil && unfinished.While != "":
+	case d.busy() && unfinished != nil && unfinished.While != "":
 		lines = exit.BegunLines
-	case busy:
+	case d.busy():
 		lines = exit.Endings(d.Under)
 	}
 	if d.Altered != "" {
@@ -169,21 +168,8 @@ func (d Overview) next(ctx context.Context, store *store.Store) []string {
 		if len(lines) >= nextShown {
 			break
 		}
-		switch {
-		case slices.ContainsFunc(d.Cut, func(op string) bool { return strings.Contains(op, r.ID) }):
-		case r.Status == record.RunCompleted && !r.Landed && !r.InPlace:
-			if here, err := store.Repo.HasCommit(ctx, r.Commit); err == nil && !here && store.Repo.Owns(r.Writer) {
-				continue // git has removed the commits of a branch that was deleted
-			}
-			if !busy && landing.Conflicts(ctx, store, r.ID) { // land would refuse it
-				lines = append(lines, "git merge "+r.Branch)
-			} else if !busy {
-				lines = append(lines, "git runr land "+r.ID)
-			}
-		case r.Status == record.RunReviewing, r.Status == record.RunStopped:
-			lines = append(lines, "git runr diagnose "+r.ID)
-		case r.Status == record.RunDied, r.Status == record.RunRunning && !workspace.Live(store, r.ID):
-			lines = append(lines, "git runr resume "+r.ID)
+		if line := d.afterRun(ctx, store, r); line != "" {
+			lines = append(lines, line)
 		}
 	}
 	for _, r := range d.Reviews {
@@ -208,6 +194,30 @@ func (d Overview) next(ctx context.Context, store *store.Store) []string {
 	}
 	lines = append(lines, "git runr inbox", "git runr help")
 	return lines[:min(nextShown, len(lines))]
+}
+
+// busy reports whether git is in the middle of something during which nothing can land.
+func (d Overview) busy() bool { return d.Under != "" && d.Under != "bisect" }
+
+// afterRun returns the command that continues a run, or "" if there is none.
+func (d Overview) afterRun(ctx context.Context, store *store.Store, r record.RunSummary) string {
+	switch {
+	case slices.ContainsFunc(d.Cut, func(op string) bool { return strings.Contains(op, r.ID) }):
+		return ""
+	case r.Status == record.RunReviewing, r.Status == record.RunStopped:
+		return "git runr diagnose " + r.ID
+	case r.Status == record.RunDied, r.Status == record.RunRunning && !workspace.Live(store, r.ID):
+		return "git runr resume " + r.ID
+	case r.Status != record.RunCompleted, r.Landed, r.InPlace, d.busy():
+		return ""
+	}
+	if here, err := store.Repo.HasCommit(ctx, r.Commit); err == nil && !here && store.Repo.Owns(r.Writer) {
+		return "" // the clone that made the work has it no more
+	}
+	if landing.Conflicts(ctx, store, r.ID) { // land would refuse it
+		return "git merge " + r.Branch
+	}
+	return "git runr land " + r.ID
 }
 
 // idle reports whether work is due and no worker is running.
