@@ -3,6 +3,7 @@ package lineage
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -217,5 +218,9 @@ func TestReviewCovers(t *testing.T) {
 		if c.State != CoverPending {
 			t.Errorf("without an answer %s is %s", c.span.To, c.State)
 		}
+	}
+	r.Outcome, r.Unreadable, r.ReviewKind, r.CommentCount = record.OutcomeFailed, true, "security", 1
+	if covers := reviewCovers(r); len(covers) != 1 || !covers[0].aside || !strings.Contains(covers[0].why, "read") {
+		t.Errorf("an unreadable answer about one kind of fault counts: %+v", covers)
 	}
 }
