@@ -109,7 +109,8 @@ type Intervention struct {
 	LeftByAttempt []string `json:"left_by_attempt,omitempty"`
 	// the commit on the run's branch of what a person did in the run's working tree
 	Commit gitstore.ID `json:"checkpoint,omitempty"`
-	Tree   gitstore.ID `json:"tree,omitempty"` // of Commit
+	Tree   gitstore.ID `json:"tree,omitempty"`   // of Commit
+	Change string      `json:"change,omitempty"` // as in Attempt
 	// commands run as part of it; Name is the check's, or "" for another command
 	Commands []CheckResult `json:"commands"`
 	Evidence []Evidence    `json:"evidence,omitempty"` // output of checks that the person left

@@ -442,7 +442,7 @@ type RunSummary struct {
 	Unseen    []gitstore.ID  `json:"unseen_commits,omitempty"`
 	NotText   []string       `json:"not_text,omitempty"` // as in ReviewSummary
 	Change    string         `json:"change,omitempty"`   // what the newest round saw, if that is a commit
-	Steps     []string       `json:"steps,omitempty"`    // the change up to each attempt, as in Attempt
+	Steps     []string       `json:"steps,omitempty"`    // the changes up to each attempt and intervention
 	Landed    bool           `json:"landed"`
 	LandedAs  *Landed        `json:"landed_as,omitempty"` // where it landed
 	Base      gitstore.ID    `json:"base,omitempty"`      // the commit that its work began from
@@ -494,11 +494,9 @@ func (r Run) Summary() RunSummary {
 		Usage: r.Usage, Spending: r.Spending, Base: r.Plan.Base, Looked: r.Looked(), CreatedAt: r.CreatedAt,
 		UpdatedAt: r.UpdatedAt, StartedBy: r.StartedBy,
 	}
-	for _, a := range r.Attempts {
-		if a.Change != "" {
-			s.Steps = append(s.Steps, a.Change)
-		}
-	}
+	s.Steps = slices.Concat(each.Of(r.Attempts, func(a Attempt) string { return a.Change }),
+		each.Of(r.Interventions, func(iv Intervention) string { return iv.Change }))
+	s.Steps = slices.DeleteFunc(s.Steps, func(change string) bool { return change == "" })
 	if r.Result == ResultWithIssues {
 		findings, requests := r.Open()
 		last := r.LastRound()

@@ -457,7 +457,7 @@ func (t *execution) commit(a *record.Attempt, work gitstore.CommitSpec) error {
 		return nil
 	}
 	a.Commit = at
-	a.Change = t.Store.ChangeID(t.ctx, change.Subject{Kind: change.Range, Base: t.run.Plan.Base, Commit: at, Tree: tree})
+	a.Change = t.Store.ChangeID(t.ctx, t.upTo(at, tree))
 	if t.run.Plan.InPlace {
 		return nil
 	}
@@ -467,6 +467,11 @@ func (t *execution) commit(a *record.Attempt, work gitstore.CommitSpec) error {
 	err = t.addFiles(&a.Files, a.From, a.Commit)
 	a.Found = slices.DeleteFunc(slices.Clone(a.Files), among(made))
 	return err
+}
+
+// upTo returns all that the run changes up to a commit on its branch.
+func (t *execution) upTo(commit, tree gitstore.ID) change.Subject {
+	return change.Subject{Kind: change.Range, Base: t.run.Plan.Base, Commit: commit, Tree: tree}
 }
 
 // commitOn commits the run's working tree on its branch, on top of spec.Parent, and returns the commit and its tree. It

@@ -156,7 +156,7 @@ func (t *execution) takeWork(iv *record.Intervention, spec InterventionSpec) err
 	if err != nil || at == from {
 		return err
 	}
-	iv.Commit, iv.Tree = at, tree
+	iv.Commit, iv.Tree, iv.Change = at, tree, t.Store.ChangeID(t.ctx, t.upTo(at, tree))
 	return t.addFiles(&iv.Files, from, at)
 }
 

@@ -41,7 +41,7 @@ func (t *execution) recordRound(round record.RoundPayload, raw string) error {
 	default:
 		round.Report.Effective = reply.EffectiveVerdict(round.Report.Verdict, round.Report.Findings, round.ChecksFailed())
 		reviewing.BoundVerdict(&round.Report, round.Census)
-		whole := change.Subject{Kind: change.Range, Base: t.run.Plan.Base, Commit: round.Commit, Tree: round.Tree}
+		whole := t.upTo(round.Commit, round.Tree)
 		round.Unseen, round.Change = t.unseen(round.Round, whole), t.Store.ChangeID(t.ctx, whole)
 		title = fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Said(), round.By(round.Reviewer),
 			round.Report.Gist())
