@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -94,6 +95,41 @@ func (r *Repo) Trunks(ctx context.Context, remote string) (Trunks, error) {
 		return trunks, err
 	}
 	return trunks, nil
+}
+
+// maxPushBase is how many commits PushBase looks at that no remote has.
+const maxPushBase = 10_000
+
+// PushBase returns the newest commit of head's history that a remote is known to have: on its trunks, or on its other
+// branches if no trunk was fetched. If no branch of a remote is known, it is where branch, a full ref name, began here.
+// It is "" if that is unknown, or head itself.
+func (r *Repo) PushBase(ctx context.Context, remotes []string, branch string, head ID) (ID, error) {
+	known := false
+	for _, remote := range remotes {
+		trunks, err := r.Trunks(ctx, remote)
+		if err != nil {
+			return "", err
+		}
+		known = known || len(trunks.tips) > 0 || trunks.Guessed && !trunks.Unseen
+		for _, tip := range trunks.tips {
+			base, err := r.MergeBase(ctx, tip, head)
+			if missing := new(MissingError); err != nil && !errors.As(err, &missing) {
+				return "", fmt.Errorf("find what %s has: %w", remote, err)
+			}
+			if base != "" && base != head {
+				return base, nil
+			}
+		}
+	}
+	if !known {
+		base, _, err := r.BranchPointOf(ctx, branch, head)
+		return base, err
+	}
+	fresh, err := r.Unpushed(ctx, "", []ID{head}, nil, maxPushBase)
+	if n := len(fresh); err == nil && n > 0 && n < maxPushBase && len(fresh[n-1].Parents) > 0 {
+		return fresh[n-1].Parents[0], nil
+	}
+	return "", err
 }
 
 // AddedBeside lists the commits of tip that no trunk has as last fetched, newest first, at most max: all commits if no

@@ -291,13 +291,12 @@ func BaseOfSubject(repo *gitstore.Repo, subject record.Subject) gitstore.ID {
 }
 
 // PushedBase returns the commit whose files will define people and owners when the subject is pushed: what a remote has
-// of its branch as last fetched, or where the branch began. It is that of BaseOfSubject if neither is known, or if
-// there is no remote.
-func PushedBase(ctx context.Context, repo *gitstore.Repo, subject record.Subject) gitstore.ID {
-	head := cmp.Or(subject.Commit, subject.Base)
-	remotes := repo.Remotes()
+// of its branch as last fetched, or else that of gitstore.Repo.PushBase. It is that of BaseOfSubject if neither is
+// known, or if there is no remote.
+func PushedBase(ctx context.Context, repo *gitstore.Repo, subject record.Subject) (gitstore.ID, error) {
+	head, remotes := cmp.Or(subject.Commit, subject.Base), repo.Remotes()
 	if len(remotes) == 0 {
-		return BaseOfSubject(repo, subject)
+		return BaseOfSubject(repo, subject), nil
 	}
 	for _, remote := range remotes {
 		tip, err := repo.Ref(ctx, "refs/remotes/"+remote+"/"+subject.Branch)
@@ -305,13 +304,11 @@ func PushedBase(ctx context.Context, repo *gitstore.Repo, subject record.Subject
 			continue
 		}
 		if base, err := repo.MergeBase(ctx, tip, head); err == nil && base != "" && base != head {
-			return base
+			return base, nil
 		}
 	}
-	if base, _, err := repo.BranchPointOf(ctx, "refs/heads/"+subject.Branch, head); err == nil && base != "" {
-		return base
-	}
-	return BaseOfSubject(repo, subject)
+	base, err := repo.PushBase(ctx, remotes, "refs/heads/"+subject.Branch, head)
+	return cmp.Or(base, BaseOfSubject(repo, subject)), err
 }
 
 // noBase returns the error for commits whose base has to say which approvals count. Status prints it as one line.

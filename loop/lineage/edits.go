@@ -26,17 +26,25 @@ type content struct {
 	mode string
 }
 
-// is reports whether c is one side of e. The mode counts if e changes it.
-func (e edit) is(c, side content) bool {
-	return c.id == side.id && (!e.changesMode() || c.mode == side.mode)
+// is reports whether c is one side of e. What e changes of the mode counts.
+func (e edit) is(c, side content) bool { return c.id == side.id && e.modeOf(c) == e.modeOf(side) }
+
+// modeOf returns what e changes of the mode of c: "" for nothing, the kind of file, or else the whole mode.
+func (e edit) modeOf(c content) string {
+	switch {
+	case e.old.mode == "" || e.new.mode == "" || e.old.mode == e.new.mode:
+		return ""
+	case e.old.kind() != e.new.kind():
+		return c.kind()
+	}
+	return c.mode
 }
 
-func (e edit) changesMode() bool {
-	return e.old.mode != e.new.mode && e.old.mode != "" && e.new.mode != ""
-}
+// kind returns the part of the mode that tells a file from a symbolic link and a submodule.
+func (c content) kind() string { return c.mode[:min(3, len(c.mode))] }
 
 // lineSet is the lines of a file without the white space around them, and without those that have no letter or digit.
-// The mode of the file is one more line.
+// The mode of the file and its kind are more lines.
 type lineSet map[string]bool
 
 func (l lineSet) and(lines lineSet) lineSet {
@@ -173,8 +181,8 @@ func (r *reader) of(span gitstore.Span) ([]edit, error) {
 		e := edit{path: change.Path, old: content{change.OldID, change.OldMode},
 			new: content{change.NewID, change.NewMode}}
 		e.removed, e.added = differentLines(old, now)
-		if e.changesMode() {
-			e.removed[modeLine(e.old.mode)], e.added[modeLine(e.new.mode)] = true, true
+		if mode := e.modeOf(e.old); mode != "" {
+			e.removed[modeLine(mode)], e.added[modeLine(e.modeOf(e.new))] = true, true
 		}
 		edits[i] = e
 	}
@@ -209,12 +217,12 @@ func (r *reader) linesOf(file content) (lineSet, error) {
 			return nil, err
 		}
 		r.lines[file] = linesOf(strings.Split(text, "\n"))
-		r.lines[file][modeLine(file.mode)] = true
+		r.lines[file][modeLine(file.mode)], r.lines[file][modeLine(file.kind())] = true, true
 	}
 	return r.lines[file], nil
 }
 
-// modeLine stands for a file's mode among its lines. It ends in a line break, so that no line of a text is equal.
+// modeLine stands for a file's mode, or a part of it, among its lines. It ends in a line break, so that no line of a text is equal.
 func modeLine(mode string) string { return "mode " + mode + "\n" }
 
 // text returns the text of a file: "" if it cannot be read here, as of a submodule, or is not there.

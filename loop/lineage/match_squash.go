@@ -43,7 +43,7 @@ func (f *follower) squashes(ctx context.Context, commits []gitstore.LoggedCommit
 			pairs = append(pairs, pair{to: c, from: row, how: "squash"})
 			continue
 		}
-		if taken[c.ID] {
+		if taken[c.ID] || changes[i] == gitstore.NoChange {
 			continue
 		}
 		row, err := known.squashOf(ctx, c, changes[i], tips)

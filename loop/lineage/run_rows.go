@@ -93,11 +93,12 @@ func namedRun(message string) string {
 	return strings.TrimSpace(run)
 }
 
-// madeAs reports whether the run of c made its change in the steps of r: nobody looked at what another step adds and
-// the next one removes.
+// madeAs reports whether the run of c made its change in exactly the steps of r: nobody looked at what another step adds
+// and the next one removes.
 func (r runRow) madeAs(ctx context.Context, s *store.Store, c cover) (bool, error) {
 	steps, err := s.Repo.ChangeIDs(ctx, each.Of(r.ids, func(id gitstore.ID) gitstore.Span {
 		return gitstore.Span{From: r.from, To: id}
 	}))
-	return !slices.ContainsFunc(steps, func(step string) bool { return !slices.Contains(c.steps, step) }), err
+	slices.Reverse(steps)
+	return slices.Equal(steps, c.steps), err
 }

@@ -147,6 +147,33 @@ func (r Run) Head() gitstore.ID {
 	return cmp.Or(r.ByPeople(0), r.Plan.Base)
 }
 
+// steps returns what the run changes up to each commit on its branch, oldest first. It returns nil if one of them is not
+// recorded, as by an earlier version, or does not follow the one before. An attempt that was reverted is no step.
+func (r Run) steps() (steps []string) {
+	at := r.Plan.Base
+	people := func(attempts int) {
+		for _, iv := range r.Interventions {
+			if iv.Attempts == attempts && iv.Commit != "" {
+				steps, at = append(steps, iv.Change), iv.Commit
+			}
+		}
+	}
+	people(0)
+	for i, a := range r.Attempts {
+		if !a.undone() && a.Commit != "" {
+			if a.From != at {
+				return nil
+			}
+			steps, at = append(steps, a.Change), a.Commit
+		}
+		people(i + 1)
+	}
+	if slices.Contains(steps, "") {
+		return nil
+	}
+	return steps
+}
+
 // HeadTree returns the tree of Head, or "" if that is the run's base.
 func (r Run) HeadTree() gitstore.ID {
 	head := r.Head()
@@ -442,7 +469,7 @@ type RunSummary struct {
 	Unseen    []gitstore.ID  `json:"unseen_commits,omitempty"`
 	NotText   []string       `json:"not_text,omitempty"` // as in ReviewSummary
 	Change    string         `json:"change,omitempty"`   // what the newest round saw, if that is a commit
-	Steps     []string       `json:"steps,omitempty"`    // the changes up to each attempt and intervention
+	Steps     []string       `json:"steps,omitempty"`    // as from Run.steps
 	Landed    bool           `json:"landed"`
 	LandedAs  *Landed        `json:"landed_as,omitempty"` // where it landed
 	Base      gitstore.ID    `json:"base,omitempty"`      // the commit that its work began from
@@ -494,9 +521,7 @@ func (r Run) Summary() RunSummary {
 		Usage: r.Usage, Spending: r.Spending, Base: r.Plan.Base, Looked: r.Looked(), CreatedAt: r.CreatedAt,
 		UpdatedAt: r.UpdatedAt, StartedBy: r.StartedBy,
 	}
-	s.Steps = slices.Concat(each.Of(r.Attempts, func(a Attempt) string { return a.Change }),
-		each.Of(r.Interventions, func(iv Intervention) string { return iv.Change }))
-	s.Steps = slices.DeleteFunc(s.Steps, func(change string) bool { return change == "" })
+	s.Steps = r.steps()
 	if r.Result == ResultWithIssues {
 		findings, requests := r.Open()
 		last := r.LastRound()

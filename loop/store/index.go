@@ -30,7 +30,7 @@ import (
 // Its rows are in a stack of segments, files that are written once. A manifest, which is replaced atomically, names the
 // segments and says how far the logs were read. So a reader sees either the old or the new state.
 const (
-	indexMagic    = "RUNRIDXP" // of the manifest; must change whenever the format of anything in the index changes
+	indexMagic    = "RUNRIDXQ" // of the manifest; must change whenever the format of anything in the index changes
 	indexName     = "index"
 	manifestTries = 3 // how often to open what a manifest names, since others may replace it meanwhile
 )

@@ -167,7 +167,7 @@ func (s *session) examine(store *store.Store, conf *config.Config, refs []hooks.
 		return push, nil
 	}
 	s.followFirst(store, conf)
-	base, err := s.pushedOnto(store, push.code)
+	base, err := s.pushedOnto(store, push)
 	if err != nil {
 		return push, err
 	}
@@ -339,16 +339,16 @@ func (s *session) bar(store *store.Store, conf *config.Config, level string, bas
 }
 
 // pushedOnto returns the commit that the remote has of the first pushed branch. Its files define people and whose
-// approvals count. For a new branch it is the branch point, or "" if there is none.
-func (s *session) pushedOnto(store *store.Store, code []hooks.Push) (gitstore.ID, error) {
-	if len(code) == 0 {
+// approvals count. For a new branch it is that of gitstore.Repo.PushBase.
+func (s *session) pushedOnto(store *store.Store, push examined) (gitstore.ID, error) {
+	if len(push.code) == 0 {
 		return "", nil
 	}
-	if code[0].Old != "" {
-		return code[0].Old, nil
+	first := push.code[0]
+	if first.Old != "" {
+		return first.Old, nil
 	}
-	base, _, err := store.Repo.BranchPointOf(s.ctx, code[0].Local, code[0].New)
-	return base, err
+	return store.Repo.PushBase(s.ctx, []string{push.remote}, first.Local, first.New)
 }
 
 // closed refuses a push because the gate itself failed.

@@ -146,7 +146,10 @@ func (c *Config) Invite(ctx context.Context, request *record.ReviewRequest) (unk
 	if !slices.Contains(request.Reviewers(), record.Human) {
 		return nil, nil, nil
 	}
-	base := lineage.PushedBase(ctx, c.repo, subject)
+	base, err := lineage.PushedBase(ctx, c.repo, subject)
+	if err != nil {
+		return nil, nil, err
+	}
 	bar, _, err := c.KnownBar(ctx, c.Hooks.PrePushRequire, base)
 	if err != nil {
 		return nil, nil, err
