@@ -128,7 +128,8 @@ func (a *auditor) addRun(run record.Run) {
 			a.record(id, AuditedCommit{Class: AuditIntervention, Run: run.ID, Why: why})
 		}
 	}
-	if run.Landed != nil && run.Landed.Commit != run.Landed.Onto {
+	byPerson := func(iv record.Intervention) bool { return run.Landed.Commit == iv.Commit }
+	if run.Landed != nil && run.Landed.Commit != run.Landed.Onto && !slices.ContainsFunc(run.Interventions, byPerson) {
 		a.record(run.Landed.Commit, AuditedCommit{Class: AuditCheckpoint, Run: run.ID, Why: "run " + run.ID + ", landed"})
 	}
 	if given := run.Plan.Context; given != nil {
@@ -179,8 +180,9 @@ func RunsFor(ctx context.Context, store *store.Store, commits []gitstore.LoggedC
 }
 
 // ForeignTo returns those of commits whose trailers name an attempt of one of runs, although no commit of that run
-// makes the same change, nor all of them together: a rebased or cherry-picked one has the patch id of the run's. Where
-// the run's commits are not here, or a patch is too large, nobody can tell, and the trailers count.
+// makes the same change, nor all of them together: a rebased or cherry-picked one has the patch id of the run's, and no
+// attempt makes an empty commit. Where the run's commits are not here, or a patch is too large, nobody can tell, and the
+// trailers count.
 func ForeignTo(ctx context.Context, store *store.Store, runs []record.Run,
 	commits []gitstore.LoggedCommit) (map[gitstore.ID]bool, error) {
 	claims, foreign := map[string][]gitstore.LoggedCommit{}, map[gitstore.ID]bool{}
@@ -217,7 +219,8 @@ func ForeignTo(ctx context.Context, store *store.Store, runs []record.Run,
 		delete(own, "") // not here, or without a change
 		for _, c := range claims[run.ID] {
 			patch := patches[c.ID]
-			foreign[c.ID] = len(own) > 0 && !own[patch] && (patch != "" || len(c.Parents) > 1) && changes[0] != changes[1]
+			read := patch != "" || len(c.Parents) > 1 || changes[1] == gitstore.NoChange
+			foreign[c.ID] = len(own) > 0 && !own[patch] && read && changes[0] != changes[1]
 			changes = changes[2:]
 		}
 	}

@@ -123,7 +123,7 @@ func (g *Gated) readFinding(ctx context.Context, s *store.Store) error {
 		if err != nil {
 			return err
 		}
-		if open, _ := run.Open(); len(open) > 0 {
+		if open := run.FoundIn(cmp.Or(g.From, g.Commit)); len(open) > 0 {
 			g.Finding = findingWords(worstFinding(open))
 		}
 	}

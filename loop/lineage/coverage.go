@@ -216,6 +216,7 @@ type cover struct {
 	why       string           // why it does not count for all of the change, as in Beside
 	kind      string           // the kind of fault looked for; "" for all
 	waits     bool             // for a person
+	earlier   bool             // of a run that went on: it counts where the run's newest verdict does not
 	branch    string           // on which it was requested; "" if HEAD was detached
 	change    string           // named by gitstore.ChangeIDs; "" if unknown
 	saw       gitstore.ID      // the commit in which its reviewer saw change
@@ -259,7 +260,7 @@ func CoverageBy(ctx context.Context, s *store.Store, commits []gitstore.LoggedCo
 		return nil, err
 	}
 	for _, step := range []func(context.Context, *store.Store, []gitstore.LoggedCommit, map[gitstore.ID][]cover) error{
-		staleOtherChanges, addCheckedHere, addSameChanges, addSameRows, addRefusedPatches, refuseUnsettled,
+		staleOtherChanges, addCheckedHere, addSameRows, addSameChanges, addRefusedPatches, refuseUnsettled,
 	} {
 		if err := step(ctx, s, commits, by); err != nil {
 			return nil, err
@@ -471,20 +472,41 @@ func movedCovers(r record.ReviewSummary, c cover) (covers []cover) {
 	return covers
 }
 
-// runCovers returns what a run covers: its work as its last review saw it, and the landed commits. These are stale if
-// they make another change. A run that was given up passes nothing; what refused its work stands.
-func runCovers(r record.RunSummary) []cover {
-	givenUp := r.Status == record.RunSkipped || r.Status == record.RunAborted
-	if r.Status == record.RunRunning || r.Commit == "" || r.Verdict == "" || r.Unread ||
-		givenUp && (r.Verdict.Passed() || r.Change == "") {
+// runCovers returns what a run covers: its work as its last review saw it, the landed commits, and what its reviewer
+// refused before the run went on. The landed commits are stale if they make another change. A run that was given up
+// passes nothing; what refused its work stands.
+func runCovers(r record.RunSummary) (covers []cover) {
+	if r.Status == record.RunRunning || r.Commit == "" {
 		return nil
 	}
+	givenUp := r.Status == record.RunSkipped || r.Status == record.RunAborted
+	if r.Verdict != "" && !r.Unread && !(givenUp && (r.Verdict.Passed() || r.Change == "")) {
+		covers = newestCovers(r)
+	}
+	for _, step := range r.Refused {
+		covers = append(covers, cover{
+			Covered: Covered{State: CoverReviewed, Run: r.ID, Verdict: step.Verdict, Refused: true,
+				Outcome: record.OutcomeFailed, Level: levelOf(step.Looked, record.OutcomeFailed), reviewer: step.Reviewer},
+			span: gitstore.Span{From: r.Base, To: step.Commit}, ranged: true, at: step.At, change: step.Change,
+			saw: step.Commit, wrote: startedBy(r), earlier: true,
+		})
+	}
+	return covers
+}
+
+// startedBy returns who had the run write its work, if that is known.
+func startedBy(r record.RunSummary) []string {
+	return each.Where([]string{r.StartedBy}, func(by string) bool { return by != "" })
+}
+
+// newestCovers returns what the newest round of a run covers.
+func newestCovers(r record.RunSummary) []cover {
 	c := cover{
 		Covered: Covered{State: CoverReviewed, Run: r.ID, Verdict: r.Verdict, Passed: record.NothingInTheWay(r.Result),
 			Outcome: record.OutcomeFailed, NotText: r.NotText, reviewer: r.Reviewer},
 		span: gitstore.Span{From: r.Base, To: r.Commit}, ranged: true, unseen: r.Unseen, at: r.SaidAt,
 		change: r.Change, saw: r.Commit, steps: r.Steps,
-		wrote: each.Where([]string{r.StartedBy}, func(by string) bool { return by != "" }),
+		wrote: startedBy(r),
 	}
 	if c.Passed {
 		c.Outcome = record.OutcomePassed
@@ -534,7 +556,7 @@ func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedComm
 		}
 		for _, id := range c.row {
 			switch unseen := slices.Contains(c.unseen, id); {
-			case !inView[id]:
+			case !inView[id] || c.earlier && c.there(by[id]):
 			case !whole && !c.cut:
 				beside[id] = &Beside{Of: c.Review, Why: "passed a range that goes on after it"}
 			case !unseen || id == c.span.To && !c.Passed:
@@ -598,7 +620,7 @@ func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.Logg
 			if reviewed {
 				wroteToo(had, append(squashed(ctx, s, same, left), same.wrote...))
 			}
-			there := slices.ContainsFunc(had, func(c cover) bool { return c.Review == same.Review && c.Run == same.Run })
+			there := same.there(had)
 			more := same.Refused || refused || onlyRules && isReviewed(same)
 			if !reviewed || said.single() && more && !there {
 				by[id] = append(by[id], same)
@@ -627,6 +649,11 @@ func coversOfChanges(ctx context.Context, s *store.Store,
 		}
 	}
 	return known, err
+}
+
+// there reports whether a cover of the same review or run is among covers.
+func (c *cover) there(covers []cover) bool {
+	return slices.ContainsFunc(covers, func(o cover) bool { return o.Review == c.Review && o.Run == c.Run })
 }
 
 // isReviewed reports whether c is of a look at the code by an agent or a person, and not only by rules.

@@ -174,6 +174,35 @@ func (r Run) steps() (steps []string) {
 	return steps
 }
 
+// RefusedStep is what a run changed up to a commit, which its reviewer did not pass before the run went on.
+type RefusedStep struct {
+	Commit   gitstore.ID   `json:"commit"`
+	Change   string        `json:"change"` // as in Round
+	Verdict  reply.Verdict `json:"verdict"`
+	Reviewer string        `json:"reviewer"`
+	Looked   Looked        `json:"looked"`
+	At       time.Time     `json:"at"`
+}
+
+// refusedSteps returns the changes before the run's head that the newest round on them refused, newest first. What a
+// person said is in the review that the person answered.
+func (r Run) refusedSteps() (refused []RefusedStep) {
+	known := map[string]bool{"": true}
+	if last := r.LastRound(); last != nil {
+		known[last.Change] = true
+	}
+	for _, round := range slices.Backward(r.Rounds) {
+		if !round.said() || known[round.Change] {
+			continue
+		}
+		known[round.Change] = true
+		if verdict := round.Report.Effective; round.Review == "" && !verdict.Passed() && round.Commit != r.Head() {
+			refused = append(refused, RefusedStep{round.Commit, round.Change, verdict, round.Reviewer, round.Looked, round.At})
+		}
+	}
+	return refused
+}
+
 // HeadTree returns the tree of Head, or "" if that is the run's base.
 func (r Run) HeadTree() gitstore.ID {
 	head := r.Head()
@@ -417,6 +446,17 @@ func (r Run) Open() ([]reply.Finding, []string) {
 	return r.Plan.Findings, r.Plan.Requests
 }
 
+// FoundIn returns the findings of the newest usable review of a commit, or else those of Open.
+func (r Run) FoundIn(commit gitstore.ID) []reply.Finding {
+	for _, round := range slices.Backward(r.Rounds) {
+		if round.said() && round.Commit == commit {
+			return round.Report.Findings
+		}
+	}
+	findings, _ := r.Open()
+	return findings
+}
+
 // Said returns the newest usable review in its reviewer's own words, or else the plan's.
 func (r Run) Said() []reply.Words {
 	if round := r.lastSaid(); round != nil {
@@ -470,6 +510,7 @@ type RunSummary struct {
 	NotText   []string       `json:"not_text,omitempty"` // as in ReviewSummary
 	Change    string         `json:"change,omitempty"`   // what the newest round saw, if that is a commit
 	Steps     []string       `json:"steps,omitempty"`    // as from Run.steps
+	Refused   []RefusedStep  `json:"refused,omitempty"`  // what the newest round did not see any more
 	Landed    bool           `json:"landed"`
 	LandedAs  *Landed        `json:"landed_as,omitempty"` // where it landed
 	Base      gitstore.ID    `json:"base,omitempty"`      // the commit that its work began from
@@ -521,7 +562,7 @@ func (r Run) Summary() RunSummary {
 		Usage: r.Usage, Spending: r.Spending, Base: r.Plan.Base, Looked: r.Looked(), CreatedAt: r.CreatedAt,
 		UpdatedAt: r.UpdatedAt, StartedBy: r.StartedBy,
 	}
-	s.Steps = r.steps()
+	s.Steps, s.Refused = r.steps(), r.refusedSteps()
 	if r.Result == ResultWithIssues {
 		findings, requests := r.Open()
 		last := r.LastRound()

@@ -221,10 +221,28 @@ func (s *scene) judge(ctx context.Context, f reply.Finding, result *Verified) er
 		return s.unlessMoved(ctx, f, result, "its code was deleted: "+f.Place())
 	case place.Outdated:
 		result.Reason = place.Why
+	case place.StartLine == 0:
+		result.Reason, err = s.fileNow(ctx, f.File, place.File)
 	default:
 		result.Reason = "the code there is as it was"
 	}
-	return nil
+	return err
+}
+
+// fileNow says whether a file that was reviewed has changed. It is called name now.
+func (s *scene) fileNow(ctx context.Context, file, name string) (string, error) {
+	was, err := s.v.Store.Repo.File(ctx, s.review.Request.Subject.Tree, file)
+	if err != nil {
+		return "the file that was reviewed is not in this clone", gitstore.IgnoreNotFound(err)
+	}
+	now, err := s.v.Store.Repo.File(ctx, s.at, name)
+	if err != nil {
+		return "the file is gone", gitstore.IgnoreNotFound(err)
+	}
+	if was.ID == now.ID && was.Mode == now.Mode {
+		return "the file is as it was", nil
+	}
+	return "the file was changed, and the finding names no line of it", nil
 }
 
 // remains records that the finding is still there, why, and who says so; by is "" for a rule.

@@ -107,6 +107,10 @@ func audit(s *session, store *store.Store) error {
 			s.say("%s", line)
 		}
 	}
+	if !s.json && !doc.Shallow && doc.Reviews.Unreviewed > 0 && len(store.Repo.CutOff()) > 0 {
+		s.say("this clone is shallow, and what was reviewed together with commits that are not here is not known: " +
+			"git fetch --unshallow")
+	}
 	return exit.With(exit.NotPassed)
 }
 
