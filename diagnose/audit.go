@@ -181,8 +181,8 @@ func RunsFor(ctx context.Context, store *store.Store, commits []gitstore.LoggedC
 
 // ForeignTo returns those of commits whose trailers name an attempt of one of runs, although no commit of that run
 // makes the same change, nor all of them together: a rebased or cherry-picked one has the patch id of the run's, and no
-// attempt makes an empty commit. Where the run's commits are not here, or a patch is too large, nobody can tell, and the
-// trailers count.
+// attempt makes an empty commit. Where the run's commits are not here, or a patch is too large, nobody can tell, and
+// the trailers count.
 func ForeignTo(ctx context.Context, store *store.Store, runs []record.Run,
 	commits []gitstore.LoggedCommit) (map[gitstore.ID]bool, error) {
 	claims, foreign := map[string][]gitstore.LoggedCommit{}, map[gitstore.ID]bool{}

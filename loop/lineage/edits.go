@@ -222,7 +222,8 @@ func (r *reader) linesOf(file content) (lineSet, error) {
 	return r.lines[file], nil
 }
 
-// modeLine stands for a file's mode, or a part of it, among its lines. It ends in a line break, so that no line of a text is equal.
+// modeLine stands for a file's mode, or a part of it, among its lines. It ends in a line break, so that no line of a
+// text is equal.
 func modeLine(mode string) string { return "mode " + mode + "\n" }
 
 // text returns the text of a file: "" if it cannot be read here, as of a submodule, or is not there.

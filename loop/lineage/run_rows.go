@@ -93,8 +93,8 @@ func namedRun(message string) string {
 	return strings.TrimSpace(run)
 }
 
-// madeAs reports whether the run of c made its change in exactly the steps of r: nobody looked at what another step adds
-// and the next one removes.
+// madeAs reports whether the run of c made its change in exactly the steps of r: nobody looked at what another step
+// adds and the next one removes.
 func (r runRow) madeAs(ctx context.Context, s *store.Store, c cover) (bool, error) {
 	steps, err := s.Repo.ChangeIDs(ctx, each.Of(r.ids, func(id gitstore.ID) gitstore.Span {
 		return gitstore.Span{From: r.from, To: id}

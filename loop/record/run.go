@@ -147,8 +147,8 @@ func (r Run) Head() gitstore.ID {
 	return cmp.Or(r.ByPeople(0), r.Plan.Base)
 }
 
-// steps returns what the run changes up to each commit on its branch, oldest first. It returns nil if one of them is not
-// recorded, as by an earlier version, or does not follow the one before. An attempt that was reverted is no step.
+// steps returns what the run changes up to each commit on its branch, oldest first. It returns nil if one of them is
+// not recorded, as by an earlier version, or does not follow the one before. An attempt that was reverted is no step.
 func (r Run) steps() (steps []string) {
 	at := r.Plan.Base
 	people := func(attempts int) {
