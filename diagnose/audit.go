@@ -166,14 +166,21 @@ func namedRun(trailers map[string]string) string {
 	return oneLine(cmp.Or(trailers["runr-run"], trailers["runr-run-id"]))
 }
 
-// RunsFor returns the runs that an audit of commits needs, and errors for unreadable records.
-func RunsFor(ctx context.Context, store *store.Store, commits []gitstore.LoggedCommit) ([]record.Run, []error, error) {
+// RunsFor returns the runs that an audit of commits needs, and errors for unreadable records. covered is the review
+// coverage of each commit.
+func RunsFor(ctx context.Context, store *store.Store, commits []gitstore.LoggedCommit,
+	covered []lineage.Covered) ([]record.Run, []error, error) {
 	var ids []gitstore.ID
 	var names, runs []string
 	for _, c := range commits {
 		ids, names = append(ids, c.ID), append(names, c.Subject)
 		if run := namedRun(trailersOf(c.Message)); run != "" {
 			runs = append(runs, run)
+		}
+	}
+	for _, c := range covered {
+		if c.Run != "" {
+			runs = append(runs, c.Run)
 		}
 	}
 	return store.RunsAbout(ctx, ids, names, runs)
@@ -285,7 +292,7 @@ func (a *auditor) refusal(audited AuditedCommit, covered lineage.Covered) (text 
 	case covered.Refused:
 		text = "; " + coverText(covered)
 	}
-	if accepted := a.accepted[audited.Run]; accepted != nil {
+	if accepted := a.accepted[audited.Run]; accepted != nil && !covered.Earlier { // the result is what was accepted
 		text += ", accepted " + accepted.String()
 	}
 	return text

@@ -58,14 +58,22 @@ func (r *Repo) trunks(ctx context.Context, branch string) []string {
 			found = append(found, out)
 		}
 	}
+	found = append(found, "refs/heads/main", "refs/heads/master")
+	if len(r.Remotes()) > 0 {
+		found = append(r.remoteHeads(ctx), append(found, "refs/remotes/origin/main", "refs/remotes/origin/master")...)
+	}
+	return slices.DeleteFunc(found, func(name string) bool { return name == branch })
+}
+
+// remoteHeads returns the branches that the HEADs of the remotes name here.
+func (r *Repo) remoteHeads(ctx context.Context) (heads []string) {
 	remotes, err := r.refs.Refs(ctx, "refs/remotes/")
 	for name := range remotes {
 		if err == nil && strings.HasSuffix(name, "/HEAD") {
 			if target, err := r.refs.SymbolicTarget(ctx, name); err == nil && target != "" {
-				found = append([]string{target}, found...)
+				heads = append(heads, target)
 			}
 		}
 	}
-	found = append(found, "refs/heads/main", "refs/heads/master", "refs/remotes/origin/main", "refs/remotes/origin/master")
-	return slices.DeleteFunc(found, func(name string) bool { return name == branch })
+	return heads
 }

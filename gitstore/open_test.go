@@ -158,3 +158,22 @@ func TestInitIsWhereItWasAsked(t *testing.T) {
 		t.Errorf("the other repository's configuration is now\n%s", got)
 	}
 }
+
+// TestEmptyTreeIsNotWritten: what only reads names the empty tree, so that it works in a repository that cannot be
+// written.
+func TestEmptyTreeIsNotWritten(t *testing.T) {
+	isolate(t)
+	dir := t.TempDir()
+	testGit(t, dir, "init", "-q")
+	repo := openTestRepo(t, dir)
+	tree, err := repo.HeadOrEmpty(context.Background())
+	if err != nil || tree != repo.EmptyTreeID() {
+		t.Fatalf("HEAD is %q, %v", tree, err)
+	}
+	if changed, err := repo.Changed(context.Background(), tree, repo.EmptyTreeID()); err != nil || len(changed) > 0 {
+		t.Errorf("it changes %v, %v", changed, err)
+	}
+	if repo.objects.Has(context.Background(), tree) {
+		t.Errorf("the empty tree was written")
+	}
+}

@@ -54,6 +54,18 @@ func (r *Repo) RemoteAt(name string) string {
 	return remotes[at]
 }
 
+// PushRemotes returns the remotes that a branch may be pushed to: the configured one, or else all.
+func (r *Repo) PushRemotes(branch string) []string {
+	remotes := r.Remotes()
+	own := "branch." + branch
+	for _, key := range []string{own + ".pushremote", "remote.pushdefault", own + ".remote"} {
+		if name := r.Config.Get(key); slices.Contains(remotes, name) {
+			return []string{name}
+		}
+	}
+	return remotes
+}
+
 // Trunks are the branches of a remote that other branches are merged into: main, master, and the branch that the
 // remote's HEAD names here.
 type Trunks struct {
@@ -120,6 +132,9 @@ func (r *Repo) PushBase(ctx context.Context, remotes []string, branch string, he
 				return base, nil
 			}
 		}
+	}
+	if !known && slices.Contains([]string{"refs/heads/main", "refs/heads/master"}, branch) {
+		return "", nil // it is the trunk
 	}
 	if !known {
 		base, _, err := r.BranchPointOf(ctx, branch, head)

@@ -290,14 +290,11 @@ func BaseOfSubject(repo *gitstore.Repo, subject record.Subject) gitstore.ID {
 	return subject.Base
 }
 
-// PushedBase returns the commit whose files will define people and owners when the subject is pushed: what a remote has
-// of its branch as last fetched, or else that of gitstore.Repo.PushBase. It is that of BaseOfSubject if neither is
-// known, or if there is no remote.
+// PushedBase returns the commit whose files will define people and owners when the subject is pushed: what the remote
+// has of its branch as last fetched, or else that of gitstore.Repo.PushBase. It is that of BaseOfSubject if neither is
+// known.
 func PushedBase(ctx context.Context, repo *gitstore.Repo, subject record.Subject) (gitstore.ID, error) {
-	head, remotes := cmp.Or(subject.Commit, subject.Base), repo.Remotes()
-	if len(remotes) == 0 {
-		return BaseOfSubject(repo, subject), nil
-	}
+	head, remotes := cmp.Or(subject.Commit, subject.Base), repo.PushRemotes(subject.Branch)
 	for _, remote := range remotes {
 		tip, err := repo.Ref(ctx, "refs/remotes/"+remote+"/"+subject.Branch)
 		if err != nil || tip == "" || subject.Branch == "" {

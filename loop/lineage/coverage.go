@@ -76,7 +76,8 @@ type Covered struct {
 	// NotCompared says that the review was carried from commits that this clone does not have.
 	NotCompared bool `json:"not_compared,omitempty"`
 	reviewer    string
-	Passed      bool   `json:"passed"` // no finding is in the way
+	Passed      bool   `json:"passed"`            // no finding is in the way
+	Earlier     bool   `json:"earlier,omitempty"` // of a run that went on: it counts where the newest verdict does not
 	asked       *cover // the newest request of it that waits for a person, or nil
 }
 
@@ -216,7 +217,6 @@ type cover struct {
 	why       string           // why it does not count for all of the change, as in Beside
 	kind      string           // the kind of fault looked for; "" for all
 	waits     bool             // for a person
-	earlier   bool             // of a run that went on: it counts where the run's newest verdict does not
 	branch    string           // on which it was requested; "" if HEAD was detached
 	change    string           // named by gitstore.ChangeIDs; "" if unknown
 	saw       gitstore.ID      // the commit in which its reviewer saw change
@@ -260,7 +260,7 @@ func CoverageBy(ctx context.Context, s *store.Store, commits []gitstore.LoggedCo
 		return nil, err
 	}
 	for _, step := range []func(context.Context, *store.Store, []gitstore.LoggedCommit, map[gitstore.ID][]cover) error{
-		staleOtherChanges, addCheckedHere, addSameRows, addSameChanges, addRefusedPatches, refuseUnsettled,
+		staleOtherChanges, addCheckedHere, addSameChanges, addRefusedPatches, refuseUnsettled,
 	} {
 		if err := step(ctx, s, commits, by); err != nil {
 			return nil, err
@@ -485,10 +485,10 @@ func runCovers(r record.RunSummary) (covers []cover) {
 	}
 	for _, step := range r.Refused {
 		covers = append(covers, cover{
-			Covered: Covered{State: CoverReviewed, Run: r.ID, Verdict: step.Verdict, Refused: true,
+			Covered: Covered{State: CoverReviewed, Run: r.ID, Verdict: step.Verdict, Refused: true, Earlier: true,
 				Outcome: record.OutcomeFailed, Level: levelOf(step.Looked, record.OutcomeFailed), reviewer: step.Reviewer},
 			span: gitstore.Span{From: r.Base, To: step.Commit}, ranged: true, at: step.At, change: step.Change,
-			saw: step.Commit, wrote: startedBy(r), earlier: true,
+			saw: step.Commit, steps: r.Steps, wrote: startedBy(r),
 		})
 	}
 	return covers
@@ -556,7 +556,7 @@ func byCommit(ctx context.Context, s *store.Store, commits []gitstore.LoggedComm
 		}
 		for _, id := range c.row {
 			switch unseen := slices.Contains(c.unseen, id); {
-			case !inView[id] || c.earlier && c.there(by[id]):
+			case !inView[id] || c.Earlier && c.there(by[id]):
 			case !whole && !c.cut:
 				beside[id] = &Beside{Of: c.Review, Why: "passed a range that goes on after it"}
 			case !unseen || id == c.span.To && !c.Passed:
@@ -580,7 +580,7 @@ func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.Logg
 	var unnamed []gitstore.LoggedCommit
 	for _, c := range commits {
 		said, reviewed := each.First(by[c.ID], func(c cover) bool {
-			return !c.part && (c.State == CoverReviewed || c.State == CoverCarried)
+			return !c.part && !c.Earlier && (c.State == CoverReviewed || c.State == CoverCarried)
 		})
 		if reviewed {
 			own[c.ID] = said
@@ -599,12 +599,23 @@ func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.Logg
 	for i, c := range unnamed {
 		changeOf[c.ID] = changes[i]
 	}
-	known, err := coversOfChanges(ctx, s, changeOf)
+	rows, err := newRunRows(ctx, s, commits, unnamed, changeOf)
+	if err != nil {
+		return err
+	}
+	known, covers, err := coversOfChanges(ctx, s, changeOf)
+	if err != nil {
+		return err
+	}
+	inRow, err := rows.add(ctx, changeOf, covers, by)
 	if err != nil {
 		return err
 	}
 	left := map[gitstore.Span]int{}
 	for id, change := range changeOf {
+		if inRow[id] {
+			continue
+		}
 		said, reviewed := own[id]
 		if change == gitstore.NoChange && !reviewed {
 			by[id] = append(by[id], cover{Covered: Covered{State: CoverNothing, Passed: true}})
@@ -622,7 +633,7 @@ func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.Logg
 			}
 			there := same.there(had)
 			more := same.Refused || refused || onlyRules && isReviewed(same)
-			if !reviewed || said.single() && more && !there {
+			if !reviewed && !(same.Earlier && there) || said.single() && more && !there {
 				by[id] = append(by[id], same)
 			}
 		}
@@ -630,9 +641,10 @@ func addSameChanges(ctx context.Context, s *store.Store, commits []gitstore.Logg
 	return nil
 }
 
-// coversOfChanges returns the covers of reviews of whole changes that have a verdict, by the change.
+// coversOfChanges returns the covers of reviews of whole changes that have a verdict, by the change, and all covers of
+// the reviews and runs that name one of the changes.
 func coversOfChanges(ctx context.Context, s *store.Store,
-	changeOf map[gitstore.ID]string) (map[string][]cover, error) {
+	changeOf map[gitstore.ID]string) (known map[string][]cover, covers []cover, err error) {
 	ids, known := map[string]bool{}, map[string][]cover{}
 	for _, change := range changeOf {
 		if change != "" && change != gitstore.NoChange {
@@ -640,15 +652,15 @@ func coversOfChanges(ctx context.Context, s *store.Store,
 		}
 	}
 	if len(ids) == 0 {
-		return known, nil
+		return known, nil, nil
 	}
-	covers, err := coversOf(ctx, s, ids)
+	covers, err = coversOf(ctx, s, ids)
 	for _, c := range covers {
 		if c.change != "" && c.State != CoverPending && !c.part && !c.aside {
 			known[c.change] = append(known[c.change], c)
 		}
 	}
-	return known, err
+	return known, covers, err
 }
 
 // there reports whether a cover of the same review or run is among covers.

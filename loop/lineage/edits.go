@@ -32,9 +32,9 @@ func (e edit) is(c, side content) bool { return c.id == side.id && e.modeOf(c) =
 // modeOf returns what e changes of the mode of c: "" for nothing, the kind of file, or else the whole mode.
 func (e edit) modeOf(c content) string {
 	switch {
-	case e.old.mode == "" || e.new.mode == "" || e.old.mode == e.new.mode:
+	case e.old.mode == e.new.mode:
 		return ""
-	case e.old.kind() != e.new.kind():
+	case e.old.kind() != e.new.kind(): // also that of a new file
 		return c.kind()
 	}
 	return c.mode
@@ -181,8 +181,8 @@ func (r *reader) of(span gitstore.Span) ([]edit, error) {
 		e := edit{path: change.Path, old: content{change.OldID, change.OldMode},
 			new: content{change.NewID, change.NewMode}}
 		e.removed, e.added = differentLines(old, now)
-		if mode := e.modeOf(e.old); mode != "" {
-			e.removed[modeLine(mode)], e.added[modeLine(e.modeOf(e.new))] = true, true
+		if was, is := e.modeOf(e.old), e.modeOf(e.new); was != "" && is != "" {
+			e.removed[modeLine(was)], e.added[modeLine(is)] = true, true
 		}
 		edits[i] = e
 	}

@@ -187,7 +187,7 @@ func (f *follower) patchIDs(ctx context.Context, commits []gitstore.ID) (map[git
 
 // lookalikes returns likely replacements of reviewed commits that no branch holds any more, or that their own
 // branch here does not hold; that branch then holds the replacement. It matches, in this order, by patch id, by
-// author and time with the subject, by author and time alone, and by subject and files.
+// author and time with the subject, by author and time with a file, and by subject and a file.
 func (f *follower) lookalikes(ctx context.Context, found []pair, fresh []gitstore.LoggedCommit) ([]pair, error) {
 	was, err := f.lost(ctx, found)
 	if err != nil || len(was) == 0 {
@@ -250,14 +250,15 @@ func (f *follower) lost(ctx context.Context, found []pair) ([]gitstore.LoggedCom
 	return f.store.Repo.LogOnly(ctx, lost)
 }
 
-// news returns the fresh commits that may replace one of was: git did not report what they replaced, and none of
-// was is on top of them. A commit that was dropped has no replacement, and a local branch may only be behind that
-// of the remote.
+// news returns the fresh commits that may replace one of was: git did not report what they replaced, they change
+// something, and none of was is on top of them. A commit that was dropped has no replacement, and a local branch may
+// only be behind that of the remote.
 func (f *follower) news(ctx context.Context, was, fresh []gitstore.LoggedCommit) ([]gitstore.LoggedCommit, error) {
 	id := func(c gitstore.LoggedCommit) gitstore.ID { return c.ID }
 	apart, err := f.store.Repo.NotIn(ctx, each.Of(fresh, id), each.Of(was, id)...)
 	return slices.DeleteFunc(slices.Clone(fresh), func(c gitstore.LoggedCommit) bool {
-		return !slices.Contains(apart, c.ID) || f.explained[c.ID]
+		empty := len(c.Parents) < 2 && len(c.Files) == 0
+		return empty || !slices.Contains(apart, c.ID) || f.explained[c.ID]
 	}), err
 }
 
@@ -293,16 +294,16 @@ func (f *follower) likenesses(ctx context.Context,
 	for _, c := range all {
 		ofOne[c.Author]++
 	}
+	shareFile := func(a, b gitstore.LoggedCommit) bool {
+		return slices.ContainsFunc(a.Files, func(name string) bool { return slices.Contains(b.Files, name) })
+	}
 	return []func(a, b gitstore.LoggedCommit) bool{
 		func(a, b gitstore.LoggedCommit) bool { return patches[a.ID] != "" && patches[a.ID] == patches[b.ID] },
 		func(a, b gitstore.LoggedCommit) bool { return a.Author == b.Author && a.Subject == b.Subject },
 		func(a, b gitstore.LoggedCommit) bool {
-			return a.Author == b.Author && ofOne[b.Author] == 1 && len(b.Parents) == 1
+			return a.Author == b.Author && ofOne[b.Author] == 1 && len(b.Parents) == 1 && shareFile(a, b)
 		},
-		func(a, b gitstore.LoggedCommit) bool {
-			inBoth := func(name string) bool { return slices.Contains(b.Files, name) }
-			return a.Subject == b.Subject && slices.ContainsFunc(a.Files, inBoth)
-		},
+		func(a, b gitstore.LoggedCommit) bool { return a.Subject == b.Subject && shareFile(a, b) },
 	}, nil
 }
 

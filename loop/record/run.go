@@ -196,7 +196,8 @@ func (r Run) refusedSteps() (refused []RefusedStep) {
 			continue
 		}
 		known[round.Change] = true
-		if verdict := round.Report.Effective; round.Review == "" && !verdict.Passed() && round.Commit != r.Head() {
+		verdict := reply.EffectiveVerdict(round.Report.Verdict, round.Report.Findings, false) // whatever the checks say
+		if round.Review == "" && !verdict.Passed() && round.Commit != r.Head() {
 			refused = append(refused, RefusedStep{round.Commit, round.Change, verdict, round.Reviewer, round.Looked, round.At})
 		}
 	}
@@ -588,7 +589,7 @@ func (r Run) Summary() RunSummary {
 		s.Verdict, s.SaidAt, s.Reviewer = round.Report.Effective, round.At, round.Reviewer
 		s.Unread = round.Report.Unreadable()
 		s.Unseen, s.NotText = r.unseenAfter(*round), round.Census.NotText()
-		if round.Commit == r.Commit {
+		if round.Commit == r.Commit || len(s.Steps) > 0 && s.Steps[len(s.Steps)-1] == round.Change {
 			s.Change = round.Change
 		}
 	}

@@ -70,13 +70,6 @@ func audit(s *session, store *store.Store) error {
 	if err != nil {
 		return err
 	}
-	runs, bad, err := diagnose.RunsFor(s.ctx, store, span.commits)
-	if err != nil {
-		return err
-	}
-	for _, why := range bad {
-		s.say("unreadable: %v", why)
-	}
 	bar, err := s.auditBar(store, span)
 	if err != nil {
 		return err
@@ -84,6 +77,13 @@ func audit(s *session, store *store.Store) error {
 	covered, err := intake.Covered(s.ctx, store, span.commits, bar, s.secrets.OfMessage)
 	if err != nil {
 		return err
+	}
+	runs, bad, err := diagnose.RunsFor(s.ctx, store, span.commits, covered)
+	if err != nil {
+		return err
+	}
+	for _, why := range bad {
+		s.say("unreadable: %v", why)
 	}
 	foreign, err := diagnose.ForeignTo(s.ctx, store, runs, span.commits)
 	if err != nil {
@@ -107,7 +107,7 @@ func audit(s *session, store *store.Store) error {
 			s.say("%s", line)
 		}
 	}
-	if !s.json && !doc.Shallow && doc.Reviews.Unreviewed > 0 && len(store.Repo.CutOff()) > 0 {
+	if !s.json && !doc.Shallow && doc.Reviews.Unreviewed+doc.Reviews.Checked > 0 && len(store.Repo.CutOff()) > 0 {
 		s.say("this clone is shallow, and what was reviewed together with commits that are not here is not known: " +
 			"git fetch --unshallow")
 	}

@@ -147,7 +147,7 @@ func (s *site) audit() {
 	if err != nil {
 		s.Fatal(err)
 	}
-	if _, _, err := diagnose.RunsFor(s.Context(), s.Store, commits); err != nil {
+	if _, _, err := diagnose.RunsFor(s.Context(), s.Store, commits, nil); err != nil {
 		s.Fatal(err)
 	}
 	if _, err := lineage.Coverage(s.Context(), s.Store, commits); err != nil {
