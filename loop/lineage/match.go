@@ -187,7 +187,7 @@ func (f *follower) patchIDs(ctx context.Context, commits []gitstore.ID) (map[git
 
 // lookalikes returns likely replacements of reviewed commits that no branch holds any more, or that their own
 // branch here does not hold; that branch then holds the replacement. It matches, in this order, by patch id, by
-// author and time with the subject, by author and time with a file, and by subject and a file.
+// author and time with the subject, by author and time with a file, by subject and a file, and by what a file holds.
 func (f *follower) lookalikes(ctx context.Context, found []pair, fresh []gitstore.LoggedCommit) ([]pair, error) {
 	was, err := f.lost(ctx, found)
 	if err != nil || len(was) == 0 {
@@ -310,9 +310,16 @@ func (f *follower) likenesses(ctx context.Context,
 // maxParted is how many commits are compared file by file.
 const maxParted = 50
 
-// parts returns the commits that leave a file as a lost commit left it: that one was split, or folded into them.
+// leftFile is a file as a commit leaves it, by its name or, for one that was renamed, by the commit's author and time.
+type leftFile struct {
+	name, author string
+	id           gitstore.ID
+}
+
+// parts returns the commits that leave a file as a lost commit left it: that one was split, folded into them, or its
+// file was renamed.
 func (f *follower) parts(ctx context.Context, was, fresh []gitstore.LoggedCommit) ([]pair, error) {
-	made := map[gitstore.Change][]gitstore.LoggedCommit{}
+	made := map[leftFile][]gitstore.LoggedCommit{}
 	for _, c := range fresh[:min(len(fresh), maxParted)] {
 		changed, err := f.leaves(ctx, c)
 		if err != nil {
@@ -342,15 +349,15 @@ func (f *follower) parts(ctx context.Context, was, fresh []gitstore.LoggedCommit
 }
 
 // leaves returns the files that a commit changes, as it leaves them.
-func (f *follower) leaves(ctx context.Context, c gitstore.LoggedCommit) ([]gitstore.Change, error) {
+func (f *follower) leaves(ctx context.Context, c gitstore.LoggedCommit) ([]leftFile, error) {
 	if len(c.Parents) != 1 {
 		return nil, nil
 	}
 	changed, err := f.store.Repo.Changed(ctx, c.Parents[0], c.ID)
-	var left []gitstore.Change
+	var left []leftFile
 	for _, file := range changed {
 		if file.NewID != "" {
-			left = append(left, gitstore.Change{Path: file.Path, NewID: file.NewID})
+			left = append(left, leftFile{name: file.Path, id: file.NewID}, leftFile{author: c.Author, id: file.NewID})
 		}
 	}
 	return left, err
