@@ -123,9 +123,7 @@ func (g *Gated) readFinding(ctx context.Context, s *store.Store) error {
 		if err != nil {
 			return err
 		}
-		if open := run.FoundIn(cmp.Or(g.From, g.Commit)); len(open) > 0 {
-			g.Finding = findingWords(worstFinding(open))
-		}
+		g.Finding = objection(run.SaidOf(cmp.Or(g.From, g.Commit)))
 	}
 	return nil
 }
@@ -151,6 +149,22 @@ func worstFinding(findings []reply.Finding) reply.Finding {
 	return slices.MinFunc(findings, func(a, b reply.Finding) int {
 		return reply.SeverityRank(a.Severity) - reply.SeverityRank(b.Severity)
 	})
+}
+
+// objection returns what a round has against its commit, on one line, or "": its worst finding, else its first request,
+// else the checks that failed.
+func objection(round *record.Round) string {
+	switch {
+	case round == nil:
+		return ""
+	case len(round.Report.Findings) > 0:
+		return findingWords(worstFinding(round.Report.Findings))
+	case len(round.Report.Requests) > 0:
+		return strings.Join(strings.Fields(round.Report.Requests[0]), " ")
+	case round.ChecksFailed():
+		return fmt.Sprintf("check %s failed", record.CheckRun{Results: round.Checks}.Failing())
+	}
+	return ""
 }
 
 // findingWords returns a finding on one line.

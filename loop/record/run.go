@@ -447,15 +447,14 @@ func (r Run) Open() ([]reply.Finding, []string) {
 	return r.Plan.Findings, r.Plan.Requests
 }
 
-// FoundIn returns the findings of the newest usable review of a commit, or else those of Open.
-func (r Run) FoundIn(commit gitstore.ID) []reply.Finding {
+// SaidOf returns the newest round with a usable answer about a commit, or else about any, or nil.
+func (r Run) SaidOf(commit gitstore.ID) *Round {
 	for _, round := range slices.Backward(r.Rounds) {
 		if round.said() && round.Commit == commit {
-			return round.Report.Findings
+			return &round
 		}
 	}
-	findings, _ := r.Open()
-	return findings
+	return r.lastSaid()
 }
 
 // Said returns the newest usable review in its reviewer's own words, or else the plan's.
