@@ -399,11 +399,11 @@ func standingText(c lineage.Covered) (of string) {
 		case c.NotCompared:
 			said += " of commits that are not here to compare"
 		case c.ByAgent():
-			said = "checked by name and size, nobody has read the contents: " + said
+			said = "checked by name and size, without the contents: " + said
 		case c.Beside != nil && c.Beside.Read:
 			said = fmt.Sprintf("checked by rules; review %s, which %s, does not count for it", c.Beside.Of, c.Beside.Why)
 		default:
-			said = "checked by rules, nobody has read the code"
+			said = "checked by rules, which read no code"
 		}
 	}
 	words := c.ApprovalWords()

@@ -134,7 +134,7 @@ func TestAuditReviews(t *testing.T) {
 			Outcome: "passed", Passed: true}, AuditAttributed, "review " + review + ": PASS", 3},
 		{lineage.Covered{State: lineage.CoverReviewed, Level: lineage.LevelChecked, Review: review, Verdict: "CHECKED",
 			Outcome: "passed", Passed: true}, AuditAttributed,
-			"review " + review + ": checked by rules, nobody has read the code", 1},
+			"review " + review + ": checked by rules, which read no code", 1},
 		{lineage.Covered{State: lineage.CoverReviewed, Level: lineage.LevelApproved, Refused: true, Review: review,
 			Verdict: "CRITICAL"}, AuditAttributed, "review " + review + ": CRITICAL", 0},
 		{lineage.Covered{State: lineage.CoverReviewed, Level: lineage.LevelChecked, Refused: true, Review: review,

@@ -107,6 +107,10 @@ func whyDone(review record.Review) string {
 		}
 		return record.AnsweredNote + ": " + answersText(review) + deferred + without
 	case review.Outcome() == record.OutcomeNothing:
+		last := review.Submissions[len(review.Submissions)-1]
+		if len(last.Census.LeftOut) > 0 {
+			return "nothing of it was shown" + without
+		}
 		return "there was nothing to review" + without
 	case review.Looked() == record.LookedRules:
 		return record.FoundNothingNote + without

@@ -224,8 +224,8 @@ const maxDecided = 100
 
 // addRefusedPatches adds to by what people refuse, for commits that make all edits of a refused commit: copies by
 // cherry-pick, squash or am, also between other lines and beside other edits, and the last of several commits into
-// which it was cut. What these people passed later, of exactly the same edits, takes that back. It does not compare
-// what is older than the refused commit in commits, which are newest first.
+// which it was cut. What these people passed later, of exactly the same edits, takes that back. What is older than the
+// refused commit is no copy of it. commits are newest first.
 func addRefusedPatches(ctx context.Context, s *store.Store, commits []gitstore.LoggedCommit,
 	by map[gitstore.ID][]cover) error {
 	p := patches{reader: newReader(ctx, s), commits: commits}
@@ -306,10 +306,11 @@ func (p *patches) decided(decision record.Decision) (map[gitstore.ID]*verdict, e
 	return of, nil
 }
 
-// copies returns, by commit, what people refuse of commits whose edits it makes, or completes, and that are not newer.
+// copies returns, by commit, what people refuse of commits whose edits it makes, or completes, and that are not newer:
+// who refused the second of two commits that make the same edits did not refuse the first.
 func (p *patches) copies(refused map[gitstore.ID]*verdict) (map[gitstore.ID][]cover, error) {
 	inView := each.SetOf(p.commits, func(c gitstore.LoggedCommit) gitstore.ID { return c.ID })
-	found := map[gitstore.ID][]cover{}
+	found, copiesOf := map[gitstore.ID][]cover{}, map[*verdict][]gitstore.ID{}
 	var older verdicts
 	for id, v := range refused {
 		if !inView[id] {
@@ -326,11 +327,23 @@ func (p *patches) copies(refused map[gitstore.ID]*verdict) (map[gitstore.ID][]co
 				return nil, err
 			}
 			if is {
-				found[c.ID] = append(found[c.ID], v.said...)
+				copiesOf[v] = append(copiesOf[v], c.ID)
 			}
 		}
 		if v := refused[c.ID]; v != nil && i > 0 {
 			older.add(v, p.pathsOf(c))
+		}
+	}
+	for v, ids := range copiesOf {
+		newer := ids
+		if !inView[v.commit.ID] {
+			var err error
+			if newer, err = p.store.Repo.NotIn(p.ctx, ids, v.commit.ID); err != nil {
+				return nil, err
+			}
+		}
+		for _, id := range newer {
+			found[id] = append(found[id], v.said...)
 		}
 	}
 	return found, nil

@@ -238,7 +238,7 @@ func (l *Looked) read(reviewer string, r *reply.Report, shown Census) {
 }
 
 // Says describes a result for people: said, as Report.Says gives it, and by whom. For a check by rules it says that
-// nobody has read the code.
+// it reads no code.
 func Says(by, said string, findings int) string {
 	if said != string(reply.Checked) {
 		return fmt.Sprintf("by %s: %s", by, said)
@@ -247,5 +247,5 @@ func Says(by, said string, findings int) string {
 	if findings > 0 {
 		found = fmt.Sprintf("%d noted", findings)
 	}
-	return fmt.Sprintf("checked by %s: %s; nobody has read the code", by, found)
+	return fmt.Sprintf("checked by %s: %s; it reads no code", by, found)
 }

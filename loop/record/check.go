@@ -255,6 +255,14 @@ func (c Census) NotText() []string {
 	return append(each.Of(left, func(l LeftOut) string { return l.Path }), c.Binary...)
 }
 
+// NothingSaid says of a reviewer who was shown nothing whether there was anything: "nothing to review".
+func (c Census) NothingSaid() string {
+	if len(c.LeftOut) == 0 {
+		return "nothing to review"
+	}
+	return "nothing was shown" + c.Omissions()
+}
+
 // Omissions names, going on from how much was shown, what was left out and what is not text.
 func (c Census) Omissions() (text string) {
 	if len(c.LeftOut) > 0 {

@@ -319,7 +319,7 @@ func NoteOf(e Event) (gitstore.ID, string) {
 func SubmissionTitle(sub Submission) string {
 	sub.asComment() // as in the fold, so that the title counts what show counts
 	if sub.Outcome == OutcomeNothing {
-		return "nothing to review"
+		return sub.Census.NothingSaid()
 	}
 	if sub.Decision != "" {
 		return fmt.Sprintf("%s by %s, %s", sub.Decision, sub.Reviewer, prose.Count(len(sub.Comments), "comment")) +

@@ -42,10 +42,11 @@ func submissionNote(e Event, sub Submission) (gitstore.ID, string) {
 		return "", ""
 	}
 	if sub.Outcome == OutcomeNothing {
-		return sub.Commit, fmt.Sprintf("review %s by %s: nothing to review", e.Review, prose.OneLine(sub.Reviewer))
+		return sub.Commit, fmt.Sprintf("review %s by %s: %s", e.Review, prose.OneLine(sub.Reviewer),
+			prose.OneLine(sub.Census.NothingSaid()))
 	}
 	by := prose.OneLine(sub.By(sub.Reviewer))
-	limits := afterComma(prose.OneLine(sub.Limits)) + afterComma(sub.Census.NotRun())
+	limits := afterComma(prose.OneLine(sub.Limits)) + afterComma(sub.Census.NotRun()) + failOnBase(sub.Checks)
 	head := "review " + e.Review + " " + Says(by, sub.Said(), len(sub.Report.Findings)) + limits
 	if sub.Decision != "" {
 		if ByAnother(sub.Reviewer, e.Actor) {
@@ -64,8 +65,19 @@ func roundNote(e Event, round RoundPayload) (gitstore.ID, string) {
 	}
 	by := prose.OneLine(round.By(round.Reviewer))
 	head := fmt.Sprintf("run %s round %d %s%s", e.Run, round.Number,
-		Says(by, prose.OneLine(round.Said()), len(round.Report.Findings)), afterComma(round.Census.NotRun()))
+		Says(by, prose.OneLine(round.Said()), len(round.Report.Findings)), afterComma(round.Census.NotRun())+
+			failOnBase(round.Checks))
 	return round.Commit, head + unmetNote(round.Report.Findings, round.Report.Requests)
+}
+
+// failOnBase names the checks that do not count because they fail in the same way without the change.
+func failOnBase(checks []CheckResult) string {
+	names := each.Of(each.Where(checks, func(c CheckResult) bool { return c.FailsOnBase }),
+		func(c CheckResult) string { return c.Name })
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", check %s failed as on the base", prose.OneLine(strings.Join(names, ", ")))
 }
 
 // findingsInNote is the maximum number of findings or requests that a note's line lists.
@@ -134,9 +146,6 @@ func stopNote(e Event, p StopPayload) (gitstore.ID, string) {
 
 func completedNote(e Event, p CompletedPayload) (gitstore.ID, string) {
 	text := fmt.Sprintf("run %s completed: %s", e.Run, ResultWords(p.Result))
-	if p.Result == ResultWithIssues && p.By+unmetNote(p.Open, nil) != "" {
-		text += ", accepted"
-	}
 	if p.By != "" {
 		text += " by " + prose.OneLine(p.By)
 	}

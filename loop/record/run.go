@@ -291,8 +291,11 @@ const (
 
 // ResultWords returns a result for people.
 func ResultWords(result string) string {
-	if result == ResultBelow {
+	switch result {
+	case ResultBelow:
 		return "below the threshold of the configuration"
+	case ResultWithIssues:
+		return "accepted"
 	}
 	return result
 }
@@ -535,23 +538,29 @@ type Accepted struct {
 	Unread bool   `json:"review_unreadable,omitempty"` // the newest review could not be read, and no finding is open
 	// NoVerdict says that no reviewer answered, and that nothing was open before.
 	NoVerdict bool `json:"no_verdict,omitempty"`
+	// Failing names the checks that failed.
+	Failing string `json:"checks_failed,omitempty"`
 }
 
-// String goes on from "accepted": "by Ann, with 1 open finding".
+// String goes on from "accepted": "by Ann, with 1 open finding, while check test fails".
 func (a Accepted) String() string {
-	switch {
+	said := ", with " + prose.Count(a.Open, "open finding")
+	switch asked := prose.Count(a.Asked, "open request"); {
 	case a.Unread:
-		return "by " + a.By + ", although its review could not be read"
+		said = ", although its review could not be read"
 	case a.NoVerdict:
-		return "by " + a.By + ", without a verdict"
+		said = ", without a verdict"
+	case a.Asked > 0 && a.Open == 0:
+		said = ", with " + asked
+	case a.Asked > 0:
+		said += " and " + asked
+	case a.Open == 0 && a.Failing != "":
+		said = ""
 	}
-	open := prose.Count(a.Open, "open finding")
-	if asked := prose.Count(a.Asked, "open request"); a.Asked > 0 && a.Open == 0 {
-		open = asked
-	} else if a.Asked > 0 {
-		open += " and " + asked
+	if a.Failing != "" {
+		said += fmt.Sprintf(", while check %s fails", a.Failing)
 	}
-	return fmt.Sprintf("by %s, with %s", a.By, open)
+	return "by " + a.By + said
 }
 
 // Summary returns the run as one line of a list.
@@ -570,7 +579,7 @@ func (r Run) Summary() RunSummary {
 		failed := each.Count(r.Rounds, func(round Round) bool { return round.Failure != nil })
 		s.Accepted = &Accepted{cmp.Or(r.AnsweredBy, "a person"), r.ByPolicy, len(findings),
 			len(reply.RequestsBeside(requests, findings)), unread,
-			len(findings)+len(requests) == 0 && failed > 0 && failed == len(r.Rounds)}
+			len(findings)+len(requests) == 0 && failed > 0 && failed == len(r.Rounds), CheckRun{Results: r.Failing()}.Failing()}
 	}
 	if r.Landed != nil {
 		landed := *r.Landed

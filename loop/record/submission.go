@@ -32,7 +32,7 @@ type Submission struct {
 	Key      string       `json:"key,omitempty"`      // identifies the submission if it is sent twice
 	Comments []Comment    `json:"comments,omitempty"`
 	Commit   gitstore.ID  `json:"commit,omitempty"`
-	Tree     gitstore.ID  `json:"tree,omitempty"`   // the tree that the reviewer saw
+	Tree     gitstore.ID  `json:"tree,omitempty"`   // the tree, or the commit of it, that the reviewer saw
 	Limits   string       `json:"limits,omitempty"` // for the notes: see Review.Limits
 	// for a range: commits with changes that are no longer visible at its end
 	Unseen    []gitstore.ID     `json:"unseen_commits,omitempty"`

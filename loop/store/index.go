@@ -278,22 +278,28 @@ type manifest struct {
 	read     uint32            // checksum of the file; 0 without a file
 }
 
-// begun is the run or review that began at a clock; ID is "" if the rows have to be searched.
+// begun is the run or review that began at a time; ID is "" if the rows have to be searched.
 type begun struct {
 	ID    string `json:"id"`
-	Clock uint64 `json:"clock"`
+	At    int64  `json:"at"`    // milliseconds since 1970
+	Clock uint64 `json:"clock"` // decides between equal times
+}
+
+func (b begun) compare(other begun) int {
+	return cmp.Or(cmp.Compare(b.At, other.At), cmp.Compare(b.Clock, other.Clock))
 }
 
 // begins records that r began. Late events may make its beginning earlier than it was.
 func (m *manifest) begins(r *row) {
 	kind := string(r.kind)
 	newest, known := m.Newest[kind]
-	switch {
+	this := r.beginning()
+	switch later := this.compare(newest); {
 	case !r.begun():
 		return
-	case !known || r.seq > newest.Clock:
-		newest = begun{r.id, r.seq}
-	case newest.ID == r.id && r.seq < newest.Clock, newest.ID != r.id && r.seq == newest.Clock:
+	case !known || later > 0:
+		newest = this
+	case newest.ID == r.id && later < 0, newest.ID != r.id && later == 0:
 		newest.ID = ""
 	}
 	if m.Newest == nil {

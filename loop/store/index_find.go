@@ -144,7 +144,7 @@ func (idx *index) latest(kind entityKind) (string, error) {
 	}
 	latest := row{}
 	err := idx.scan(shelvesOf(kind), func(r *row) error {
-		if latest.id == "" || r.seq > latest.seq {
+		if latest.id == "" || r.beginning().compare(latest.beginning()) > 0 {
 			latest = *r
 		}
 		return nil

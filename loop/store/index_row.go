@@ -60,7 +60,7 @@ type row struct {
 	entity
 	status   string
 	sort     int64  // milliseconds since 1970; lists show the highest first
-	seq      uint64 // clock of its first event, which defines what is latest
+	seq      uint64 // clock of its first event
 	created  int64  // milliseconds since 1970
 	updated  int64
 	closed   int64       // when a review was resolved or cancelled, in milliseconds since 1970; 0 if it is not closed
@@ -81,6 +81,8 @@ type row struct {
 
 // begun reports whether the event that begins r is here. Events in another log that name a run may arrive before it.
 func (r *row) begun() bool { return r.status != "" }
+
+func (r *row) beginning() begun { return begun{r.id, r.created, r.seq} }
 
 // here reports whether something is known of the run or review: it has begun, or people refuse in it.
 func (r *row) here() bool { return r.begun() || r.unasked }

@@ -168,7 +168,7 @@ func TestNoteOf(t *testing.T) {
 		{record.EventRunCompleted.Name, record.CompletedPayload{Result: "below_threshold", Commit: "c", Open: many[:1]},
 			run + "completed: below the threshold of the configuration (note a.go:1 nit)"},
 		{record.EventRunCompleted.Name, record.CompletedPayload{Result: "pass_with_issues", Commit: "c", Open: many[:1]},
-			run + "completed: pass_with_issues, accepted (note a.go:1 nit)"},
+			run + "completed: accepted (note a.go:1 nit)"},
 		{record.EventRunLanded.Name, record.Landed{Commit: "c", Branch: "main"}, run + "landed on main"},
 		{record.EventRunUnlanded.Name, record.Landed{Commit: "c", Branch: "main"}, run + "taken back from main"},
 		{record.EventRunLanded.Name, record.Landed{Commit: "c"}, run + "landed on a detached HEAD"},
@@ -176,12 +176,12 @@ func TestNoteOf(t *testing.T) {
 			Carried: []record.Carried{{From: "0123456789", To: "b"}, {From: "123456789a", To: "c"}}},
 			run + "landed on main, reviewed as 1234567"},
 		{record.EventRunCompleted.Name, record.CompletedPayload{Result: "pass_with_issues", Commit: "c", Open: many[:1],
-			By: "Ann"}, run + "completed: pass_with_issues, accepted by Ann (note a.go:1 nit)"},
+			By: "Ann"}, run + "completed: accepted by Ann (note a.go:1 nit)"},
 		{record.EventRunCompleted.Name, record.CompletedPayload{Result: "pass_with_issues", Commit: "c",
 			Requests: []string{"fix it", "test\nit"}, By: "the policy of Ann"},
-			run + "completed: pass_with_issues, accepted by the policy of Ann (fix it; test it)"},
+			run + "completed: accepted by the policy of Ann (fix it; test it)"},
 		{record.EventRunCompleted.Name, record.CompletedPayload{Result: "pass_with_issues", Commit: "c", By: "Ann"},
-			run + "completed: pass_with_issues, accepted by Ann"},
+			run + "completed: accepted by Ann"},
 		{record.EventRunResumed.Name, struct{}{}, ""},
 		{record.EventReviewRequested.Name, record.ReviewRequest{Subject: record.Subject{Commit: "c"}}, ""},
 		{"of_a_newer_program", `{"commit":"c"}`, ""},
@@ -278,7 +278,7 @@ func TestNotesText(t *testing.T) {
 		"2026-01-07T12:04:00.000Z" + run + "command: npm test\n" +
 		"2026-01-07T12:04:00.000Z" + run + "unmet 1: fix it\n" +
 		"2026-01-07T12:04:00.000Z" + run + "unmet 2: test it\n" +
-		"2026-01-07T12:05:00.000Z" + run + "completed: pass_with_issues, accepted (warning a.go:3 leak)\n"
+		"2026-01-07T12:05:00.000Z" + run + "completed: accepted (warning a.go:3 leak)\n"
 	if string(text) != want || err != nil {
 		t.Errorf("note, %v:\n%s\nwant:\n%s", err, text, want)
 	}

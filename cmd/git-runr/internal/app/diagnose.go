@@ -142,6 +142,9 @@ func (s *session) diagnoseReview(store *store.Store, review record.Review) error
 		if review.Status == record.ReviewResolved && len(review.Open()) > 0 {
 			lines = append(lines, "git runr inbox reopen "+review.ID)
 		}
+		if s.Args().Len() == 0 { // another one may ask for something
+			lines = append(lines, "git runr inbox")
+		}
 		return exit.Problemf(exit.Nothing, "%s", diagnose.Calm(review)).WithHint(lines...)
 	}
 	return s.showDiagnosis(d, diagnose.Place{Width: s.width()})

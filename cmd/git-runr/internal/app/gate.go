@@ -74,6 +74,7 @@ type examined struct {
 	bar     lineage.Bar
 	held    []intake.Gated // refused, or below bar
 	toSee   []intake.Gated // the same, but a person was asked and has to fetch them
+	unknown bool           // the remote's default branch may be where toSee would go
 	tags    []string       // a line for each tag with a secret in its message or header, with the command to type
 }
 
@@ -183,7 +184,7 @@ func (s *session) examine(store *store.Store, conf *config.Config, refs []hooks.
 	if len(push.toSee) > 0 && !push.trunks.Known && push.code[0].Old != "" {
 		safetext.Fprintf(s.out, "git runr: the default branch of %[1]s is not known here, and %[2]s may be it: "+
 			"git remote set-head %[1]s -a\n", push.remote, strings.TrimPrefix(push.code[0].Remote, "refs/heads/"))
-		push.held, push.toSee = held, nil
+		push.held, push.toSee, push.unknown = held, nil, true
 	}
 	return push, err
 }
@@ -254,7 +255,7 @@ func (s *session) writeWhereAsked(push examined) {
 		}
 		on = branch
 	}
-	if len(push.code) != 1 {
+	if len(push.code) != 1 || push.unknown {
 		return
 	}
 	line, ok := safetext.CommandLine("git", "push", cmp.Or(push.remote, "REMOTE"),

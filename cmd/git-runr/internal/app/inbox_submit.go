@@ -69,6 +69,9 @@ func inboxSubmit(s *session, records *store.Store) error {
 		return err
 	}
 	person.Comments = append(draft.Comments, fromFile...)
+	if err := review.MayComment(person.Actor, records.Now()); err != nil && person.Empty() {
+		return err
+	}
 	if person.Empty() {
 		return exit.Problemf(exit.Usage, "%w", person.Check()).WithHint("git runr inbox submit "+review.ID+" --approve",
 			"git runr inbox submit "+review.ID+" --request-changes -m TEXT",

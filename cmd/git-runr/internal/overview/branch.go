@@ -89,7 +89,7 @@ func (r *Branch) write(w io.Writer) {
 		of = "Since " + r.Since
 	}
 	safetext.Fprintf(w, "%s: %s.\n", of, diagnose.CoverLine(r.CoverCounts))
-	screen.Each(w, "  check %s fails on the base as well, so it is left out of reviews\n", r.RedOnBase)
+	screen.Each(w, "  check %s failed in the newest review, as on its base\n", r.RedOnBase)
 	list := func(commits []lineage.Covered, meaning screen.Meaning) {
 		for _, c := range commits[:min(len(commits), unreviewedShown)] {
 			safetext.Fprintf(w, "  %-13s  %s  %s\n", meaning.Of(c.Words()), c.Commit.Short(), prose.CutColumns(c.Title, 60))

@@ -211,8 +211,8 @@ func (d Overview) afterRun(ctx context.Context, store *store.Store, r record.Run
 	case r.Status != record.RunCompleted, r.Landed, r.InPlace, d.busy():
 		return ""
 	}
-	if here, err := store.Repo.HasCommit(ctx, r.Commit); err == nil && !here && store.Repo.Owns(r.Writer) {
-		return "" // the clone that made the work has it no more
+	if here, err := store.Repo.HasCommit(ctx, r.Commit); err == nil && !here {
+		return "" // it was not pushed, or git has removed it
 	}
 	if landing.Conflicts(ctx, store, r.ID) { // land would refuse it
 		return "git merge " + r.Branch

@@ -12,7 +12,7 @@ import (
 func TestCompletedChecked(t *testing.T) {
 	var b strings.Builder
 	Completed(&b, record.Run{ID: "r1", Result: record.ResultChecked, Commit: "89abcdef01"})
-	for _, want := range []string{"\nchecked by builtin: nothing found; nobody has read the code\n",
+	for _, want := range []string{"\nchecked by builtin: nothing found; it reads no code\n",
 		"\n  git runr review --reviewer human ", "\n  git runr land r1\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in:\n%s", want, b.String())

@@ -365,7 +365,7 @@ func Completed(w io.Writer, run record.Run) {
 		result = "unreviewed: nobody has looked at the result"
 	}
 	findings, _ := run.Open()
-	if result == record.ResultWithIssues {
+	if run.Result == record.ResultWithIssues {
 		result = "Accepted " + run.Summary().Accepted.String()
 		if round := run.LastRound(); round != nil && round.Report.Effective == reply.CriticalFail {
 			result += fmt.Sprintf("; audit and the gate refuse it, because %s called it CRITICAL", round.By(round.Reviewer))

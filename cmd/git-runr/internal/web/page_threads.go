@@ -393,7 +393,7 @@ func (s submissionView) Badge() string {
 		return words
 	}
 	if s.Outcome == record.OutcomeNothing {
-		return "nothing to review"
+		return s.Census.NothingSaid()
 	}
 	if s.Report.Effective == reply.Checked {
 		return record.Says(s.Reviewer, s.Report.Says(), len(s.Report.Findings))
