@@ -46,7 +46,7 @@ func submissionNote(e Event, sub Submission) (gitstore.ID, string) {
 			prose.OneLine(sub.Census.NothingSaid()))
 	}
 	by := prose.OneLine(sub.By(sub.Reviewer))
-	limits := afterComma(prose.OneLine(sub.Limits)) + afterComma(sub.Census.NotRun()) + failOnBase(sub.Checks)
+	limits := afterComma(prose.OneLine(sub.Limits)) + leftOut(sub.Census) + afterComma(sub.Census.NotRun()) + failOnBase(sub.Checks)
 	head := "review " + e.Review + " " + Says(by, sub.Said(), len(sub.Report.Findings)) + limits
 	if sub.Decision != "" {
 		if ByAnother(sub.Reviewer, e.Actor) {
@@ -68,6 +68,14 @@ func roundNote(e Event, round RoundPayload) (gitstore.ID, string) {
 		Says(by, prose.OneLine(round.Said()), len(round.Report.Findings)), afterComma(round.Census.NotRun())+
 			failOnBase(round.Checks))
 	return round.Commit, head + unmetNote(round.Report.Findings, round.Report.Requests)
+}
+
+// leftOut names the files that the reviewer was not shown although nobody asked to leave them out.
+func leftOut(c Census) string {
+	if !c.Unseen() {
+		return ""
+	}
+	return prose.OneLine(c.Omissions())
 }
 
 // failOnBase names the checks that do not count because they fail in the same way without the change.

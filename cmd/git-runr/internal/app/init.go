@@ -57,6 +57,7 @@ type initJSON struct {
 	commands bool            // .runr.toml has, or would have, commands that wait for trust
 	shown    bool            // git log showed the notes before
 	each     bool            // each commit gets a review request
+	absent   bool            // there was no configuration
 	unready  *record.Failure // why the reviewer cannot review now, or nil
 	skip     []string        // texts in a message that leave a commit out
 	refuses  bool            // the gate refuses a push
@@ -84,7 +85,7 @@ func initialise(s *session, store *store.Store) error {
 	var given runplan.Worktree
 	var err error
 	if _, absent := os.Lstat(doc.Config); absent != nil {
-		doc.Written = true
+		doc.absent, doc.Written = true, !doc.DryRun
 		doc.Checks, given, err = setup.Detect(s.ctx, store.Repo)
 		doc.Setup, doc.Copy = given.Setup, append(doc.Copy, given.Copy...)
 	}
@@ -160,7 +161,7 @@ func (d initJSON) found() bool { return len(d.Checks)+len(d.Setup)+len(d.Copy) >
 // askTrust asks a person at a terminal to trust the commands that init will write. Elsewhere nobody has said yes to
 // them.
 func (s *session) askTrust(store *store.Store, doc initJSON) bool {
-	if doc.DryRun || !doc.Written || !doc.found() || s.requirePerson(store) != nil {
+	if doc.DryRun || !doc.absent || !doc.found() || s.requirePerson(store) != nil {
 		return false
 	}
 	yes, _ := s.askPerson(func(w io.Writer) { writeFound(w, doc) },
@@ -207,13 +208,14 @@ func writeFromNowOn(w io.Writer, doc initJSON) {
 	case len(doc.Checks) > 0:
 		checks = ", and the checks run once they are trusted."
 	}
+	when := map[bool]string{true: "After git runr init", false: "From now on"}[doc.DryRun]
 	switch {
 	case doc.Reviewer == record.Human:
-		safetext.Fprintf(w, "\nFrom now on a review of each commit is requested from a person%s\n", checks)
+		safetext.Fprintf(w, "\n%s a review of each commit is requested from a person%s\n", when, checks)
 	case doc.Reviewer == record.Builtin:
-		safetext.Fprintf(w, "\nFrom now on each commit is checked in the background by builtin%s\n", checks)
+		safetext.Fprintf(w, "\n%s each commit is checked in the background by builtin%s\n", when, checks)
 	default:
-		safetext.Fprintf(w, "\nFrom now on each commit is reviewed in the background by %s%s\n", doc.Reviewer, checks)
+		safetext.Fprintf(w, "\n%s each commit is reviewed in the background by %s%s\n", when, doc.Reviewer, checks)
 	}
 	if doc.unready != nil {
 		safetext.Fprintf(w, "%s cannot review yet: %s\n", doc.Reviewer, doc.unready.Detail)
@@ -236,10 +238,10 @@ func writeFromNowOn(w io.Writer, doc initJSON) {
 func writeInit(w io.Writer, doc initJSON) {
 	would := map[bool]string{true: "Would write", false: "Wrote"}[doc.DryRun]
 	switch {
-	case doc.Written && len(doc.Checks) == 0:
+	case doc.absent && len(doc.Checks) == 0:
 		safetext.Fprintf(w, "%s %s. No checks were found here: git runr help config explains how to add them.\n", would,
 			doc.Config)
-	case doc.Written:
+	case doc.absent:
 		safetext.Fprintf(w, "%s %s with %s:\n", would, doc.Config, prose.Count(len(doc.Checks), "check"))
 	default:
 		safetext.Fprintf(w, "Kept %s.\n", doc.Config)
@@ -260,7 +262,7 @@ func writeInit(w io.Writer, doc initJSON) {
 	}
 	switch {
 	case !doc.commands || doc.Trusted:
-	case doc.DryRun && doc.Written:
+	case doc.DryRun && doc.absent:
 		fmt.Fprint(w, "init would ask on a terminal whether you trust its commands; elsewhere type: git runr trust\n")
 	default:
 		safetext.Fprintf(w, "The commands of %s are not trusted yet, so they do not run; type: git runr trust\n",

@@ -78,15 +78,21 @@ func serve(s *session, store *store.Store, conf *config.Config) error {
 	return err
 }
 
+// unshared returns the function that counts the events of this clone which the elected remote does not have, or nil if
+// there is no remote.
+func unshared(store *store.Store, conf *config.Config) func(context.Context) (int, error) {
+	remote, err := store.Repo.ElectRemote(conf.Sync.Remote)
+	if err != nil {
+		return nil
+	}
+	return func(ctx context.Context) (int, error) { return share.Unpushed(ctx, store, remote) }
+}
+
 func (s *session) pageOf(store *store.Store, conf *config.Config, address screens.Address,
 	secret screens.Secret, actor string) screens.Page {
 	checks, _ := conf.Checks() // unapproved commands must not be suggested
-	var unshared func(context.Context) (int, error)
-	if remote, err := store.Repo.ElectRemote(conf.Sync.Remote); err == nil {
-		unshared = func(ctx context.Context) (int, error) { return share.Unpushed(ctx, store, remote) }
-	}
 	return screens.Page{
-		Unshared: unshared,
+		Unshared: unshared(store, conf),
 		Taker:    s.steps(store), Now: s.now, Checks: checks, Actor: actor,
 		Secret: secret, Port: address.Port,
 		Ask:       conf.RequestOn,

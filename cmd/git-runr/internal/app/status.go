@@ -63,6 +63,7 @@ func (s *session) overviewGiven(store *store.Store) overview.Given {
 	if given.Unsynced, err = share.Unfetched(s.ctx, store, conf.Sync.Remote); err != nil {
 		s.say("whether this clone has synced cannot be read: %v", err)
 	}
+	given.Unshared = unshared(store, conf)
 	given.Skip, given.Gate = conf.Hooks.Skip, conf.Hooks.PrePush != "off"
 	if conf.ApprovesByRule() {
 		given.Bar = func(ctx context.Context, base gitstore.ID) (lineage.Bar, error) {

@@ -9,8 +9,10 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/git-runr/git-runr/cmd/git-runr/internal/build"
@@ -67,6 +69,9 @@ func Run(ctx context.Context, out io.Writer, keep bool) error {
 	if err != nil {
 		return err
 	}
+	broken := make(chan os.Signal, 1) // a closed pipe must not end the demo before it has cleaned up
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
 	if keep {
 		defer func() {
 			if line, ok := safetext.CommandLine("cd", filepath.Join(root, "repo")); ok {

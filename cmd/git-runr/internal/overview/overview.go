@@ -77,6 +77,8 @@ type Given struct {
 	Actor  string // whose drafts are listed
 	// Unsynced is the remote that git runr sync would use, if no log of others is here.
 	Unsynced string
+	// Unshared counts the events of this clone that the remote does not have; nil without a remote.
+	Unshared func(context.Context) (int, error)
 	Say      func(format string, args ...any) // prints errors that do not stop the overview
 }
 
@@ -136,7 +138,7 @@ func Of(ctx context.Context, records *store.Store, given Given) (Overview, error
 	if doc.Cut, err = CutShort(ctx, records, ""); err != nil {
 		return doc, err
 	}
-	doc.Next = doc.next(ctx, records)
+	doc.Next = doc.next(ctx, records, given)
 	return doc, nil
 }
 
@@ -144,7 +146,7 @@ func Of(ctx context.Context, records *store.Store, given Given) (Overview, error
 const nextShown = 3
 
 // next returns the commands that are most useful now.
-func (d Overview) next(ctx context.Context, store *store.Store) []string {
+func (d Overview) next(ctx context.Context, store *store.Store, given Given) []string {
 	var lines []string
 	switch unfinished := store.Repo.Unfinished(); {
 	case d.busy() && unfinished != nil && unfinished.While != "":
@@ -173,8 +175,11 @@ func (d Overview) next(ctx context.Context, store *store.Store) []string {
 		}
 	}
 	for _, r := range d.Reviews {
-		if r.Status == record.ReviewSubmitted && r.Outcome == record.OutcomeFailed {
+		switch {
+		case r.Status == record.ReviewSubmitted && r.Outcome == record.OutcomeFailed, waitsFor(r, given.Actor):
 			lines = append(lines, "git runr show "+r.ID)
+		case d.Unsynced == "" && waitsForOthers(r, given.Actor) && given.unshared(ctx):
+			lines = each.Once(lines, "git runr sync")
 		}
 	}
 	if d.Hook == hooks.Absent && d.Hooks == "" {
@@ -194,6 +199,25 @@ func (d Overview) next(ctx context.Context, store *store.Store) []string {
 	}
 	lines = append(lines, "git runr inbox", "git runr help")
 	return lines[:min(nextShown, len(lines))]
+}
+
+// waitsFor reports whether a review waits for actor by name.
+func waitsFor(r record.ReviewSummary, actor string) bool {
+	return slices.ContainsFunc(r.WaitsFor(), func(who string) bool { return record.SameActor(who, actor) })
+}
+
+// waitsForOthers reports whether a review waits for people who are asked by name, and not for actor.
+func waitsForOthers(r record.ReviewSummary, actor string) bool {
+	return r.Audience == "" && len(r.StillAsked) > 0 && len(r.WaitsFor()) > 0 && !waitsFor(r, actor)
+}
+
+// unshared reports whether the remote lacks events of this clone. What cannot be read is not suggested.
+func (g Given) unshared(ctx context.Context) bool {
+	if g.Unshared == nil {
+		return false
+	}
+	count, err := g.Unshared(ctx)
+	return err == nil && count > 0
 }
 
 // busy reports whether git is in the middle of something during which nothing can land.
@@ -342,5 +366,5 @@ func turnWords(t queue.Entry) string {
 		return fmt.Sprintf("waits until %s: %s", at(t.Until), why)
 	}
 	next := t.Failure.Next()
-	return fmt.Sprintf("gave no answer: %s; %s %s", why, next.What, strings.Join(next.Commands, ", then "))
+	return fmt.Sprintf("gave no answer that counts: %s; %s %s", why, next.What, strings.Join(next.Commands, ", then "))
 }

@@ -137,6 +137,9 @@ func TestInboxPage(t *testing.T) {
 		`aria-current="page">Inbox <span class="n">2</span>`, `Resolved <span class="n">1</span>`,
 		`All <span class="n">3</span>`)
 	hides(t, page, "/review/"+resolved)
+	s.api("POST", "/api/review/submissions/"+open+"/claim", `{"claimedBy":"Hedy <h@example.com>"}`).want(200)
+	shows(t, s.page("/review"), "held by <b>Hedy</b>") // before anybody has answered
+	shows(t, s.page("/review/"+open), "Claimed by <b>Hedy</b>")
 	_, short, _ := strings.Cut(open, "-")
 	shows(t, page, `<code title="`+open+`">`+short+`</code>`)
 	shows(t, s.page("/review/"+open), `<code title="`+open+`">`+short+`</code>`)
