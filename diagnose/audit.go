@@ -539,16 +539,20 @@ func (a Audit) Text() string {
 }
 
 // CoverLine formats counts of commits for people. The levels, stale and without a verdict are printed even if they are
-// zero. Carried is not: commits with a carried approval or refusal are counted as approved or refused.
+// zero.
 func CoverLine(n lineage.CoverCounts) string {
-	reviewed := fmt.Sprintf("%d reviewed", n.Reviewed)
+	var of []string
 	if n.ByAuthor > 0 {
-		reviewed += fmt.Sprintf(" (%d by the author alone)", n.ByAuthor)
+		of = append(of, fmt.Sprintf("%d by the author alone", n.ByAuthor))
+	}
+	if n.Carried > 0 {
+		of = append(of, fmt.Sprintf("%d carried", n.Carried))
+	}
+	reviewed := fmt.Sprintf("%d reviewed", n.Reviewed)
+	if len(of) > 0 {
+		reviewed += " (" + strings.Join(of, ", ") + ")"
 	}
 	line := fmt.Sprintf("%d checked, %s, %d approved", n.Checked, reviewed, n.Approved)
-	if n.Carried > 0 {
-		line += fmt.Sprintf(", %d carried", n.Carried)
-	}
 	line += fmt.Sprintf(", %d stale, %d without a verdict", n.Stale, n.Unreviewed)
 	for i, count := range []int{n.Refused, n.Pending, n.Unshown, n.Nothing} {
 		if count > 0 {

@@ -165,7 +165,7 @@ type CoverCounts struct {
 	ByAuthor   int `json:"by_author_only,omitempty"` // of Reviewed: those that only their authors approved
 	Approved   int `json:"approved"`
 	Refused    int `json:"refused"` // whatever else is known of them; in no other count
-	Carried    int `json:"carried"`
+	Carried    int `json:"carried"` // of Reviewed: those whose verdict is of another commit with the same change
 	Nothing    int `json:"nothing"`
 	Unshown    int `json:"unshown"`
 	Stale      int `json:"stale"`
@@ -177,7 +177,7 @@ type CoverCounts struct {
 func CountCovered(covered []Covered) CoverCounts {
 	var n CoverCounts
 	count := map[CoverState]*int{
-		CoverReviewed: &n.Reviewed, CoverCarried: &n.Carried, CoverNothing: &n.Nothing, CoverUnshown: &n.Unshown,
+		CoverReviewed: &n.Reviewed, CoverCarried: &n.Reviewed, CoverNothing: &n.Nothing, CoverUnshown: &n.Unshown,
 		CoverStale: &n.Stale, CoverPending: &n.Pending,
 	}
 	for _, c := range covered {
@@ -192,7 +192,10 @@ func CountCovered(covered []Covered) CoverCounts {
 			n.Unreviewed++
 		case at != nil:
 			*at++
-			if c.ByAuthor && c.State == CoverReviewed {
+			if c.State == CoverCarried {
+				n.Carried++
+			}
+			if c.ByAuthor && at == &n.Reviewed {
 				n.ByAuthor++
 			}
 		default:

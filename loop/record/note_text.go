@@ -46,7 +46,8 @@ func submissionNote(e Event, sub Submission) (gitstore.ID, string) {
 			prose.OneLine(sub.Census.NothingSaid()))
 	}
 	by := prose.OneLine(sub.By(sub.Reviewer))
-	limits := afterComma(prose.OneLine(sub.Limits)) + leftOut(sub.Census) + afterComma(sub.Census.NotRun()) + failOnBase(sub.Checks)
+	limits := afterComma(prose.OneLine(sub.Limits)) + leftOut(sub.Census) + afterComma(sub.Census.NotRun()) +
+		failOnBase(sub.Checks)
 	head := "review " + e.Review + " " + Says(by, sub.Said(), len(sub.Report.Findings)) + limits
 	if sub.Decision != "" {
 		if ByAnother(sub.Reviewer, e.Actor) {

@@ -22,7 +22,7 @@ func ReviewOutputInstructions(nonce string) string {
 	if nonce != "" {
 		info = blockTag + " " + nonce
 	}
-	return `End your answer with exactly one block of this form, with nothing else in its fence. Only this block can let the change pass.
+	return `End your answer with exactly one block of this form, with nothing else in its fence. Without this block, a pass may not count.
 
 ` + "```" + info + `
 {
@@ -89,7 +89,7 @@ func readTagged(a *answer) []candidate {
 	case len(echoes) > 0:
 		a.log.Add("the tagged block is our own instructions said again")
 	case a.nonce != "":
-		a.log.Add("no block tagged with this review's nonce: other formats were tried")
+		a.log.Add("the answer is not in the form that was asked for")
 	}
 	return echoes
 }
