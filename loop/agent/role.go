@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/git-runr/git-runr/loop/duration"
@@ -126,7 +127,7 @@ func (r reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAn
 }
 
 // askBlock asks once for the block alone, if the answer has no requested form: in the session of the answer where
-// the tool has one, else in a new call. If the call fails, the first answer is used.
+// the tool has one, else in a new call. If the call fails or repeats the first answer, that one is used.
 func (r reviewer) askBlock(ctx context.Context, job role.ReviewJob, review *role.ReviewAnswer,
 	session spend.Session) error {
 	ask := Ask{Role: Reviewer, Dir: job.Dir, Prompt: reply.AskForBlock(review.Raw, job.Nonce)}
@@ -135,7 +136,7 @@ func (r reviewer) askBlock(ctx context.Context, job role.ReviewJob, review *role
 	}
 	block, result, failure, err := r.resume(ctx, ask, job.Transcript, job.OnLine)
 	review.Usage = review.Usage.Add(result.Usage)
-	if failure != nil || err != nil {
+	if failure != nil || err != nil || strings.TrimSpace(block.Text) == strings.TrimSpace(review.Raw) {
 		return err
 	}
 	review.Report = reply.ParseAgain(review.Raw, block.Text, job.Nonce)
