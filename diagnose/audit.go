@@ -28,11 +28,12 @@ const (
 	AuditAttributed   AuditClass = "attributed"   // it names its run, or a review or a run's round looked at it
 	AuditInferred     AuditClass = "inferred"     // it looks like a run's work, or mentions a run
 	AuditGap          AuditClass = "gap"          // nothing is known about it
+	AuditNothing      AuditClass = "nothing"      // it changes nothing, as a clean merge: nothing has to be known
 )
 
 // auditMarks are the marks at the start of each line.
 var auditMarks = map[AuditClass]string{AuditCheckpoint: "✓", AuditIntervention: "!", AuditAttributed: "·",
-	AuditInferred: "~", AuditGap: "?"}
+	AuditInferred: "~", AuditGap: "?", AuditNothing: "-"}
 
 // Audit is the output of `git runr audit --json` after "v":1. Coverage is in percent, rounded down to one decimal; it
 // is 100 if there is nothing to audit.
@@ -71,6 +72,7 @@ type AuditCounts struct {
 	Attributed   int `json:"attributed"`
 	Inferred     int `json:"inferred"`
 	Gap          int `json:"gap"`
+	Nothing      int `json:"nothing"` // of Total; coverage leaves them out
 }
 
 // AuditCoverage is the share of commits that are accounted for.
@@ -107,8 +109,8 @@ func NewAudit(commits []gitstore.LoggedCommit, runs []record.Run, covered []line
 		audit.Commits = append(audit.Commits, audited)
 	}
 	n := audit.Counts
-	audit.Coverage = AuditCoverage{Explicit: percentDown(n.explicit(), n.Total),
-		WithInferred: percentDown(n.explicit()+n.Inferred, n.Total)}
+	audit.Coverage = AuditCoverage{Explicit: percentDown(n.explicit(), n.counted()),
+		WithInferred: percentDown(n.explicit()+n.Inferred, n.counted())}
 	return audit
 }
 
@@ -335,6 +337,9 @@ func (a *auditor) classify(c gitstore.LoggedCommit, covered lineage.Covered) Aud
 	if audited.Class == AuditGap &&
 		(covered.State != lineage.CoverUnreviewed || covered.Refused || covered.Beside != nil) {
 		audited.Why = coverText(covered)
+		if covered.State == lineage.CoverNothing && !covered.Refused {
+			audited.Class = AuditNothing
+		}
 	}
 	return audited
 }
@@ -485,8 +490,11 @@ func trailersOf(message string) map[string]string {
 // of returns the number of commits of a class.
 func (c *AuditCounts) of(class AuditClass) *int {
 	return map[AuditClass]*int{AuditCheckpoint: &c.Checkpoint, AuditIntervention: &c.Intervention,
-		AuditAttributed: &c.Attributed, AuditInferred: &c.Inferred, AuditGap: &c.Gap}[class]
+		AuditAttributed: &c.Attributed, AuditInferred: &c.Inferred, AuditGap: &c.Gap, AuditNothing: &c.Nothing}[class]
 }
+
+// counted returns how many commits coverage counts.
+func (c AuditCounts) counted() int { return c.Total - c.Nothing }
 
 func (c AuditCounts) explicit() int { return c.Checkpoint + c.Intervention + c.Attributed }
 
@@ -506,7 +514,7 @@ func (c AuditCounts) Below(percent float64, inferred bool) bool {
 	if inferred {
 		n += c.Inferred
 	}
-	return float64(n)*100 < percent*float64(c.Total)
+	return float64(n)*100 < percent*float64(c.counted())
 }
 
 // Text formats the audit for a terminal: one line for each commit, then the coverage.
@@ -525,7 +533,7 @@ func (a Audit) Text() string {
 	}
 	n := a.Counts
 	safetext.Fprintf(&b, "\nCoverage: %v%% of %s (%d checkpoint, %d intervention, %d attributed)",
-		a.Coverage.Explicit, prose.Count(n.Total, "commit"), n.Checkpoint, n.Intervention, n.Attributed)
+		a.Coverage.Explicit, prose.Count(n.counted(), "commit"), n.Checkpoint, n.Intervention, n.Attributed)
 	safetext.Fprintf(&b, "; %v%% with %d inferred; %s.\n", a.Coverage.WithInferred, n.Inferred,
 		prose.Count(n.Gap, "gap"))
 	safetext.Fprintf(&b, "Reviews: %s.\n", CoverLine(a.Reviews))

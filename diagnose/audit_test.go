@@ -144,7 +144,7 @@ func TestAuditReviews(t *testing.T) {
 		{lineage.Covered{State: lineage.CoverStale, Review: review, From: commitID("2")}, AuditGap,
 			"stale, what was looked at as 2000000 had other contents, review " + review, 0},
 		{lineage.Covered{State: lineage.CoverPending, Review: review}, AuditGap, "no verdict yet, review " + review, 0},
-		{lineage.Covered{State: lineage.CoverNothing, Passed: true}, AuditGap, "there is nothing in it to review", 3},
+		{lineage.Covered{State: lineage.CoverNothing, Passed: true}, AuditNothing, "there is nothing in it to review", 3},
 		{lineage.Covered{State: lineage.CoverUnreviewed}, AuditGap, "no verdict on it is recorded here", 0},
 	} {
 		test.covered.Commit = commitID("1")
@@ -157,6 +157,15 @@ func TestAuditReviews(t *testing.T) {
 				t.Errorf("%s %s, %s asked for: %q", test.covered.Level, test.covered.Verdict, level, unmet)
 			}
 		}
+	}
+}
+
+// TestAuditCoverageOfNothing: a clean merge keeps no branch below 100 percent.
+func TestAuditCoverageOfNothing(t *testing.T) {
+	a := auditOf([]gitstore.LoggedCommit{logged("a1", "x", nil), logged("2", "merge", nil)}, auditedRuns(),
+		lineage.Covered{Commit: commitID("2"), State: lineage.CoverNothing, Passed: true})
+	if a.Coverage.Explicit != 100 || a.Counts.Below(100, false) || a.Counts.Gap != 0 || a.Counts.Total != 2 {
+		t.Errorf("%+v, %+v", a.Coverage, a.Counts)
 	}
 }
 

@@ -28,10 +28,11 @@ func (p *program) auditCommand() *cli.Command {
 		Name: "audit", Usage: "list commits and the run or review that accounts for each", ArgsUsage: "[A..B|REV]",
 		Description: `Without a range: the newest 50 commits of HEAD. Each commit is a checkpoint (made by a run), an
 intervention (made by a person for a run), attributed (it names its run, or was reviewed), inferred (it looks like a
-run's work) or a gap. --require demands two things of each commit: exactly its change was checked, reviewed or
-approved, here or on a commit that it was made from, and no NEEDS_FIX or CRITICAL against it is unanswered. checked:
-rules looked at it; reviewed: an agent or a person answered for all of it that was not left out as vendored, generated
-or excluded; approved: a person who is not one of its authors approved it; approved=2: two people did.
+run's work), nothing (it changes nothing, as a clean merge; coverage leaves it out) or a gap. --require demands two
+things of each commit: exactly its change was checked, reviewed or approved, here or on a commit that it was made from,
+and no NEEDS_FIX or CRITICAL against it is unanswered. checked: rules looked at it; reviewed: an agent or a person
+answered for all of it that was not left out as vendored, generated or excluded; approved: a person who is not one of
+its authors approved it; approved=2: two people did.
 Exit status: 1 if a requirement is not met.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "run", Usage: "only the commits of `RUN`: its own, and those that people made for it"},
